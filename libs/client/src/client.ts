@@ -1,0 +1,87 @@
+import type {
+  ApprovalAnswer,
+  Event,
+  NewMessage,
+  NewRule,
+  NewSession,
+  Rule,
+  RulePreview,
+  SessionSummary,
+} from '@belay/protocol';
+
+/** What the server can say of a model that a person may choose. */
+export interface ModelChoice {
+  name: string;
+  title: string;
+  /** Whether it can be called now: its key is set, or it needs none. */
+  ready: boolean;
+  /** What to do when it is not ready. */
+  remedy: string | null;
+}
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+  remedy: string | null;
+}
+
+/** The REST side of the server, typed. Every call rejects with `AppError`, rebuilt from the problem document. */
+export interface BelayClient {
+  sessions: {
+    list(): Promise<SessionSummary[]>;
+    get(id: string): Promise<SessionSummary>;
+    create(session: NewSession): Promise<SessionSummary>;
+    events(id: string, page?: { after?: number; limit?: number }): Promise<Event[]>;
+    message(id: string, message: Partial<NewMessage> & { text: string }): Promise<void>;
+    pause(id: string): Promise<void>;
+    resume(id: string): Promise<void>;
+    stop(id: string): Promise<void>;
+    /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
+    restart(id: string): Promise<void>;
+    change(
+      id: string,
+      change: {
+        title?: string;
+        tags?: string[];
+        archived?: boolean;
+        approvals?: string;
+        budgets?: object;
+      },
+    ): Promise<SessionSummary>;
+    remove(id: string): Promise<void>;
+    fork(
+      id: string,
+      fork: { seq: number; model?: string; message?: { text: string } },
+    ): Promise<SessionSummary>;
+    rewind(
+      id: string,
+      rewind: { seq: number; what: 'files' | 'conversation' | 'both'; preview?: boolean },
+    ): Promise<{ files: { path: string; status: string }[]; messages: number }>;
+    /** A person's call of an operation. */
+    call(id: string, operation: string, input: unknown): Promise<unknown>;
+    answer(id: string, call: string, answer: ApprovalAnswer): Promise<void>;
+    /** Bytes of a terminal from an offset on. */
+    terminal(
+      id: string,
+      terminal: string,
+      range?: { from?: number; to?: number },
+    ): Promise<Uint8Array>;
+    /** The session's changes as a patch that `git apply` takes. */
+    patch(id: string): Promise<Uint8Array>;
+    export(id: string, format: 'patch' | 'zip' | 'bundle' | 'tar'): Promise<Uint8Array>;
+    blob(id: string, blob: string): Promise<Uint8Array>;
+    search(query: string): Promise<{ session: string; seq: number; excerpt: string }[]>;
+  };
+  /** Uploads a tar archive (with its .git, if any); answers the id to create a session with. */
+  uploadWorkspace(tar: Uint8Array | ReadableStream<Uint8Array>): Promise<{ workspace: string }>;
+  uploadBlob(bytes: Uint8Array, type: string): Promise<{ blob: string }>;
+  models(): Promise<ModelChoice[]>;
+  checks(): Promise<Check[]>;
+  rules: {
+    list(): Promise<Rule[]>;
+    create(rule: NewRule): Promise<Rule>;
+    preview(rule: NewRule): Promise<RulePreview>;
+    remove(id: string): Promise<void>;
+  };
+}

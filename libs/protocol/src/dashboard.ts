@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { Event } from './events.js';
+import { terminalName } from './operations/terminal.js';
+import type { ErrorShape } from './errors.js';
+import type { SessionSummary } from './session.js';
+
+/** Path of the dashboard socket (socket.io) on the server. */
+export const dashboardPath = '/socket';
+
+/** What a viewer asks over the socket; each is answered by an acknowledgement. */
+export const viewerRequests = {
+  /** Follow one session: events after `after`, then live; terminals from their offsets, then live. */
+  watch: z.object({
+    session: z.string(),
+    after: z.int().nonnegative(),
+    terminals: z.record(z.string(), z.int().nonnegative()).default({}),
+  }),
+  unwatch: z.object({ session: z.string() }),
+  /** Follow the summaries of all sessions. */
+  fleet: z.object({}),
+  'terminal.keys': z.object({ session: z.string(), terminal: terminalName, data: z.string() }),
+  'terminal.resize': z.object({
+    session: z.string(),
+    terminal: terminalName,
+    columns: z.int().min(2).max(1000),
+    rows: z.int().min(1).max(1000),
+  }),
+  'terminal.hold': z.object({
+    session: z.string(),
+    terminal: terminalName,
+    holder: z.enum(['agent', 'user']),
+  }),
+  'terminal.open': z.object({ session: z.string(), terminal: terminalName }),
+  /** Whether this viewer shows the browser panel. */
+  'browser.watch': z.object({ session: z.string(), watched: z.boolean() }),
+};
+export type ViewerRequests = {
+  [K in keyof typeof viewerRequests]: z.input<(typeof viewerRequests)[K]>;
+};
+
+/** The answer to each request: its value, or an error. */
+export type Answer<T = Record<string, never>> =
+  { ok: true; value: T } | { ok: false; error: ErrorShape };
+
+/** What the server sends to viewers. */
+export interface ViewerNotices {
+  /** Events in order, without gap or repetition per session. */
+  events: (notice: { session: string; events: Event[] }) => void;
+  /** Text of a reply that is being written; not stored, replaced by the `say` event. */
+  delta: (notice: { session: string; kind: 'text' | 'reasoning'; text: string }) => void;
+  /** Bytes of a terminal at `offset`. When it is beyond what the viewer has, the middle was skipped and can be read by REST. */
+  terminal: (
+    notice: {
+      session: string;
+      terminal: string;
+      offset: number;
+      bytes: ArrayBuffer | Uint8Array;
+    },
+    received: () => void,
+  ) => void;
+  frame: (notice: {
+    session: string;
+    jpeg: ArrayBuffer | Uint8Array;
+    width: number;
+    height: number;
+    url: string;
+  }) => void;
+  /** The summary of a session that changed, or was deleted. */
+  session: (notice: { id: string; summary: SessionSummary | null }) => void;
+}

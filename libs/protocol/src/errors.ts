@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/**
+ * Every failure that a person, a model or a program may meet, with what it means on each door.
+ * `http` is the status of a problem document (RFC 9457), `exit` the exit code of the CLI.
+ */
+export const errorCodes = {
+  invalid_input: { http: 400, exit: 2 },
+  unauthorized: { http: 401, exit: 2 },
+  forbidden: { http: 403, exit: 2 },
+  rejected: { http: 403, exit: 1 },
+  not_found: { http: 404, exit: 2 },
+  timeout: { http: 408, exit: 1 },
+  conflict: { http: 409, exit: 1 },
+  too_large: { http: 413, exit: 2 },
+  limit_reached: { http: 429, exit: 3 },
+  cancelled: { http: 499, exit: 130 },
+  model_failed: { http: 502, exit: 1 },
+  context_overflow: { http: 502, exit: 1 },
+  unavailable: { http: 503, exit: 1 },
+  disk_full: { http: 507, exit: 1 },
+  internal: { http: 500, exit: 1 },
+} as const satisfies Record<string, { http: number; exit: number }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** An error as it crosses a wire: never a stack, never a key. */
+export const errorShape = z.object({
+  code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string().describe('One sentence that says what happened and what to do.'),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type ErrorShape = z.infer<typeof errorShape>;
+
+/** The one error class of the platform. Anything else that is thrown is a bug and becomes `internal`. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: Record<string, unknown>,
+  ) {
+    super(message);
+  }
+
+  toJSON(): ErrorShape {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.details && { details: this.details }),
+    };
+  }
+}
+
+/** Reads an error that crossed a wire; a shape that is not ours becomes `internal`. */
+export function errorFrom(value: unknown): AppError {
+  if (value instanceof AppError) return value;
+  const shape = errorShape.safeParse(value);
+  if (shape.success) return new AppError(shape.data.code, shape.data.message, shape.data.details);
+  const message = value instanceof Error ? value.message : String(value);
+  return new AppError('internal', message);
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.js';
+
+export const webOperations = {
+  'web.fetch': defineOperation({
+    name: 'web.fetch',
+    title: 'Fetch an address',
+    description:
+      'Fetches an address over HTTP without a browser; pages become readable text, other text comes as it is. Long answers come in pages: ask again with `offset`.',
+    risk: 'network',
+    input: z.object({
+      url: z.url({ protocol: /^https?$/ }),
+      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']).default('GET'),
+      headers: z.record(z.string(), z.string()).default({}),
+      body: z.string().optional(),
+      offset: z.int().nonnegative().default(0),
+      timeout: z.number().positive().max(300).default(30),
+    }),
+    output: z.object({
+      url: z.string().describe('Where it ended after redirects.'),
+      status: z.int(),
+      type: z.string(),
+      text: z.string(),
+      next: z.int().nonnegative().nullable(),
+    }),
+  }),
+  'web.search': defineOperation({
+    name: 'web.search',
+    title: 'Search the web',
+    description: 'Searches the web with the search service that the server is set up with.',
+    risk: 'network',
+    input: z.object({
+      query: z.string().min(1).max(500),
+      limit: z.int().positive().max(20).default(8),
+    }),
+    output: z.object({
+      results: z.array(z.object({ title: z.string(), url: z.string(), excerpt: z.string() })),
+    }),
+  }),
+};

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { approvalMode, approvalRequest } from './approvals.js';
+import { blobId, modelName } from './models.js';
+
+export const sessionState = z.enum([
+  'starting',
+  'running',
+  'waiting',
+  'paused',
+  'finished',
+  'failed',
+  'limited',
+  'stopped',
+]);
+export type SessionState = z.infer<typeof sessionState>;
+
+/** A session in one of these does nothing more until it is restarted or spoken to. */
+export const endedStates: readonly SessionState[] = ['finished', 'failed', 'limited', 'stopped'];
+
+export const isEnded = (state: SessionState): boolean => endedStates.includes(state);
+
+/** Hard limits, checked before each call of a model; null is no limit. */
+export const budgets = z.object({
+  steps: z.int().positive().nullable().default(100).describe('Calls of a model.'),
+  tokens: z.int().positive().nullable().default(null).describe('Prompt and reply together.'),
+  dollars: z.number().positive().nullable().default(null),
+  seconds: z.number().positive().nullable().default(null).describe('Wall time since the start.'),
+});
+export type Budgets = z.infer<typeof budgets>;
+
+/** Which hosts a sandbox may reach through the server’s proxy. */
+export const egressPolicy = z.object({
+  profile: z
+    .enum(['none', 'packages', 'list', 'open'])
+    .default('packages')
+    .describe('`packages`: the registries of the common ecosystems; `list`: only `hosts`.'),
+  hosts: z
+    .array(z.string())
+    .default([])
+    .describe('More hosts: name, name:port or *.name; they count in every profile but none.'),
+});
+export type EgressPolicy = z.infer<typeof egressPolicy>;
+
+/** What an agent must know to work on a session; the first event of the log carries it. */
+export const sessionSettings = z.object({
+  task: z.string().min(1).max(200_000),
+  model: modelName,
+  image: z.string().nullable().default(null).describe('A Docker image; null is the default one.'),
+  workspace: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('An uploaded workspace’s id, or `example:NAME`; null is an empty folder.'),
+  title: z.string().max(200).optional(),
+  budgets: budgets.prefault({}),
+  approvals: approvalMode.default('ask'),
+  egress: egressPolicy.prefault({}),
+  trust: z
+    .boolean()
+    .default(false)
+    .describe('Trust AGENTS.md and skills of the workspace from the start.'),
+  images: z.array(blobId).default([]).describe('Pictures that belong to the task.'),
+  tags: z.array(z.string().min(1).max(40)).max(20).default([]),
+});
+export type SessionSettings = z.infer<typeof sessionSettings>;
+export type NewSession = z.input<typeof sessionSettings>;
+
+/** A session in one line: what the fleet shows. Folded from the log. */
+export const sessionSummary = z.object({
+  id: z.string(),
+  title: z.string(),
+  task: z.string(),
+  model: z.string(),
+  image: z.string().nullable(),
+  state: sessionState,
+  reason: z.string().nullable().describe('Why it is in this state, for a person.'),
+  created: z.iso.datetime({ offset: true }),
+  updated: z.iso.datetime({ offset: true }),
+  lastSeq: z.int().nonnegative(),
+  steps: z.int().nonnegative(),
+  tokens: z.int().nonnegative(),
+  dollars: z.number().nonnegative(),
+  contextTokens: z.int().nonnegative().describe('Tokens of the last prompt.'),
+  contextWindow: z.int().positive().nullable(),
+  budgets,
+  approvals: approvalMode,
+  current: z
+    .string()
+    .nullable()
+    .describe('What it does this second, such as `terminal.run npm test`.'),
+  waitingFor: z.array(approvalRequest).describe('Questions that wait for a person.'),
+  question: z.string().nullable().describe('The question of `ask`, while it waits.'),
+  plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
+  forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
+  tags: z.array(z.string()),
+  archived: z.boolean(),
+});
+export type SessionSummary = z.infer<typeof sessionSummary>;
+
+export const newMessage = z.object({
+  text: z.string().min(1).max(200_000),
+  delivery: z
+    .enum(['queue', 'steer'])
+    .default('queue')
+    .describe('`queue`: at the end of the turn; `steer`: before the next call of the model.'),
+  pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
+  images: z.array(blobId).default([]),
+});
+export type NewMessage = z.infer<typeof newMessage>;
+
+export const forkRequest = z.object({
+  seq: z.int().positive().describe('The last event that the new session keeps.'),
+  model: modelName.optional(),
+  message: newMessage.optional(),
+});
+
+export const rewindRequest = z.object({
+  seq: z.int().positive().describe('The last event that counts.'),
+  what: z.enum(['files', 'conversation', 'both']),
+  preview: z.boolean().default(false),
+});
