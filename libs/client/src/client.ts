@@ -19,6 +19,14 @@ export interface ModelChoice {
   remedy: string | null;
 }
 
+/** A session that the product ships, ready to be started. */
+export interface Example {
+  name: string;
+  title: string;
+  task: string;
+  model: string;
+}
+
 export interface Check {
   name: string;
   ok: boolean;
@@ -78,6 +86,7 @@ export interface BelayClient {
   uploadBlob(bytes: Uint8Array, type: string): Promise<{ blob: string }>;
   models(): Promise<ModelChoice[]>;
   checks(): Promise<Check[]>;
+  examples(): Promise<Example[]>;
   rules: {
     list(): Promise<Rule[]>;
     create(rule: NewRule): Promise<Rule>;

@@ -1,1 +1,3 @@
 export * from './client.js';
+export * from './live.js';
+export * from './rest.js';

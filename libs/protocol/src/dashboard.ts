@@ -42,6 +42,14 @@ export type ViewerRequests = {
 export type Answer<T = Record<string, never>> =
   { ok: true; value: T } | { ok: false; error: ErrorShape };
 
+/** The requests as socket.io types them: input, then the acknowledgement with the answer. */
+export type ViewerCalls = {
+  [K in keyof ViewerRequests]: (
+    input: ViewerRequests[K],
+    answer: (answer: Answer<unknown>) => void,
+  ) => void;
+};
+
 /** What the server sends to viewers. */
 export interface ViewerNotices {
   /** Events in order, without gap or repetition per session. */

@@ -1,0 +1,193 @@
+import {
+  dashboardPath,
+  errorFrom,
+  type AppError,
+  type Answer,
+  type Event,
+  type SessionSummary,
+  type ViewerCalls,
+  type ViewerNotices,
+  type ViewerRequests,
+} from '@belay/protocol';
+import { io, type Socket } from 'socket.io-client';
+import type { Address } from './rest.js';
+
+/** Bytes of a terminal. A gap before `offset` means that the middle was skipped; REST has it. */
+export interface TerminalBytes {
+  terminal: string;
+  offset: number;
+  bytes: Uint8Array;
+}
+
+export interface BrowserFrame {
+  jpeg: Uint8Array;
+  width: number;
+  height: number;
+  url: string;
+}
+
+/** What somebody who watches a session is told. Events come in order, once each, across any break. */
+export interface SessionListener {
+  events(events: Event[]): void;
+  delta?(kind: 'text' | 'reasoning', text: string): void;
+  /** Return a promise to be sent more only after it resolves. */
+  terminal?(bytes: TerminalBytes): void | Promise<void>;
+  frame?(frame: BrowserFrame): void;
+  /** The session cannot be watched, for example because it is gone; nothing more will come. */
+  refused?(error: AppError): void;
+}
+
+export interface Watch {
+  close(): void;
+}
+
+/** `reconnecting` loses nothing: what is missed is sent after it. */
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
+
+interface Watched {
+  after: number;
+  terminals: Map<string, number>;
+  listener: SessionListener;
+}
+
+/**
+ * The live side of the server: one socket, any number of watched sessions.
+ * After a break it asks again from the last event and the last byte that it has.
+ */
+export class Live {
+  readonly #socket: Socket<ViewerNotices, ViewerCalls>;
+  readonly #watched = new Map<string, Watched>();
+  readonly #fleet = new Set<(id: string, summary: SessionSummary | null) => void>();
+  readonly #states = new Set<(state: LiveState) => void>();
+  #state: LiveState = 'connecting';
+
+  constructor({ url, token }: Address) {
+    this.#socket = io(url, {
+      path: dashboardPath,
+      transports: ['websocket'],
+      reconnectionDelay: 100,
+      reconnectionDelayMax: 2_000,
+      ...(token && { extraHeaders: { authorization: `Bearer ${token}` } }),
+    });
+    this.#socket.on('connect', () => this.#resume());
+    this.#socket.on('disconnect', (why) => {
+      this.#become('reconnecting');
+      if (why === 'io server disconnect') this.#socket.connect();
+    });
+    this.#socket.on('connect_error', () => {
+      if (!this.#socket.active) this.#become('refused');
+    });
+    this.#listen();
+  }
+
+  get state(): LiveState {
+    return this.#state;
+  }
+
+  onState(listener: (state: LiveState) => void): () => void {
+    this.#states.add(listener);
+    return () => this.#states.delete(listener);
+  }
+
+  /** Follows a session from after event `after` and from the given terminal offsets. One watch per session. */
+  watch(
+    session: string,
+    listener: SessionListener,
+    from: { after?: number; terminals?: Record<string, number> } = {},
+  ): Watch {
+    const watched: Watched = {
+      after: from.after ?? 0,
+      terminals: new Map(Object.entries(from.terminals ?? {})),
+      listener,
+    };
+    this.#watched.set(session, watched);
+    if (this.#socket.connected) this.#ask(session, watched);
+    return {
+      close: () => {
+        if (this.#watched.get(session) !== watched) return;
+        this.#watched.delete(session);
+        if (this.#socket.connected) this.#socket.emit('unwatch', { session }, () => undefined);
+      },
+    };
+  }
+
+  /** Follows the summaries of all sessions: all of them first, then each that changes. */
+  fleet(listener: (id: string, summary: SessionSummary | null) => void): Watch {
+    this.#fleet.add(listener);
+    if (this.#socket.connected) this.#socket.emit('fleet', {}, () => undefined);
+    return { close: () => void this.#fleet.delete(listener) };
+  }
+
+  /** Sends a request of the dashboard socket. Rejects with `AppError`. */
+  async request<K extends keyof ViewerRequests>(
+    name: K,
+    input: ViewerRequests[K],
+  ): Promise<unknown> {
+    const answer = (await this.#socket.emitWithAck(name, ...([input] as never))) as Answer<unknown>;
+    if (!answer.ok) throw errorFrom(answer.error);
+    return answer.value;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #listen(): void {
+    this.#socket.on('events', ({ session, events }) => {
+      const watched = this.#watched.get(session);
+      const fresh = watched && events.filter((event) => event.seq > watched.after);
+      if (!watched || !fresh?.length) return;
+      watched.after = fresh.at(-1)?.seq ?? watched.after;
+      watched.listener.events(fresh);
+    });
+    this.#socket.on('delta', ({ session, kind, text }) =>
+      this.#watched.get(session)?.listener.delta?.(kind, text),
+    );
+    this.#socket.on('terminal', ({ session, terminal, offset, bytes }, received) => {
+      const watched = this.#watched.get(session);
+      const taken = watched && take(watched, terminal, offset, new Uint8Array(bytes));
+      void Promise.resolve(taken && watched.listener.terminal?.(taken)).then(received, received);
+    });
+    this.#socket.on('frame', ({ session, jpeg, ...frame }) =>
+      this.#watched.get(session)?.listener.frame?.({ ...frame, jpeg: new Uint8Array(jpeg) }),
+    );
+    this.#socket.on('session', ({ id, summary }) => {
+      for (const listener of this.#fleet) listener(id, summary);
+    });
+  }
+
+  #resume(): void {
+    this.#become('live');
+    for (const [session, watched] of this.#watched) this.#ask(session, watched);
+    if (this.#fleet.size) this.#socket.emit('fleet', {}, () => undefined);
+  }
+
+  #ask(session: string, { after, terminals, listener }: Watched): void {
+    const request = { session, after, terminals: Object.fromEntries(terminals) };
+    this.#socket.emit('watch', request, (answer) => {
+      if (answer.ok || this.#watched.get(session)?.listener !== listener) return;
+      this.#watched.delete(session);
+      listener.refused?.(errorFrom(answer.error));
+    });
+  }
+
+  #become(state: LiveState): void {
+    this.#state = state;
+    for (const listener of this.#states) listener(state);
+  }
+}
+
+/** What is new of a piece of a terminal; undefined when all of it is here already. */
+function take(
+  watched: Watched,
+  terminal: string,
+  offset: number,
+  bytes: Uint8Array,
+): TerminalBytes | undefined {
+  const have = watched.terminals.get(terminal) ?? 0;
+  const end = offset + bytes.length;
+  if (end <= have) return undefined;
+  watched.terminals.set(terminal, end);
+  const known = Math.max(0, have - offset);
+  return { terminal, offset: offset + known, bytes: bytes.subarray(known) };
+}
