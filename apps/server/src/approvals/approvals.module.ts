@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { ApprovalService } from './approval.service.js';
+
+@Module({ providers: [ApprovalService], exports: [ApprovalService] })
+export class ApprovalsModule {}
