@@ -1,0 +1,128 @@
+import { writeFile } from 'node:fs/promises';
+import { AppError, type NewSession } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { connect } from '../connection.js';
+import { followRun } from '../follow-run.js';
+import { exitCodeOf, exitCodes } from '../outcome.js';
+import { outputTo } from '../output.js';
+import { personAt } from '../person.js';
+import { applyPatch, checkedFolder, packWorkspace } from '../workspace.js';
+
+export interface RunOptions {
+  url?: string;
+  data?: string;
+  model?: string;
+  workspace?: string;
+  example?: string;
+  image?: string;
+  title?: string;
+  json?: boolean;
+  patch?: string;
+  apply?: boolean;
+  timeout?: number;
+  maxSteps?: number;
+  maxTokens?: number;
+  maxDollars?: number;
+  approve?: 'ask' | 'delay' | 'auto';
+  egress?: 'none' | 'packages' | 'list' | 'open';
+  allowHost?: string[];
+  trust?: boolean;
+}
+
+/** `belay run`: one session from the task to the patch. Answers the exit code. */
+export async function runSession(task: string | undefined, options: RunOptions): Promise<number> {
+  const progress = outputTo(process.stderr);
+  if (options.apply && !options.workspace)
+    throw new AppError('invalid_input', 'Name the folder to change: --apply needs --workspace.');
+  const folder = options.workspace && (await checkedFolder(options.workspace));
+  const { client, live, url } = connect(options);
+  try {
+    const request = await newSession(client, task, options);
+    if (folder) request.workspace = (await client.uploadWorkspace(packWorkspace(folder))).workspace;
+    const { id } = await client.sessions.create(request);
+    progress.line(progress.style('dim', `${url}/sessions/${id}`));
+    const outcome = await followRun({
+      id,
+      client,
+      live,
+      json: options.json ?? false,
+      person: personAt(process.stdin, progress),
+    });
+    if (outcome.needsPerson) {
+      progress.line(`${outcome.needsPerson} It waits at ${url}/sessions/${id}.`);
+      return exitCodes.needsPerson;
+    }
+    if (options.patch || options.apply) await takePatch(client, id, { ...options, folder });
+    const summary = await client.sessions.get(id);
+    progress.line(`${summary.state}: ${summary.reason ?? summary.title}`);
+    return outcome.interrupted ? exitCodes.interrupted : exitCodeOf(summary);
+  } finally {
+    live.close();
+  }
+}
+
+async function newSession(
+  client: BelayClient,
+  task: string | undefined,
+  options: RunOptions,
+): Promise<NewSession> {
+  const example = options.example && (await exampleNamed(client, options.example));
+  const text = task ?? (example ? example.task : undefined);
+  if (!text) throw new AppError('invalid_input', 'Say what to do: belay run "TASK".');
+  const model = options.model ?? process.env.BELAY_MODEL ?? (example ? example.model : undefined);
+  return {
+    task: text,
+    model: model ?? (await onlyModel(client)),
+    image: options.image ?? null,
+    workspace: example ? `example:${example.name}` : null,
+    title: options.title ?? (example ? example.title : undefined),
+    approvals: options.approve ?? 'ask',
+    trust: options.trust ?? false,
+    egress: { profile: options.egress ?? 'packages', hosts: options.allowHost ?? [] },
+    budgets: {
+      ...(options.maxSteps !== undefined && { steps: options.maxSteps }),
+      tokens: options.maxTokens ?? null,
+      dollars: options.maxDollars ?? null,
+      seconds: options.timeout ?? null,
+    },
+  };
+}
+
+async function exampleNamed(client: BelayClient, name: string) {
+  const examples = await client.examples();
+  const found = examples.find((example) => example.name === name);
+  if (found) return found;
+  const names = examples.map((example) => example.name).join(', ');
+  throw new AppError('not_found', `There is no example ${name}; there are: ${names || 'none'}.`);
+}
+
+/** The first model that can be called, when none was named. */
+async function onlyModel(client: BelayClient): Promise<string> {
+  const ready = (await client.models()).find(
+    (model) => model.ready && !/^(scripted|cassette):/.test(model.name),
+  );
+  if (ready) return ready.name;
+  throw new AppError(
+    'invalid_input',
+    'Name a model with --model provider:model, or set a key such as OPENAI_API_KEY for the server.',
+  );
+}
+
+async function takePatch(
+  client: BelayClient,
+  id: string,
+  { patch: file, apply, folder }: RunOptions & { folder?: string },
+): Promise<void> {
+  const patch = await client.sessions.patch(id);
+  if (file) await writeFile(file, patch);
+  if (!apply || !folder || patch.length === 0) return;
+  try {
+    await applyPatch(folder, patch);
+  } catch (error) {
+    const kept = file ?? `belay-${id}.patch`;
+    if (!file) await writeFile(kept, patch);
+    throw error instanceof AppError
+      ? new AppError(error.code, `${error.message} It is kept in ${kept}.`)
+      : error;
+  }
+}

@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from 'commander';
+
+const number = (text: string, what: string, good: (value: number) => boolean): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || !good(value))
+    throw new InvalidArgumentError(`It must be ${what}.`);
+  return value;
+};
+
+export const count = (text: string): number =>
+  number(text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
+
+export const seconds = (text: string): number =>
+  number(text, 'a number of seconds above 0', (value) => value > 0);
+
+export const dollars = (text: string): number =>
+  number(text, 'an amount of dollars above 0', (value) => value > 0);
+
+export const port = (text: string): number =>
+  number(
+    text,
+    'a port from 1 to 65535',
+    (value) => Number.isInteger(value) && value > 0 && value < 65_536,
+  );
+
+export const several = (text: string, before: string[] = []): string[] => [...before, text];

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, findServer } from './connection.js';
+import { exitCodeOf } from './outcome.js';
+import { createProgram } from './program.js';
+
+/** What commander says of a command line. */
+async function refusal(...args: string[]): Promise<string> {
+  const program = createProgram(() => undefined);
+  for (const command of [program, ...program.commands])
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+  return program.parseAsync(args, { from: 'user' }).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+}
+
+describe('the command line', () => {
+  it.each([
+    [['run', 'x', '--max-steps', '0'], /--max-steps.*It must be a whole number above 0/],
+    [['run', 'x', '--max-steps', '2.5'], /whole number/],
+    [['run', 'x', '--timeout', 'soon'], /--timeout.*number of seconds above 0/],
+    [['run', 'x', '--approve', 'never'], /Allowed choices are ask, delay, auto/],
+    [['run', 'x', '--modle', 'y'], /unknown option '--modle'/],
+    [['rnu'], /unknown command 'rnu'/],
+    [['doctor', '--port', '99999'], /port from 1 to 65535/],
+    [['run', 'x', '--apply'], /--apply needs --workspace/],
+    [['run', 'x', '--workspace', '/no/such/folder'], /\/no\/such\/folder does not exist/],
+  ])('%j is refused', async (args, message) => {
+    expect(await refusal(...args)).toMatch(message);
+  });
+
+  it('gives every end of a session its exit code', () => {
+    const codes = (['finished', 'failed', 'limited', 'stopped'] as const).map((state) =>
+      exitCodeOf({ state }),
+    );
+    expect(codes).toEqual([0, 1, 3, 130]);
+  });
+});
+
+describe('the server', () => {
+  let data: string;
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'belay-cli-'));
+  });
+  afterEach(() => rmSync(data, { recursive: true }));
+
+  it('is found by what it wrote beside its data', () => {
+    writeFileSync(join(data, 'server.json'), '{"url":"http://127.0.0.1:7/","token":"t","pid":1}');
+    expect(findServer({ data })).toEqual({ url: 'http://127.0.0.1:7', token: 't' });
+  });
+
+  it('that does not run is one sentence, also with a torn file', () => {
+    expect(() => connect({ data })).toThrow(
+      'No Belay server runs here. Start one with `npm start`.',
+    );
+    writeFileSync(join(data, 'server.json'), '{"url":"http:');
+    expect(() => connect({ data })).toThrow('No Belay server runs here.');
+  });
+});

@@ -1,0 +1,37 @@
+import { isFact, type Event } from '@belay/protocol';
+import { oneLine, type Output } from './output.js';
+
+const marks: Record<string, string> = {
+  start: '▶',
+  message: '»',
+  plan: '☰',
+  ask: '?',
+  approval: '⚠',
+  approve: '✓',
+  reject: '✗',
+  error: '✗',
+  limit: '✗',
+  finish: '■',
+  state: '●',
+};
+
+/** What one event looks like in a terminal; undefined for those that a person need not see. */
+export function renderEvent(event: Event, output: Output): string | undefined {
+  if (isFact(event, 'say')) return event.args.text.trim() || undefined;
+  if (isFact(event, 'result')) {
+    const { ok, seconds } = event.args;
+    const mark = ok ? output.style('green', '✓') : output.style('red', '✗');
+    return `  ${mark} ${oneLine(event.message, 110)} ${output.style('dim', `${seconds.toFixed(1)} s`)}`;
+  }
+  if (isFact(event, 'plan')) return indent(event.args.markdown.trim());
+  if (
+    ['usage', 'commit', 'terminal', 'code', 'browser', 'egress', 'guidance'].includes(event.action)
+  )
+    return undefined;
+  const mark = marks[event.action] ?? '▸';
+  const text = `${mark} ${oneLine(event.message, 120)}`;
+  if (event.action === 'approval' || event.action === 'ask') return output.style('yellow', text);
+  return ['error', 'limit'].includes(event.action) ? output.style('red', text) : text;
+}
+
+const indent = (text: string) => text.replace(/^/gm, '  ');
