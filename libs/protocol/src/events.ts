@@ -24,6 +24,12 @@ export const eventArgs = {
     reasoning: z.string().optional(),
     calls: z.array(operationCall),
     opaque: z.record(z.string(), z.unknown()).optional(),
+    seen: z
+      .object({ own: z.int().nonnegative(), others: z.int().nonnegative() })
+      .optional()
+      .describe(
+        'The last events, of the agent and of all others, that the prompt of this reply knew.',
+      ),
   }),
   /** agent: the outcome of the call with the event's id. */
   result: z.object({
@@ -32,6 +38,7 @@ export const eventArgs = {
     output: z.unknown().describe('The operation’s output, or an error’s shape.'),
     seconds: z.number().nonnegative(),
     images: z.array(blobId).default([]),
+    note: z.string().optional().describe('What the model is told besides the output.'),
   }),
   /** agent: the plan is now this Markdown. */
   plan: z.object({ markdown: z.string() }),
@@ -64,7 +71,10 @@ export const eventArgs = {
   }),
   /** agent: guidance that a person trusts, read from the workspace. */
   guidance: z.object({ files: z.array(z.object({ path: z.string(), text: z.string() })) }),
-  /** agent: the conversation up to `through` is replaced by a summary; nothing leaves the log. */
+  /**
+   * agent: the conversation up to `through` is replaced by a summary, or only has its long results
+   * shortened when `summary` is empty; nothing leaves the log.
+   */
   compact: z.object({
     through: z.int().nonnegative(),
     summary: z.string(),

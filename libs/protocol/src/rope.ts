@@ -41,7 +41,7 @@ export const agentCalls = {
   'session.begin': procedure(assignment, nothing),
   /** Events of the log that are not from the agent, in order; those it has already are ignored. */
   'session.events': procedure(z.object({ events: z.array(event) }), nothing),
-  /** A person's call of an operation; the agent writes the call and its result into the log. */
+  /** A person's call of an operation; unless it only reads, the agent writes call and result into the log. */
   'operation.call': procedure(
     z.object({ id: z.string(), operation: z.string(), input: z.unknown() }),
     z.object({ output: z.unknown() }),
