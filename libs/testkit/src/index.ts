@@ -1,1 +1,6 @@
-export {};
+export * from './command.js';
+export * from './engine.js';
+export * from './environment.js';
+export * from './follow.js';
+export * from './script.js';
+export * from './server-process.js';

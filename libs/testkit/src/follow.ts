@@ -1,0 +1,114 @@
+import { isEnded, isFact, type Event, type NewSession, type SessionState } from '@belay/protocol';
+import type { BelayServer } from './server-process.js';
+
+/** A session that a test watches: every event it has seen, and a way to wait for more. */
+export class Followed {
+  readonly events: Event[] = [];
+  readonly terminals = new Map<string, Buffer>();
+  readonly #waiting = new Set<() => void>();
+  #closed: () => void = () => undefined;
+
+  constructor(
+    private readonly server: BelayServer,
+    readonly id: string,
+  ) {
+    this.follow();
+  }
+
+  /** Follows from where it is; for after the server was started again. */
+  follow(): void {
+    this.#closed();
+    const offsets = [...this.terminals].map(([name, bytes]) => [name, bytes.length] as const);
+    const watch = this.server.live.watch(
+      this.id,
+      {
+        events: (events) => {
+          this.events.push(...events);
+          this.#wake();
+        },
+        terminal: ({ terminal, bytes }) => {
+          const before = this.terminals.get(terminal) ?? Buffer.alloc(0);
+          this.terminals.set(terminal, Buffer.concat([before, bytes]));
+          this.#wake();
+        },
+        refused: (error) => {
+          throw error;
+        },
+      },
+      { after: this.events.at(-1)?.seq ?? 0, terminals: Object.fromEntries(offsets) },
+    );
+    this.#closed = () => watch.close();
+  }
+
+  /** Waits until `found` answers something; the test's own time limit ends a wait that never comes true. */
+  async until<T>(found: () => T | undefined | false, what = 'what the test waits for'): Promise<T> {
+    const started = Date.now();
+    for (;;) {
+      const value = found();
+      if (value !== undefined && value !== false) return value;
+      const late = Date.now() - started > 50_000;
+      if (late)
+        throw new Error(
+          `Waited 50 s for ${what}. Seen:\n${this.words()}\n${this.server.log.slice(-4000)}`,
+        );
+      await new Promise<void>((wake) => {
+        const timer = setTimeout(done, 1_000);
+        const waiting = this.#waiting;
+        waiting.add(done);
+        function done() {
+          clearTimeout(timer);
+          waiting.delete(done);
+          wake();
+        }
+      });
+    }
+  }
+
+  /** Waits for the first event after `after` that this finds. */
+  event(matches: (event: Event) => boolean, after = 0): Promise<Event> {
+    const what = `an event where ${matches.toString()}`;
+    return this.until(() => this.events.find((event) => event.seq > after && matches(event)), what);
+  }
+
+  state(...states: SessionState[]): Promise<Event> {
+    return this.until(
+      () => {
+        const last = this.events.findLast((event) => event.action === 'state');
+        return last && isFact(last, 'state') && states.includes(last.args.state) ? last : undefined;
+      },
+      `state ${states.join(' or ')}`,
+    );
+  }
+
+  ended(): Promise<Event> {
+    return this.until(() => {
+      const last = this.events.findLast((event) => event.action === 'state');
+      return last && isFact(last, 'state') && isEnded(last.args.state) ? last : undefined;
+    }, 'its end');
+  }
+
+  /** The log in words, one event a line. */
+  words(): string {
+    return this.events
+      .map((event) => `${event.seq} ${event.source} ${event.action} ${event.message}`)
+      .join('\n');
+  }
+
+  terminal(name = 'main'): string {
+    return this.terminals.get(name)?.toString('utf8') ?? '';
+  }
+
+  close(): void {
+    this.#closed();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}
+
+/** Creates a session and watches it from its first event. Approvals are `auto` unless the test says otherwise. */
+export async function start(server: BelayServer, session: NewSession): Promise<Followed> {
+  const { id } = await server.client.sessions.create({ approvals: 'auto', ...session });
+  return new Followed(server, id);
+}

@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Turn {
+  say?: string;
+  expect?: string;
+  calls?: { operation: string; input: Record<string, unknown> }[];
+  finish?: string | Record<string, unknown>;
+}
+
+let number = 0;
+
+/** Writes a script for the scripted model into a folder; answers the model's name. JSON is YAML too. */
+export function script(folder: string, turns: Turn[]): string {
+  const file = join(folder, `script-${++number}.yaml`);
+  writeFileSync(file, JSON.stringify({ turns }));
+  return `scripted:${file}`;
+}
+
+export const run = (command: string, more: Record<string, unknown> = {}) => ({
+  operation: 'terminal.run',
+  input: { command, ...more },
+});

@@ -1,0 +1,104 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createClient, Live, type BelayClient } from '@belay/client';
+import { removeSandboxes } from './engine.js';
+import { built, prepared, root } from './environment.js';
+
+interface Running {
+  child: ChildProcess;
+  url: string;
+  token: string;
+  client: BelayClient;
+  live: Live;
+}
+
+/** The built server as a process of its own, on a free port and a temporary data folder. */
+export class BelayServer {
+  readonly data = mkdtempSync(join(tmpdir(), 'belay-'));
+  #running: Running | undefined;
+  #log = '';
+
+  constructor(private readonly environment: Record<string, string> = {}) {}
+
+  get url(): string {
+    return this.#now.url;
+  }
+  get token(): string {
+    return this.#now.token;
+  }
+  get client(): BelayClient {
+    return this.#now.client;
+  }
+  get live(): Live {
+    return this.#now.live;
+  }
+  get pid(): number {
+    return this.#now.child.pid ?? 0;
+  }
+  /** What the server wrote to standard error. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts it, or starts it again on the same data and port. Resolves when it is ready. */
+  async start(): Promise<void> {
+    const port = this.#running ? new URL(this.#running.url).port : '0';
+    const child = spawn(process.execPath, [built('apps/server/dist/bundle/main.cjs')], {
+      env: { ...process.env, ...this.#settings(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
+    const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
+      createInterface(child.stdout).on('line', (line) => {
+        const said = JSON.parse(line) as { ready?: boolean; url: string; token: string };
+        if (said.ready) done(said);
+      });
+      child.once('exit', (code) =>
+        failed(new Error(`The server ended with ${code}:\n${this.#log}`)),
+      );
+    });
+    const address = { url: ready.url, token: ready.token };
+    const live = new Live(address);
+    this.#running = { child, ...address, client: createClient(address), live };
+  }
+
+  /** Ends it as Ctrl-C does, or at once with SIGKILL. Its sandboxes go on. */
+  async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const { child, live } = this.#now;
+    live.close();
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  }
+
+  /** Ends it and removes its sandboxes, volumes and data. */
+  async dispose(): Promise<void> {
+    if (this.#running) await this.end();
+    await removeSandboxes(this.data);
+    await rm(this.data, { recursive: true, force: true });
+  }
+
+  get #now(): Running {
+    if (!this.#running) throw new Error('The server was not started.');
+    return this.#running;
+  }
+
+  #settings(port: string): Record<string, string> {
+    return {
+      BELAY_PORT: port,
+      BELAY_DATA: this.data,
+      BELAY_IMAGE: prepared('BELAY_TEST_IMAGE'),
+      BELAY_RUNTIME: prepared('BELAY_RUNTIME'),
+      BELAY_SITE: join(root, 'apps/web/dist/site'),
+      BELAY_EXAMPLES: join(root, 'examples'),
+      BELAY_POOL: '0',
+      ...this.environment,
+    };
+  }
+}
