@@ -6,7 +6,7 @@ import { productEnvironment, productNode, root } from './product-node.mjs';
 export function build({ quiet = false } = {}) {
   const run = spawnSync(
     productNode(),
-    [join(root, 'node_modules/nx/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'],
+    [join(root, 'node_modules/.bin/nx'), 'run-many', '-t', 'build', '--outputStyle=static'],
     {
       cwd: root,
       stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../product-node.mjs';
+import { hostSettings } from './host-settings.mjs';
+import { run } from './run.mjs';
+
+const npmVersion = '11.6.2';
+const platform = `${process.platform}-${process.arch}`;
+const packageFolder = (name) => join(root, 'node_modules', name);
+
+/**
+ * Every image: the small files that its tag is a hash of, and `large`, which brings the big parts (named by
+ * version in the tag) only when it is built.
+ */
+export function imageSpecs() {
+  const settings = hostSettings();
+  const nodePackage = `node-${platform}`;
+  const ptyPackage = `@lydell/node-pty-${platform}`;
+  const node = join(packageFolder(nodePackage), 'bin/node');
+  const versions = [nodePackage, ptyPackage].map(versionOf);
+  return {
+    runtimeBase: spec('belay/runtime-base', 'runtime', {
+      files: settings,
+      versions,
+      large: async () => [
+        { path: 'bin/node', from: node },
+        { path: 'bin/pty.node', from: join(packageFolder(ptyPackage), 'pty.node') },
+      ],
+    }),
+    sandbox: spec('belay/sandbox', 'sandbox', {
+      files: settings,
+      versions: [versions[0], `npm@${npmVersion}`],
+      large: async (folder) => [
+        { path: 'node/bin/node', from: node },
+        { path: 'node/lib/node_modules/npm', from: await fetchNpm(folder) },
+      ],
+    }),
+    debian: spec('belay/test-debian', 'bare-debian'),
+    busybox: spec('belay/test-busybox', 'bare-busybox', { files: settings }),
+  };
+}
+
+/** The runtime image: its base and the agent's bundle, whose content is in the tag. */
+export function runtimeSpec(base) {
+  const files = [
+    { path: 'agent.cjs', content: readFileSync(join(root, 'apps/agent/dist/bundle/agent.cjs')) },
+    { path: 'Dockerfile', content: readFileSync(join(root, 'docker/runtime/agent.Dockerfile')) },
+  ];
+  const hash = hashOf({ files, versions: [base.tag] });
+  return { tag: `belay/runtime:${hash}`, hash, files, large: async () => [] };
+}
+
+function spec(repository, folder, { files = [], versions = [], large = async () => [] } = {}) {
+  const own = readdirSync(join(root, 'docker', folder))
+    .filter((name) => name !== 'agent.Dockerfile')
+    .map((name) => ({ path: name, content: readFileSync(join(root, 'docker', folder, name)) }));
+  const all = [...own, ...files];
+  return { tag: `${repository}:${hashOf({ files: all, versions })}`, files: all, large };
+}
+
+export function hashOf({ files, versions = [] }) {
+  const hash = createHash('sha256').update(JSON.stringify([process.arch, ...versions]));
+  for (const { path, content } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
+    hash.update(`\0${path}\0${Buffer.byteLength(content)}\0`).update(content);
+  return hash.digest('hex').slice(0, 12);
+}
+
+function versionOf(name) {
+  const { version } = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'));
+  return `${name}@${version}`;
+}
+
+/** npm by itself, from the registry that this machine is set up with. */
+async function fetchNpm(folder) {
+  await run('npm', ['pack', `npm@${npmVersion}`, '--silent', '--pack-destination', folder]);
+  await run('tar', ['-xzf', join(folder, `npm-${npmVersion}.tgz`), '-C', folder]);
+  return join(folder, 'package');
+}
+
+export async function withTemporaryFolder(work) {
+  const folder = mkdtempSync(join(tmpdir(), 'belay-image-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,119 @@
+import { Readable } from 'node:stream';
+import { prepareBase } from './base-image.mjs';
+import { proxyArguments } from './host-settings.mjs';
+import { imageSpecs, runtimeSpec, withTemporaryFolder } from './image-specs.mjs';
+import { lastLines } from './run.mjs';
+import { withLock } from './lock.mjs';
+import { tar } from './tar.mjs';
+
+/** The sandbox's image, built when it is missing; answers with its tag. */
+export async function prepareSandboxImage(docker, say) {
+  return ensureImage(docker, imageSpecs().sandbox, say);
+}
+
+/** Images that only tests use: Debian with nothing added, and busybox. */
+export async function prepareTestImages(docker, say) {
+  const { debian, busybox } = imageSpecs();
+  return {
+    debian: await ensureImage(docker, debian, say),
+    busybox: await ensureImage(docker, busybox, say),
+  };
+}
+
+/** The runtime's image and the volume made of it; answers with the volume's name. */
+export async function prepareRuntime(docker, say) {
+  const base = imageSpecs().runtimeBase;
+  const spec = runtimeSpec(base);
+  const volume = `belay-runtime-${spec.hash}`;
+  if (await isFilled(docker, volume)) return volume;
+  await ensureImage(docker, spec, say, () => ensureImage(docker, base, say));
+  await withLock('runtime', () => fill(docker, volume, spec));
+  await removeOld(docker, volume);
+  return volume;
+}
+
+async function ensureImage(docker, spec, say, base = () => prepareBase(docker, say)) {
+  const path = `/images/${spec.tag}/json`;
+  if (await docker.exists(path)) return spec.tag;
+  const from = await base();
+  const onWait = () => say('another command builds images, waiting for it');
+  await withLock(
+    `build-${spec.tag.split('/')[1].split(':')[0]}`,
+    async () => {
+      if (await docker.exists(path)) return;
+      say(`building ${spec.tag}`);
+      await buildImage(docker, spec, from);
+    },
+    { onWait },
+  );
+  return spec.tag;
+}
+
+/** The classic builder by the Engine API: it needs no CLI and is in every engine. */
+async function buildImage(docker, spec, from) {
+  const args = { ...proxyArguments(), BASE_IMAGE: from, RUNTIME_BASE: from };
+  const query = new URLSearchParams({
+    t: spec.tag,
+    version: '1',
+    rm: '1',
+    forcerm: '1',
+    buildargs: JSON.stringify(args),
+    labels: JSON.stringify({ 'belay.image': spec.tag }),
+  });
+  let said = '';
+  await withTemporaryFolder(async (folder) => {
+    const entries = [...spec.files, ...(await spec.large(folder))];
+    await docker
+      .stream(`/build?${query}`, {
+        body: Readable.from(tar(entries)),
+        type: 'application/x-tar',
+        onLine: ({ stream }) => (said = (said + (stream ?? '')).slice(-4000)),
+      })
+      .catch((error) => {
+        throw new Error(
+          `The image ${spec.tag} cannot be built: ${error.message}\n${lastLines(said)}`,
+        );
+      });
+  });
+}
+
+/**
+ * A container that was created and never starts fills a fresh volume, marks it as filled and keeps
+ * `docker volume prune` from taking it.
+ */
+async function fill(docker, volume, spec) {
+  if (await isFilled(docker, volume)) return;
+  // What is there without its mark may be half filled; a volume in use stays (the engine refuses).
+  await docker.remove(`/volumes/${volume}`);
+  await docker.post(`/volumes/create`, { Name: volume, Labels: { 'belay.runtime': spec.hash } });
+  await docker.post(`/containers/create?name=${volume}`, {
+    Image: spec.tag,
+    Labels: { 'belay.runtime': spec.hash },
+    HostConfig: {
+      NetworkMode: 'none',
+      Mounts: [{ Type: 'volume', Source: volume, Target: '/opt/belay' }],
+    },
+  });
+}
+
+async function isFilled(docker, volume) {
+  const [container, found] = await Promise.all([
+    docker.exists(`/containers/${volume}/json`),
+    docker.exists(`/volumes/${volume}`),
+  ]);
+  return container && found;
+}
+
+/** Runtimes of other builds go after a week, unless a sandbox still uses them. */
+async function removeOld(docker, current) {
+  const filters = JSON.stringify({ label: ['belay.runtime'], status: ['created'] });
+  const marks = await docker.get(`/containers/json?all=1&filters=${encodeURIComponent(filters)}`);
+  const limit = Date.now() / 1000 - 7 * 24 * 3600;
+  for (const { Id, Image, Names, Created } of marks) {
+    const volume = Names[0].slice(1);
+    if (volume === current || Created > limit) continue;
+    await docker.remove(`/containers/${Id}`);
+    await docker.remove(`/volumes/${volume}`);
+    await docker.remove(`/images/${Image}`);
+  }
+}

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../product-node.mjs';
+import { run } from './run.mjs';
+
+/** Installs the packages of the lock file when what is installed differs from it. */
+export async function preparePackages(say) {
+  const installed = join(root, 'node_modules/.package-lock.json');
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  if (existsSync(installed) && isInstalled(lock, readFileSync(installed, 'utf8'))) return;
+  say('installing what package-lock.json lists');
+  const npm = process.env.npm_execpath;
+  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  await run(command, [...first, 'ci', '--no-audit', '--no-fund'], { cwd: root });
+}
+
+/** npm keeps a lock of what it put into node_modules; packages for other platforms are missing there. */
+export function isInstalled(lockText, installedText) {
+  const wanted = JSON.parse(lockText).packages;
+  const present = JSON.parse(installedText).packages;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (!path.includes('node_modules/')) return true;
+    return path in present ? present[path].version === entry.version : Boolean(entry.optional);
+  });
+}

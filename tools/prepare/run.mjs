@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+
+/** Runs a command to its end, silent; throws with the last lines it said when it fails. */
+export function run(command, args, { cwd, env, show = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const output = show ? 'inherit' : 'pipe';
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', output, output] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-4000)));
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(said);
+      const how = signal ? `was ended by ${signal}` : `failed with exit code ${code}`;
+      reject(new Error(`${command} ${args.join(' ')} ${how}.\n${lastLines(said)}`.trim()));
+    });
+  });
+}
+
+export function lastLines(text, count = 12) {
+  return text.trimEnd().split('\n').slice(-count).join('\n');
+}
