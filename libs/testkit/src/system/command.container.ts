@@ -28,8 +28,15 @@ describeSystem('the belay command', (server) => {
     const ran = await belay(server.data, [
       'run',
       'Fix the failing test',
-      ...['--model', 'scripted:example:fix-failing-test', '--workspace', folder],
-      ...['--approve', 'auto', '--json', '--patch', patch],
+      '--model',
+      'scripted:example:fix-failing-test',
+      '--workspace',
+      folder,
+      '--approve',
+      'auto',
+      '--json',
+      '--patch',
+      patch,
     ]);
     expect(ran).toMatchObject({ code: 0 });
     const events = ran.stdout
