@@ -205,7 +205,7 @@ export class EventLog implements OnApplicationShutdown {
   private enqueue(session: string, prepare: Job['prepare']): Promise<Draft> {
     return new Promise((done, failed) => {
       this.jobs.push({ session, prepare, done, failed });
-      this.writing ??= this.write().finally(() => (this.writing = undefined));
+      this.writing ??= this.write();
     });
   }
 
@@ -217,6 +217,8 @@ export class EventLog implements OnApplicationShutdown {
       this.jobs = [];
       await this.writeBatch(batch);
     }
+    // In the same turn as the last look at `jobs`: one added after it begins to write anew.
+    this.writing = undefined;
   }
 
   private async writeBatch(batch: Job[]): Promise<void> {

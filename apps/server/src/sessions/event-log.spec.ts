@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fact, sessionSettings, type AgentEvent, type Event, type NewEvent } from '@belay/protocol';
+import { Config } from '../config.js';
+import { Database } from '../storage/database.js';
+import { EventLog } from './event-log.js';
+import { SessionStore } from './session.store.js';
+
+const settings = sessionSettings.parse({ task: 'Mend the sum', model: 'scripted:a.yaml' });
+const start = (): NewEvent => fact('user', 'start', { args: settings, message: 'Mend the sum' });
+const call = (
+  n: number,
+  action = 'terminal.run',
+  args: object = { command: 'ls' },
+): AgentEvent => ({
+  n,
+  time: new Date().toISOString(),
+  action,
+  args: { ...args },
+  message: action,
+  id: `call-${n}`,
+});
+
+describe('the event log', () => {
+  let folder: string;
+  let database: Database;
+  let log: EventLog;
+
+  const open = async () => {
+    database = new Database(new Config({ BELAY_DATA: folder }));
+    await database.migrated();
+    log = new EventLog(new SessionStore(database));
+  };
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'belay-log-'));
+    await open();
+    await log.create('s', settings, [start()]);
+  });
+  afterEach(async () => {
+    await log.drained();
+    await database.onApplicationShutdown();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('numbers events from 1, with the state each brings about, and reads them in pages', async () => {
+    await log.append('s', [fact('user', 'pause', { args: {}, message: 'Paused' })]);
+    const events = await log.read('s', { after: 0 });
+    expect(events.map(({ seq, action }) => [seq, action])).toEqual([
+      [1, 'start'],
+      [2, 'state'],
+      [3, 'pause'],
+      [4, 'state'],
+    ]);
+    expect(events[3]?.args).toEqual({ state: 'paused', reason: null });
+    expect((await log.read('s', { after: 1, limit: 2 })).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(await log.summary('s')).toMatchObject({ state: 'paused', lastSeq: 4 });
+  });
+
+  it('keeps the order of appends that come at once, and tells followers after the commit', async () => {
+    const heard: Event[] = [];
+    let stored: Promise<Event[]> | undefined;
+    log.subscribe('s', (events) => {
+      heard.push(...events);
+      stored ??= log.read('s', { after: 0 });
+    });
+    const appends = Array.from({ length: 300 }, (_, n) =>
+      log.append('s', [fact('agent', 'plan', { args: { markdown: `${n}` }, message: `${n}` })]),
+    );
+    await Promise.all(appends);
+    expect(heard.map(({ message }) => message)).toEqual(appends.map((_, n) => `${n}`));
+    expect(heard.map(({ seq }) => seq)).toEqual(appends.map((_, n) => n + 3));
+    expect((await stored)?.length).toBeGreaterThan(2);
+  });
+
+  it('stores an agent’s events once by n, and answers the same numbers again', async () => {
+    await log.nextEpoch('s');
+    const first = await log.appendFromAgent('s', 1, [call(1), call(2)]);
+    expect(await log.appendFromAgent('s', 1, [call(1), call(2), call(3)])).toEqual([...first, 5]);
+    expect(await log.storedN('s', 1)).toBe(3);
+    expect((await log.read('s', { after: 2 })).map(({ id }) => id)).toEqual([
+      'call-1',
+      'call-2',
+      'call-3',
+    ]);
+  });
+
+  it('refuses a gap and a stale epoch, and stores nothing of them', async () => {
+    await log.nextEpoch('s');
+    await expect(log.appendFromAgent('s', 1, [call(2)])).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Events are missing after 0.',
+    });
+    await log.nextEpoch('s');
+    await expect(log.appendFromAgent('s', 1, [call(1)])).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Another sandbox works on this session now.',
+    });
+    expect(await log.lastSeq('s')).toBe(2);
+    expect(await log.appendFromAgent('s', 2, [call(1)])).toEqual([3]);
+  });
+
+  it.each(['approve', 'reject', 'usage', 'state', 'message', 'start', 'resume', 'fork', 'egress'])(
+    'refuses that an agent writes %s',
+    async (action) => {
+      await log.nextEpoch('s');
+      const forged = log.appendFromAgent('s', 1, [call(1, action, {})]);
+      await expect(forged).rejects.toMatchObject({ code: 'forbidden' });
+      expect(await log.lastSeq('s')).toBe(2);
+    },
+  );
+
+  it('refuses a broken fact of an agent and takes a tool that does not exist', async () => {
+    await log.nextEpoch('s');
+    await expect(log.appendFromAgent('s', 1, [call(1, 'plan', {})])).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+    expect(await log.appendFromAgent('s', 1, [call(1, 'files.frobnicate')])).toEqual([3]);
+  });
+
+  it('marks the calls that a person made through an agent', async () => {
+    await log.nextEpoch('s');
+    log.markPersonCall('s', 'call-1');
+    await log.appendFromAgent('s', 1, [call(1), call(2)]);
+    const [mine, its] = await log.read('s', { after: 2 });
+    expect([mine?.source, its?.source]).toEqual(['user', 'agent']);
+  });
+
+  it('decides on the summary at the turn of the append', async () => {
+    const stop = () =>
+      log.append('s', ({ state }) =>
+        state === 'stopped' ? [] : [fact('user', 'stop', { args: {}, message: 'Stopped' })],
+      );
+    const [one, two] = await Promise.all([stop(), stop()]);
+    expect([one?.length, two?.length]).toEqual([1, 0]);
+  });
+
+  it('goes on after a restart where it was', async () => {
+    await log.nextEpoch('s');
+    await log.appendFromAgent('s', 1, [call(1)]);
+    const before = await log.summary('s');
+    await database.onApplicationShutdown();
+    await open();
+    expect(await log.summary('s')).toEqual(before);
+    expect(await log.storedN('s', 1)).toBe(1);
+    expect(await log.appendFromAgent('s', 1, [call(1), call(2)])).toEqual([3, 4]);
+    expect((await log.summaries()).map(({ id }) => id)).toEqual(['s']);
+  });
+
+  it('keeps odd characters, and says when there is no such session', async () => {
+    const markdown = 'NUL \0, half a pair \ud83d, “quotes” and \\u0000';
+    await log.append('s', [fact('agent', 'plan', { args: { markdown }, message: 'Plan' })]);
+    expect((await log.read('s', { after: 2 }))[0]?.args).toEqual({ markdown });
+    await expect(log.append('t', [])).rejects.toMatchObject({ code: 'not_found' });
+    await expect(log.summary('t')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('forgets a session', async () => {
+    await log.remove('s');
+    await expect(log.summary('s')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await log.read('s', { after: 0 })).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { isFact, type Event, type NewEvent, type SessionSettings } from '@belay/protocol';
+import { consequences } from './consequences.js';
+import type { SessionRecord } from './session-record.js';
+import type { StoredEvent } from './session.store.js';
+import { summarize } from './summarize.js';
+
+/** What an append stores and what it makes of the session. */
+export interface Draft {
+  record: SessionRecord;
+  events: StoredEvent[];
+  /** Those that were asked for, without their consequences. */
+  asked: Event[];
+}
+
+/** Numbers new events after those of the record, with their consequences, and folds them in. Pure but for the clock. */
+export function fold(
+  record: SessionRecord,
+  added: readonly (NewEvent & { agent?: StoredEvent['agent'] })[],
+): Draft {
+  let { summary, settings } = record;
+  const events: StoredEvent[] = [];
+  const asked: Event[] = [];
+  const take = ({ agent = null, ...body }: (typeof added)[number]): Event => {
+    const time = body.time ?? new Date().toISOString();
+    const event: Event = { ...body, seq: summary.lastSeq + 1, time };
+    summary = summarize(summary, event);
+    settings = settingsAfter(settings, event);
+    events.push({ event, agent });
+    return event;
+  };
+  for (const body of added) {
+    const event = take(body);
+    asked.push(event);
+    for (const consequence of consequences(event, summary)) take(consequence);
+  }
+  return {
+    record: { ...record, summary, settings, lastSeq: summary.lastSeq },
+    events,
+    asked,
+  };
+}
+
+function settingsAfter(settings: SessionSettings, event: Event): SessionSettings {
+  if (isFact(event, 'start')) {
+    const { again: _, ...started } = event.args;
+    return started;
+  }
+  if (!isFact(event, 'change')) return settings;
+  const { title, tags, approvals, budgets } = event.args;
+  return {
+    ...settings,
+    ...(title !== undefined && { title }),
+    ...(tags && { tags }),
+    ...(approvals && { approvals }),
+    ...(budgets && { budgets }),
+  };
+}

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import type { Event } from '@belay/protocol';
+import { sql } from 'kysely';
+import { Database, type Connection } from '../storage/database.js';
+import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
+
+/** An event as it is stored: with whose it is, when an agent wrote it. */
+export interface StoredEvent {
+  event: Event;
+  agent: { epoch: number; n: number } | null;
+}
+
+/** The tables of sessions and events. Knows no rule of the platform; `EventLog` does. */
+@Injectable()
+export class SessionStore {
+  constructor(private readonly database: Database) {}
+
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.database.kysely.transaction().execute(work);
+  }
+
+  async find(id: string): Promise<SessionRecord | undefined> {
+    await this.database.migrated();
+    const row = await this.database.kysely
+      .selectFrom('session')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  async all(): Promise<SessionRecord[]> {
+    await this.database.migrated();
+    const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
+    return rows.map(recordOf);
+  }
+
+  async insert(connection: Connection, record: SessionRecord): Promise<void> {
+    await connection
+      .insertInto('session')
+      .values({ id: record.id, created: record.created, indexed_seq: 0, ...columnsOf(record) })
+      .execute();
+  }
+
+  async update(connection: Connection, record: SessionRecord): Promise<void> {
+    await connection
+      .updateTable('session')
+      .set(columnsOf(record))
+      .where('id', '=', record.id)
+      .execute();
+  }
+
+  /** One statement with one parameter, however many rows: several times quicker than a row each. */
+  async insertEvents(
+    connection: Connection,
+    session: string,
+    events: readonly StoredEvent[],
+  ): Promise<void> {
+    const rows = JSON.stringify(events.map(rowOf));
+    const source =
+      this.database.kind === 'sqlite'
+        ? sql`json_each(${rows}) as row`
+        : sql`json_array_elements(${rows}::json) as row(value)`;
+    await sql`insert into event
+      (session, seq, time, source, action, args, message, call, epoch, n)
+      select ${this.database.kind === 'sqlite' ? sql`${session}` : sql`${session}::text`},
+        cast(row.value->>0 as integer), row.value->>1, row.value->>2, row.value->>3,
+        row.value->>4, row.value->>5, row.value->>6,
+        cast(row.value->>7 as integer), cast(row.value->>8 as integer)
+      from ${source} order by 2`.execute(connection);
+  }
+
+  async events(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
+    const rows = await this.database.kysely
+      .selectFrom('event')
+      .select(['seq', 'time', 'source', 'action', 'args', 'message', 'call'])
+      .where('session', '=', session)
+      .where('seq', '>', range.after)
+      .orderBy('seq')
+      .$if(range.limit !== undefined, (query) => query.limit(range.limit ?? 0))
+      .execute();
+    return rows.map(
+      ({ call, args, source, ...rest }) =>
+        ({
+          ...rest,
+          source,
+          args: JSON.parse(args) as Record<string, unknown>,
+          ...(call !== null && { id: call }),
+        }) as Event,
+    );
+  }
+
+  /** The last events of one action, newest first. */
+  async latest(session: string, action: string, before: number): Promise<Event | undefined> {
+    const row = await this.database.kysely
+      .selectFrom('event')
+      .select('seq')
+      .where('session', '=', session)
+      .where('action', '=', action)
+      .where('seq', '<=', before)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
+  }
+
+  /** The numbers under which events of an agent are stored already, by their `n`. */
+  async seqsOf(
+    connection: Connection,
+    agent: { session: string; epoch: number; from: number; to: number },
+  ): Promise<Map<number, number>> {
+    const rows = await connection
+      .selectFrom('event')
+      .select(['n', 'seq'])
+      .where('session', '=', agent.session)
+      .where('epoch', '=', agent.epoch)
+      .where('n', '>=', agent.from)
+      .where('n', '<=', agent.to)
+      .execute();
+    return new Map(rows.map(({ n, seq }) => [Number(n), seq]));
+  }
+
+  async remove(connection: Connection, session: string): Promise<void> {
+    await connection.deleteFrom('event').where('session', '=', session).execute();
+    await connection.deleteFrom('event_text').where('session', '=', session).execute();
+    await connection.deleteFrom('session').where('id', '=', session).execute();
+  }
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
+const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+function rowOf({ event, agent }: StoredEvent): unknown[] {
+  return [
+    event.seq,
+    event.time,
+    event.source,
+    plain(event.action),
+    JSON.stringify(event.args),
+    plain(event.message),
+    event.id === undefined ? null : plain(event.id),
+    agent?.epoch ?? null,
+    agent?.n ?? null,
+  ];
+}

@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely/migration';
+import { sessionsEventsRules } from './0001-sessions-events-rules.js';
+
+/** All steps by name, in order; a step that has been released is never changed. */
+export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
+  return { '0001-sessions-events-rules': sessionsEventsRules(kind) };
+}

@@ -1,0 +1,55 @@
+/** The tables, as Kysely knows them. JSON is kept as text: both databases give it back to the byte. */
+export interface Schema {
+  session: SessionTable;
+  event: EventTable;
+  rule: RuleTable;
+  event_text: EventTextTable;
+}
+
+export interface SessionTable {
+  id: string;
+  created: string;
+  /** Counts the sandboxes it has had: the fence. */
+  epoch: number;
+  last_seq: number;
+  /** The `n` of the last event stored from the agent of this epoch. */
+  agent_n: number;
+  /** Up to where the full-text index has come. */
+  indexed_seq: number;
+  settings: string;
+  summary: string;
+}
+
+export interface EventTable {
+  session: string;
+  seq: number;
+  time: string;
+  source: string;
+  action: string;
+  args: string;
+  message: string;
+  call: string | null;
+  epoch: number | null;
+  n: number | null;
+}
+
+export interface RuleTable {
+  id: string;
+  created: string;
+  scope: string;
+  session: string | null;
+  /** The workspace of `session` when the rule was made. */
+  workspace: string | null;
+  operation: string;
+  pattern: string;
+  verdict: string;
+  expires: string | null;
+  uses: number;
+}
+
+/** FTS5 in SQLite, a table with a tsvector index in PostgreSQL. */
+export interface EventTextTable {
+  session: string;
+  seq: number;
+  text: string;
+}
