@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { root } from '../product-node.mjs';
+import { prepareChromium } from './chromium.mjs';
+import { prepareEngine } from './engine.mjs';
+import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
+import { preparePackages } from './packages.mjs';
+import { Instruction, step } from './steps.mjs';
+
+/** Makes this machine ready, each step only where something is missing; answers with the product's environment. */
+export async function prepareMachine({ install = true, tests = false } = {}) {
+  await step('packages', preparePackages);
+  await step('build', buildAll);
+  const docker = await step('Docker Engine', (say) => prepareEngine(say, { install }));
+  const image = await step('sandbox image', (say) => prepareSandboxImage(docker, say));
+  const runtime = await step('runtime', (say) => prepareRuntime(docker, say));
+  const environment = {
+    DOCKER_HOST: docker.host,
+    BELAY_RUNTIME: runtime,
+    BELAY_SITE: join(root, 'apps/web/dist/site'),
+    BELAY_EXAMPLES: join(root, 'examples'),
+  };
+  if (!tests) return { BELAY_IMAGE: image, ...environment };
+  const bare = await step('test images', (say) => prepareTestImages(docker, say));
+  const chromium = await step('Chromium', (say) => prepareChromium(say, { install }));
+  return {
+    ...environment,
+    BELAY_IMAGE: image,
+    BELAY_TEST_IMAGE: image,
+    BELAY_TEST_DEBIAN: bare.debian,
+    BELAY_TEST_BUSYBOX: bare.busybox,
+    CHROMIUM: chromium,
+  };
+}
+
+/** Imported late: it needs nothing, but what it runs is only there after the packages. */
+async function buildAll() {
+  const { build } = await import('../build.mjs');
+  if (build({ quiet: true }) !== 0)
+    throw new Instruction('The build failed; what it said is above. “npm run build” repeats it.');
+}
+
+/** Runs a command's main function: an instruction is one sentence, never a stack. */
+export async function runCommand(main) {
+  try {
+    process.exitCode = (await main()) ?? 0;
+  } catch (error) {
+    console.error(`\n${error instanceof Instruction ? error.message : (error.stack ?? error)}`);
+    process.exitCode = 1;
+  }
+}

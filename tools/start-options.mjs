@@ -1,0 +1,34 @@
+export const startUsage = `Usage: npm start -- [options]
+
+  --port N       port on 127.0.0.1 (4600; 0 takes any that is free)
+  --data DIR     folder of sessions, logs and the token (~/.local/share/belay)
+  --no-open      do not open the dashboard in a browser
+  --no-install   do not install or start a Docker Engine
+  --help         this text`;
+
+/** Reads the command line of `npm start`; answers with options, or with `error`, one sentence. */
+export function parseStart(args) {
+  const options = { port: undefined, data: undefined, open: true, install: true, help: false };
+  for (let index = 0; index < args.length; index++) {
+    const [name, inline] = splitOnce(args[index], '=');
+    const value = () => inline ?? args[++index];
+    if (name === '--no-open') options.open = false;
+    else if (name === '--no-install') options.install = false;
+    else if (name === '--help' || name === '-h') options.help = true;
+    else if (name === '--data') {
+      options.data = value();
+      if (!options.data) return { error: '--data needs a folder.' };
+    } else if (name === '--port') {
+      const port = value();
+      if (!/^\d{1,5}$/.test(port ?? '') || Number(port) > 65_535)
+        return { error: '--port needs a number from 0 to 65535.' };
+      options.port = Number(port);
+    } else return { error: `There is no option ${name}; npm start -- --help lists them.` };
+  }
+  return options;
+}
+
+function splitOnce(text, separator) {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}

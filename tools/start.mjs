@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { findCommand } from './prepare/debian.mjs';
+import { prepareMachine, runCommand } from './prepare/machine.mjs';
+import { Instruction } from './prepare/steps.mjs';
+import { productEnvironment, productNode, root } from './product-node.mjs';
+import { parseStart, startUsage } from './start-options.mjs';
+
+await runCommand(async () => {
+  const options = parseStart(process.argv.slice(2));
+  if (options.error) {
+    console.error(options.error);
+    return 2;
+  }
+  if (options.help) {
+    console.log(startUsage);
+    return 0;
+  }
+  const port = options.port ?? Number(process.env.BELAY_PORT || 4600);
+  await assertFree(port);
+  const environment = await prepareMachine({ install: options.install });
+  return serve({ ...options, port, environment });
+});
+
+/** Before anything is built or installed: a taken port is the likeliest reason to fail. */
+function assertFree(port) {
+  const host = process.env.BELAY_HOST || '127.0.0.1';
+  return new Promise((done, failed) => {
+    const probe = createServer();
+    probe.on('error', (error) => failed(new Instruction(portSentence(error, host, port))));
+    probe.listen(port, host, () => probe.close(() => done()));
+  });
+}
+
+function portSentence(error, host, port) {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} is in use, maybe by a Belay that runs already: stop it, or choose another with --port.`;
+  if (error.code === 'EACCES')
+    return `Port ${port} needs rights you do not have: choose another with --port.`;
+  return `Belay cannot listen on ${host}:${port} (${error.code}).`;
+}
+
+/** Runs the server until it ends. Ctrl-C stops the server alone; agents go on and are adopted at the next start. */
+function serve({ port, data, open, environment }) {
+  const began = performance.now();
+  const server = spawn(productNode(), [join(root, 'apps/server/dist/bundle/main.cjs')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own: Ctrl-C in the terminal reaches it through us, once.
+    detached: true,
+    env: productEnvironment({
+      BELAY_LOG_LEVEL: process.env.BELAY_LOG_LEVEL || 'warn',
+      ...environment,
+      ...(process.env.BELAY_IMAGE && { BELAY_IMAGE: process.env.BELAY_IMAGE }),
+      BELAY_PORT: String(port),
+      ...(data && { BELAY_DATA: resolve(process.env.INIT_CWD ?? '.', data) }),
+      // Compiled code is kept between starts.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/belay-compile'),
+      NODE_ENV: 'production',
+    }),
+  });
+  createInterface(server.stdout).on('line', (line) => {
+    const ready = readyLine(line);
+    if (!ready) return console.log(line);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    const url = `${ready.url}/?token=${ready.token}`;
+    console.error(`✓ server (${seconds} s)`);
+    console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents go on.\n`);
+    if (open) openInBrowser(url);
+  });
+  return untilEnd(server);
+}
+
+function untilEnd(server) {
+  let asked = 0;
+  const stop = () => {
+    asked += 1;
+    server.kill(asked > 1 ? 'SIGKILL' : 'SIGTERM');
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  return new Promise((done, failed) => {
+    server.on('error', failed);
+    server.on('exit', (code, signal) => {
+      if (asked === 0)
+        console.error(`The server ended by itself (${signal ?? `exit code ${code}`}).`);
+      done(asked > 0 ? 0 : code || 1);
+    });
+  });
+}
+
+function readyLine(line) {
+  try {
+    const value = JSON.parse(line);
+    return value.ready ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only where a person sits before a screen. */
+function openInBrowser(url) {
+  if (!process.stdout.isTTY || process.env.CI) return;
+  if (process.platform === 'darwin') return launch('open', url);
+  const screen = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  const command = findCommand('xdg-open');
+  if (screen && command && existsSync(command)) launch(command, url);
+}
+
+function launch(command, url) {
+  const child = spawn(command, [url], { detached: true, stdio: 'ignore' });
+  child.on('error', () => console.error('The browser cannot be opened from here.'));
+  child.unref();
+}
