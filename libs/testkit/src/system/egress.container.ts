@@ -1,0 +1,103 @@
+import { isFact, type Event } from '@belay/protocol';
+import { describeSystem } from '../describe-system.js';
+import { start } from '../follow.js';
+import { run, script } from '../script.js';
+
+const connection = (verdict: string) => (event: Event) =>
+  isFact(event, 'egress') && event.args.verdict === verdict;
+
+describeSystem('egress', (server) => {
+  it('lets a real project install its packages, and says where it went', async () => {
+    const manifest = JSON.stringify({
+      name: 'p',
+      version: '1.0.0',
+      dependencies: { ms: '2.1.3', 'is-odd': '3.0.1' },
+    });
+    const model = script(server.data, [
+      { calls: [{ operation: 'files.write', input: { path: 'package.json', content: manifest } }] },
+      {
+        calls: [
+          run("npm install --no-audit --no-fund 2>&1; node -p \"require('ms')('2 days')\"", {
+            wait: 45,
+          }),
+        ],
+      },
+      { expect: '172800000', finish: 'installed' },
+    ]);
+    const session = await start(server, { task: 'Install', model });
+    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    expect(await session.event(connection('allowed'))).toMatchObject({ args: { port: 443 } });
+    session.close();
+  });
+
+  it('refuses what the profile does not name, the metadata address and the host itself', async () => {
+    const get = (url: string) =>
+      `curl -sS -o /dev/null -w '%{http_code} %{http_connect}\\n' ${url} 2>&1`;
+    const model = script(server.data, [
+      {
+        calls: [
+          run(
+            [
+              get('http://169.254.169.254/latest/meta-data/'),
+              get(`${server.url}/health`),
+              get('https://example.org/'),
+            ].join('; '),
+          ),
+          run(
+            'unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY; curl -sS --max-time 5 https://example.org 2>&1',
+          ),
+        ],
+      },
+      { finish: 'tried' },
+    ]);
+    const session = await start(server, {
+      task: 'Escape',
+      model,
+      egress: { profile: 'list', hosts: [] },
+    });
+    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    const outputs = session.events
+      .filter((event) => isFact(event, 'result'))
+      .map((event) => JSON.stringify(event.args.output));
+    expect(outputs[0]).toMatch(/403/);
+    // The port of the sandbox's own loopback has nobody listening: nothing of the host is behind localhost.
+    expect(outputs[0]).not.toMatch(/200/);
+    expect(outputs[1]).toMatch(/Could not resolve|Couldn't connect|Failed to connect/);
+    expect(session.events.some(connection('refused'))).toBe(true);
+    expect(session.events.some(connection('allowed'))).toBe(false);
+    session.close();
+  });
+
+  it('turns a refused host into a question that can be answered', async () => {
+    const model = script(server.data, [
+      {
+        calls: [
+          run("curl -sS -o /dev/null -w '%{http_connect}' https://forbidden.example.org/ 2>&1"),
+        ],
+      },
+      { finish: 'tried' },
+    ]);
+    const session = await start(server, {
+      task: 'Ask',
+      model,
+      approvals: 'ask',
+      egress: { profile: 'list', hosts: [] },
+    });
+    const command = await session.event((event) => event.action === 'approval');
+    await server.client.sessions.answer(session.id, String(command.args.id), {
+      verdict: 'approved',
+    });
+    const host = await session.event((event) => event.action === 'approval', command.seq);
+    expect(host.args).toMatchObject({
+      operation: 'egress',
+      subject: 'forbidden.example.org:443',
+      risk: 'network',
+    });
+    await server.client.sessions.answer(session.id, String(host.args.id), {
+      verdict: 'rejected',
+      reason: 'No.',
+    });
+    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    session.close();
+  });
+});
