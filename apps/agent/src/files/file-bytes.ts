@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { access, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { AppError } from '@belay/protocol';
+import { errorNumber } from './fault.js';
+import type { Place } from './workspace-folder.js';
+
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, W_OK } = constants;
+
+/** Files that are edited as a whole are held in memory. */
+export const maxEditable = 50_000_000;
+/** Unfinished writes; the history leaves them out. */
+export const temporaryPrefix = '.belay-write-';
+
+/** The file's state without following a link; null when there is nothing. */
+export async function statOf(place: Place): Promise<Stats | null> {
+  try {
+    return await lstat(place.at);
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Opens a regular file to read. Pipes, sockets and devices are refused without waiting for them. */
+export async function openToRead(place: Place): Promise<{ file: FileHandle; stats: Stats }> {
+  requireFile(place, await lstat(place.at));
+  const file = await open(place.at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    requireFile(place, stats);
+    return { file, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+export interface Loaded {
+  bytes: Buffer;
+  mode: number;
+}
+
+/** A file's bytes and mode; null when there is no file. */
+export async function load(place: Place): Promise<Loaded | null> {
+  if ((await statOf(place)) === null) return null;
+  const { file, stats } = await openToRead(place);
+  try {
+    if (stats.size > maxEditable) {
+      throw new AppError(
+        'too_large',
+        `${place.given} is larger than ${maxEditable / 1_000_000} MB: change it with a command in the terminal.`,
+      );
+    }
+    return { bytes: await file.readFile(), mode: stats.mode & 0o7777 };
+  } finally {
+    await file.close();
+  }
+}
+
+export interface Prepared {
+  /** Puts the new file in its place, at once. */
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/**
+ * Writes a file beside its place; `commit` renames it there, so that a reader sees the old file or the new one.
+ * The mode is kept. A file with several hard links gets a copy of its own: the other names keep the old bytes.
+ */
+export async function prepareWrite(
+  place: Place,
+  bytes: Uint8Array,
+  mode?: number,
+): Promise<Prepared> {
+  const before = await statOf(place);
+  if (before) {
+    requireFile(place, before);
+    await access(place.at, W_OK);
+  }
+  const temporary = `${place.parent}/${temporaryPrefix}${randomBytes(8).toString('hex')}`;
+  const discard = () => unlink(temporary).catch(() => undefined);
+  try {
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
+    try {
+      await file.writeFile(bytes);
+      const kept = mode ?? (before ? before.mode & 0o7777 : undefined);
+      if (kept !== undefined) await file.chmod(kept);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return { commit: () => rename(temporary, place.at), discard };
+}
+
+export async function replaceFile(place: Place, bytes: Uint8Array, mode?: number): Promise<void> {
+  const prepared = await prepareWrite(place, bytes, mode);
+  try {
+    await prepared.commit();
+  } catch (error) {
+    await prepared.discard();
+    throw error;
+  }
+}
+
+/** The bits of a mode with or without the right to execute, for whoever may read. */
+export const withExecutable = (mode: number, executable: boolean): number =>
+  executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+
+export function requireFile(place: Place, stats: Stats): void {
+  if (stats.isFile()) return;
+  throw new AppError('invalid_input', `${place.given} is ${kindOf(stats)}, not a file.`);
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isFIFO()) return 'a pipe';
+  if (stats.isSocket()) return 'a socket';
+  return 'a device';
+}

@@ -1,0 +1,143 @@
+import { differingRun, type Region } from '../code-event.js';
+import { endAround, endOf, splitLines, toText, withoutEnd } from '../lines.js';
+import { newLines, oldLines, type Hunk } from './parse-hunk.js';
+
+export interface Applied {
+  bytes: string;
+  offsets: number[];
+  /** The changed lines of each hunk, in order, counted as they stand when it is applied. */
+  regions: Region[];
+}
+
+export interface Misfit {
+  /** Which hunk, from 1. */
+  hunk: number;
+  reason: string;
+}
+
+type Same = (a: string, b: string) => boolean;
+const exactly: Same = (a, b) => a === b;
+const butForEnds: Same = (a, b) => withoutEnd(a) === withoutEnd(b);
+const butForSpaces: Same = (a, b) => a.trim() === b.trim();
+
+/**
+ * Applies hunks in order. Each is searched at its stated line (moved by what the hunks before were moved), then
+ * outward, nearest first. No fuzz: every context line must match. Only line ends may differ, when nothing
+ * matches with them; the file's own ends are then kept.
+ */
+export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Misfit {
+  const lines = splitLines(bytes);
+  const offsets: number[] = [];
+  const regions: Region[] = [];
+  let drift = 0;
+  let grown = 0;
+  let from = 0;
+  for (const [index, hunk] of hunks.entries()) {
+    const old = oldLines(hunk);
+    const stated = hunk.start + grown;
+    const expected = stated + drift;
+    const found = search(lines, old, { expected, from, same: exactly });
+    const at = found ?? search(lines, old, { expected, from, same: butForEnds });
+    if (at === null) return { hunk: index + 1, reason: explain(lines, hunk, expected, from) };
+    const now = found === null ? inEndsOf(lines, hunk, at) : newLines(hunk);
+    const region = differingRun(lines.slice(at, at + old.length), now);
+    if (region) regions.push({ ...region, line: region.line + at });
+    splice(lines, at, old.length, now);
+    offsets.push(at - stated);
+    drift = at - stated;
+    grown += now.length - old.length;
+    from = at + now.length;
+  }
+  return { bytes: lines.join(''), offsets, regions };
+}
+
+interface Search {
+  expected: number;
+  from: number;
+  same: Same;
+}
+
+function search(lines: readonly string[], old: readonly string[], search: Search): number | null {
+  const last = lines.length - old.length;
+  const fits = (at: number) =>
+    at >= search.from &&
+    at <= last &&
+    old.every((line, index) => search.same(line, lines[at + index] ?? ''));
+  const reach = Math.max(search.expected - search.from, last - search.expected, 0);
+  if (old.length === 0) return fits(search.expected) ? search.expected : null;
+  for (let distance = 0; distance <= reach; distance++) {
+    if (fits(search.expected - distance)) return search.expected - distance;
+    if (fits(search.expected + distance)) return search.expected + distance;
+  }
+  return null;
+}
+
+/** The new lines for a place that matched but for line ends: context stays as it is, added lines take the ends around. */
+function inEndsOf(lines: readonly string[], hunk: Hunk, at: number): string[] {
+  const end = endAround(lines, at);
+  let position = at;
+  const now: string[] = [];
+  for (const { kind, text } of hunk.lines) {
+    if (kind === '+') now.push(withoutEnd(text) + end);
+    if (kind === ' ') now.push(lines[position] ?? '');
+    if (kind !== '+') position++;
+  }
+  const openEnd = position === lines.length && endOf(lines.at(-1) ?? '') === '';
+  const closed = now.map((line, index) =>
+    endOf(line) === '' && index < now.length - 1 ? line + end : line,
+  );
+  const last = closed.pop();
+  return last === undefined ? [] : [...closed, openEnd ? withoutEnd(last) : last];
+}
+
+/** In pieces: a call with hundreds of thousands of arguments would overflow the stack. */
+function splice(lines: string[], at: number, count: number, now: readonly string[]): void {
+  const tail = lines.splice(at).slice(count);
+  for (const line of now) lines.push(line);
+  for (const line of tail) lines.push(line);
+}
+
+function explain(lines: readonly string[], hunk: Hunk, expected: number, from: number): string {
+  const old = oldLines(hunk);
+  if (old.length === 0) {
+    return `it adds lines after line ${hunk.start}, but the file has ${lines.length}`;
+  }
+  const now = newLines(hunk);
+  if (now.length > 0 && search(lines, now, { expected, from: 0, same: butForEnds }) !== null) {
+    return 'the file has the new lines already: it seems to be applied';
+  }
+  if (from > 0 && search(lines, old, { expected, from: 0, same: butForEnds }) !== null) {
+    return 'its lines stand before those of the hunk above: put the hunks in order';
+  }
+  const near = nearest(lines, old, expected);
+  if (near === null) return `nothing in the file (${lines.length} lines) looks like its lines`;
+  const index = old.findIndex((line, offset) => !butForEnds(line, lines[near + offset] ?? ''));
+  const found = lines[near + index];
+  const is = found === undefined ? 'the file ends' : `the file has ${quote(found)}`;
+  return `nearest is line ${near + 1}; at line ${near + index + 1} the patch expects ${quote(old[index] ?? '')} but ${is}`;
+}
+
+const quote = (line: string): string => JSON.stringify(toText(withoutEnd(line)).slice(0, 160));
+
+/** Where most of the lines are alike but for spaces, the nearest of equals; at least one line that is not blank must be. */
+function nearest(
+  lines: readonly string[],
+  old: readonly string[],
+  expected: number,
+): number | null {
+  const probe = old.slice(0, 60);
+  let best: { at: number; score: number } | null = null;
+  for (let at = 0; at < Math.min(lines.length, 50_000); at++) {
+    let score = 0;
+    for (const [index, line] of probe.entries()) {
+      if (line.trim() !== '' && butForSpaces(line, lines[at + index] ?? '')) score++;
+    }
+    if (score === 0) continue;
+    const closer =
+      best !== null &&
+      score === best.score &&
+      Math.abs(at - expected) < Math.abs(best.at - expected);
+    if (best === null || score > best.score || closer) best = { at, score };
+  }
+  return best?.at ?? null;
+}

@@ -1,0 +1,73 @@
+import { AppError } from '@belay/protocol';
+
+/** Lines of one hunk with their ends, as strings of bytes. */
+export interface Hunk {
+  /** Where the old lines begin, from 0, as the patch says. */
+  start: number;
+  lines: { kind: ' ' | '-' | '+'; text: string }[];
+}
+
+export const oldLines = (hunk: Hunk): string[] =>
+  hunk.lines.filter((line) => line.kind !== '+').map((line) => line.text);
+export const newLines = (hunk: Hunk): string[] =>
+  hunk.lines.filter((line) => line.kind !== '-').map((line) => line.text);
+
+/**
+ * Reads the hunk whose header is at `at`. Models miscount: where the counts of the header and the lines that
+ * follow disagree, the lines count (`git apply --recount`).
+ */
+export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; next: number } {
+  const header = lines[at] ?? '';
+  const match = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(header);
+  if (!match) {
+    throw new AppError(
+      'invalid_input',
+      `Line ${at + 1} of the patch is no hunk header such as \`@@ -1,3 +1,4 @@\`: ${header.slice(0, 80)}`,
+    );
+  }
+  const first = Number(match[1]);
+  let oldLeft = Number(match[2] ?? 1);
+  let newLeft = Number(match[3] ?? 1);
+  const hunk: Hunk = { start: oldLeft === 0 ? first : Math.max(first - 1, 0), lines: [] };
+  let next = at + 1;
+  for (; next < lines.length; next++) {
+    const line = lines[next] ?? '';
+    if (line.startsWith('\\')) {
+      openLastLine(hunk);
+      continue;
+    }
+    const complete = oldLeft <= 0 && newLeft <= 0;
+    if (complete && !goesOn(lines, next)) break;
+    const blank = line === '' || line === '\r';
+    const kind = blank ? ' ' : line[0];
+    if (kind !== ' ' && kind !== '-' && kind !== '+') break;
+    if (!complete && beginsFile(lines, next) && oldLeft <= 0) break;
+    hunk.lines.push({ kind, text: `${blank ? line : line.slice(1)}\n` });
+    if (kind !== '+') oldLeft--;
+    if (kind !== '-') newLeft--;
+  }
+  return { hunk: dropBlankTail(hunk, oldLeft, newLeft), next };
+}
+
+/** After the counted lines: whether the next one still belongs to the hunk. */
+function goesOn(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? '';
+  if (beginsFile(lines, at) || line === '-- ' || line === '--') return false;
+  return line.startsWith('+') || line.startsWith('-') || line.startsWith(' ');
+}
+
+const beginsFile = (lines: readonly string[], at: number): boolean =>
+  (lines[at] ?? '').startsWith('--- ') && (lines[at + 1] ?? '').startsWith('+++ ');
+
+/** `\ No newline at end of file`: the line above has no end. */
+function openLastLine(hunk: Hunk): void {
+  const last = hunk.lines.at(-1);
+  if (last) last.text = last.text.slice(0, -1);
+}
+
+/** Blank lines at the end of a hunk with too few lines separate it from what follows. */
+function dropBlankTail(hunk: Hunk, oldLeft: number, newLeft: number): Hunk {
+  if (oldLeft <= 0 && newLeft <= 0) return hunk;
+  while (hunk.lines.at(-1)?.kind === ' ' && hunk.lines.at(-1)?.text.trim() === '') hunk.lines.pop();
+  return hunk;
+}

@@ -1,0 +1,170 @@
+import { AppError } from '@belay/protocol';
+import { toBytes, toText } from '../lines.js';
+import { readHunk, type Hunk } from './parse-hunk.js';
+
+/** What a patch does to one file. A null path is “no file” (`/dev/null`). */
+export interface FilePatch {
+  from: string | null;
+  to: string | null;
+  copy: boolean;
+  /** The file mode that the patch asks for. */
+  mode: number | null;
+  hunks: Hunk[];
+}
+
+/** Reads a unified diff, as `diff -u` and git write it; what stands around it (mail, prose) is skipped. */
+export function parsePatch(patch: string): FilePatch[] {
+  const lines = toBytes(patch).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const files: FilePatch[] = [];
+  let at = 0;
+  while (at < lines.length) {
+    const reader = new FileReader(lines, at);
+    const file = reader.read();
+    if (file) files.push(file);
+    at = reader.at;
+  }
+  if (files.length > 0) return files;
+  throw new AppError(
+    'invalid_input',
+    'The patch changes nothing: no `--- a/file`, `+++ b/file`, `@@ … @@` was found in it.',
+  );
+}
+
+class FileReader {
+  private git = false;
+  private from: string | null | undefined;
+  private to: string | null | undefined;
+  private mode: number | null = null;
+  private renamed = false;
+  private copy = false;
+  private readonly hunks: Hunk[] = [];
+
+  constructor(
+    private readonly lines: readonly string[],
+    public at: number,
+  ) {}
+
+  /** Reads up to the next file; undefined when only other text came. */
+  read(): FilePatch | undefined {
+    for (; this.at < this.lines.length; this.at++) {
+      const line = header(this.lines[this.at]);
+      if (line.startsWith('diff --git ')) {
+        if (this.git || this.hunks.length > 0) break;
+        this.beginGit(line);
+      } else if (this.startsPlain(line)) {
+        if (this.hunks.length > 0) break;
+        this.from = pathOf(line.slice(4), 'a/', this.git);
+        this.to = pathOf(header(this.lines[this.at + 1]).slice(4), 'b/', this.git);
+        this.at++;
+      } else if (/^@@ -\d/.test(line)) {
+        this.addHunk();
+      } else if (this.git && this.hunks.length === 0) {
+        this.extended(line);
+      }
+    }
+    return this.finish();
+  }
+
+  private startsPlain(line: string): boolean {
+    return line.startsWith('--- ') && header(this.lines[this.at + 1]).startsWith('+++ ');
+  }
+
+  private beginGit(line: string): void {
+    this.git = true;
+    const paths = gitPaths(line.slice('diff --git '.length));
+    this.from = paths?.[0];
+    this.to = paths?.[1];
+  }
+
+  private addHunk(): void {
+    if (this.from === undefined && this.to === undefined) {
+      throw new AppError(
+        'invalid_input',
+        `Line ${this.at + 1} of the patch begins a hunk, but no file is named before it (\`--- a/file\`, \`+++ b/file\`).`,
+      );
+    }
+    const { hunk, next } = readHunk(this.lines, this.at);
+    this.hunks.push(hunk);
+    this.at = next - 1;
+  }
+
+  private extended(line: string): void {
+    const [, word, value = ''] =
+      /^(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)$/.exec(
+        line,
+      ) ?? [];
+    if (word === 'new mode' || word === 'new file mode') this.mode = modeOf(value);
+    if (word === 'new file mode') this.from = null;
+    if (word === 'deleted file mode') this.to = null;
+    if (word?.startsWith('rename')) this.renamed = true;
+    if (word?.startsWith('copy')) this.copy = true;
+    if (word?.endsWith(' from')) this.from = toText(unquote(value));
+    if (word?.endsWith(' to')) this.to = toText(unquote(value));
+    if (line === 'GIT binary patch' || /^Binary files .* differ$/.test(line)) {
+      throw new AppError(
+        'invalid_input',
+        `The patch changes the binary file ${this.to ?? this.from}: write it with files.write and encoding base64. Nothing was changed.`,
+      );
+    }
+  }
+
+  private finish(): FilePatch | undefined {
+    const { from, to, mode, copy, hunks } = this;
+    if (from === undefined || to === undefined) return undefined;
+    if (from === null && to === null) return undefined;
+    const empty = hunks.length === 0 && mode === null && !this.renamed && !copy;
+    if (empty && from !== null && to !== null) return undefined;
+    return { from, to, mode, copy, hunks };
+  }
+}
+
+/** Header lines may end in CR when the whole patch has CR LF ends. */
+const header = (line: string | undefined): string => (line ?? '').replace(/\r$/, '');
+
+function modeOf(octal: string): number {
+  if (/^1006?[0-7]{2,3}$/.test(octal)) return Number.parseInt(octal.slice(-3), 8);
+  throw new AppError(
+    'invalid_input',
+    `The patch makes a file of mode ${octal}, a link or a submodule: only plain files can be patched. Nothing was changed.`,
+  );
+}
+
+/** A path of a `---` or `+++` line: a time after a tab goes, and git's prefix. */
+function pathOf(text: string, prefix: string, git: boolean): string | null {
+  const path = text.startsWith('"') ? unquote(text) : (text.split('\t')[0] ?? '');
+  if (path === '/dev/null') return null;
+  const strip = path.startsWith(prefix) || (git && /^[a-z]\//.test(path));
+  return toText(strip ? path.slice(2) : path);
+}
+
+/** Both paths of `diff --git a/x b/x`; without quotes they are told apart only when they are the same. */
+function gitPaths(text: string): [string, string] | null {
+  const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)$/.exec(text);
+  const half = (text.length - 1) / 2;
+  const pair: [string, string] | null = quoted
+    ? [quoted[1] ?? '', quoted[2] ?? '']
+    : text.slice(2, half) === text.slice(half + 3) && text[half] === ' '
+      ? [text.slice(0, half), text.slice(half + 1)]
+      : null;
+  return pair && [toText(unquote(pair[0]).slice(2)), toText(unquote(pair[1]).slice(2))];
+}
+
+const escapes: Record<string, string> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+/** Git's C-style quotes around unusual names; octal escapes are bytes. */
+function unquote(text: string): string {
+  if (!text.startsWith('"')) return text;
+  const inner = text.slice(1, text.indexOf('"', 1) < 0 ? undefined : text.lastIndexOf('"'));
+  return inner.replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
+    code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (escapes[code] ?? code),
+  );
+}

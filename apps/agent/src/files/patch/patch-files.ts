@@ -1,0 +1,162 @@
+import { unlink } from 'node:fs/promises';
+import { AppError, type OperationOutput, type filesOperations } from '@belay/protocol';
+import type { Region } from '../code-event.js';
+import { fault } from '../fault.js';
+import { load, prepareWrite, withExecutable, type Prepared } from '../file-bytes.js';
+import { splitLines } from '../lines.js';
+import { requireText } from '../text.js';
+import type { WorkspaceFolder } from '../workspace-folder.js';
+import { applyHunks } from './apply-hunks.js';
+import { parsePatch, type FilePatch } from './parse-patch.js';
+
+type Patched = OperationOutput<(typeof filesOperations)['files.patch']>['files'][number];
+
+export interface PatchResult {
+  files: Patched[];
+  /** The changed lines, file by file. */
+  changes: { path: string; regions: Region[] }[];
+}
+
+interface State {
+  bytes: string;
+  mode: number;
+}
+
+/** All or nothing: everything is worked out in memory, then written beside its place, then renamed. */
+export async function patchFiles(
+  workspace: WorkspaceFolder,
+  patch: string,
+  signal: AbortSignal,
+): Promise<PatchResult> {
+  const draft = new Draft(workspace);
+  const result: PatchResult = { files: [], changes: [] };
+  const failures: string[] = [];
+  for (const file of parsePatch(patch)) {
+    const outcome = await apply(draft, file);
+    if (typeof outcome === 'string') {
+      failures.push(outcome);
+      continue;
+    }
+    result.files.push(outcome.file);
+    result.changes.push({ path: outcome.file.path, regions: outcome.regions });
+  }
+  if (failures.length > 0) throw refused(failures);
+  if (signal.aborted)
+    throw new AppError('cancelled', 'The call was cancelled; nothing was changed.');
+  await draft.write();
+  return result;
+}
+
+function refused(failures: string[]): AppError {
+  const shown = failures.slice(0, 5);
+  const more = failures.length - shown.length;
+  const rest = more > 0 ? ` ${more} more files fail.` : '';
+  return new AppError('conflict', `${shown.join(' ')}${rest} Nothing was changed.`, { failures });
+}
+
+/** Works one file out in the draft; a string says why it cannot be. */
+async function apply(
+  draft: Draft,
+  patch: FilePatch,
+): Promise<{ file: Patched; regions: Region[] } | string> {
+  const { from, to } = patch;
+  const path = to ?? from ?? '';
+  const before = from === null ? null : await draft.get(from);
+  if (from !== null && before === null) return `${from} does not exist.`;
+  if (to !== null && to !== from && (await draft.get(to)) !== null) return `${to} exists already.`;
+  const outcome = applyHunks(before?.bytes ?? '', patch.hunks);
+  if ('reason' in outcome) {
+    return `Hunk ${outcome.hunk} of ${patch.hunks.length} does not fit ${from ?? path}: ${outcome.reason}.`;
+  }
+  if (to === null && outcome.bytes !== '') {
+    const left = splitLines(outcome.bytes).length;
+    return `${path} is to be deleted, but ${left} of its lines are not in the patch.`;
+  }
+  if (from !== null && from !== to && !patch.copy) draft.set(from, null);
+  if (to !== null) {
+    const mode = before?.mode ?? 0o644;
+    const executable = patch.mode === null ? null : (patch.mode & 0o100) !== 0;
+    draft.set(to, {
+      bytes: outcome.bytes,
+      mode: executable === null ? mode : withExecutable(mode, executable),
+    });
+  }
+  return { file: summary(path, patch, outcome.offsets), regions: outcome.regions };
+}
+
+function summary(path: string, patch: FilePatch, offsets: number[]): Patched {
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
+  return { path, added: count('+'), removed: count('-'), offsets };
+}
+
+/** The files of the workspace as they will be. A path may occur more than once in a patch. */
+class Draft {
+  private readonly states = new Map<string, State | null>();
+
+  constructor(private readonly workspace: WorkspaceFolder) {}
+
+  async get(path: string): Promise<State | null> {
+    const known = this.states.get(path);
+    if (known !== undefined) return known;
+    return this.workspace
+      .reach(path, async (place) => {
+        const loaded = await load(place);
+        if (!loaded) return null;
+        requireText(loaded.bytes, path);
+        return { bytes: loaded.bytes.toString('latin1'), mode: loaded.mode };
+      })
+      .catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'not_found') return null;
+        throw error;
+      });
+  }
+
+  set(path: string, state: State | null): void {
+    this.states.set(path, state);
+  }
+
+  /** Deletions come last, and nothing is renamed before everything is written. */
+  async write(): Promise<void> {
+    const pending: Pending[] = [];
+    let path = '';
+    try {
+      const states = [...this.states].sort(
+        ([, a], [, b]) => Number(a === null) - Number(b === null),
+      );
+      for (const [name, state] of states) {
+        path = name;
+        pending.push(await this.prepare(name, state));
+      }
+      for (const change of pending) {
+        path = change.path;
+        await change.commit();
+      }
+    } catch (error) {
+      for (const change of pending) await change.discard();
+      throw fault(error, path);
+    } finally {
+      for (const change of pending) change.release();
+    }
+  }
+
+  private async prepare(path: string, state: State | null): Promise<Pending> {
+    const options = { follow: state !== null, make: state !== null };
+    const { place, release } = this.workspace.hold(path, options);
+    const remove: Prepared = { commit: () => unlink(place.at), discard: () => Promise.resolve() };
+    try {
+      const change = state
+        ? await prepareWrite(place, Buffer.from(state.bytes, 'latin1'), state.mode)
+        : remove;
+      return { path, release, commit: change.commit, discard: change.discard };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}
+
+interface Pending extends Prepared {
+  path: string;
+  release: () => void;
+}

@@ -1,0 +1,118 @@
+import { createContext, Script } from 'node:vm';
+import { AppError } from '@belay/protocol';
+import { throwIfAborted } from './fault.js';
+import { load, maxEditable, statOf } from './file-bytes.js';
+import { escapeExpression, globPattern } from './ignore.js';
+import type { Found, SearchInput } from './search.js';
+import { isBinary } from './text.js';
+import { walkTree } from './walk-tree.js';
+import type { WorkspaceFolder } from './workspace-folder.js';
+
+const maxDepth = 200;
+/** An expression that backtracks without end must not hold the agent. */
+const fileMilliseconds = 1_000;
+
+interface Task {
+  workspace: WorkspaceFolder;
+  input: SearchInput;
+}
+
+/** The search where there is no ripgrep: slower, with the expressions of JavaScript. */
+export async function searchPlainly(task: Task, found: Found, signal: AbortSignal): Promise<void> {
+  const { input } = task;
+  const named = input.name === undefined ? null : globPattern(input.name, input.name.includes('/'));
+  const find = input.pattern === '' ? null : matcher(input);
+  for await (const path of filesBelow(task, signal)) {
+    throwIfAborted(signal);
+    if (named && !named.test(path)) continue;
+    const goOn = find
+      ? addMatches(path, await linesOf(task.workspace, path), {
+          find,
+          found,
+          context: input.context,
+        })
+      : found.add({ path, line: 0, text: '' });
+    if (!goOn) return;
+  }
+}
+
+async function* filesBelow(
+  { workspace, input }: Task,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const top = await workspace.reach(input.path, async (place) => {
+    const stats = await statOf(place);
+    if (!stats) throw new AppError('not_found', `${input.path} does not exist.`);
+    return { path: place.path, isFile: stats.isFile() };
+  });
+  if (top.isFile) {
+    yield top.path;
+    return;
+  }
+  const options = { path: top.path, depth: maxDepth, hidden: false, signal };
+  for await (const entry of walkTree(workspace, options, () => undefined)) {
+    if (entry.kind === 'file' && entry.size <= maxEditable) yield entry.path;
+  }
+}
+
+async function linesOf(workspace: WorkspaceFolder, path: string): Promise<string[]> {
+  const loaded = await workspace.reach(path, load).catch((error: unknown) => {
+    if (error instanceof AppError) return null; // Gone meanwhile, or closed to us.
+    throw error;
+  });
+  if (!loaded || isBinary(loaded.bytes)) return [];
+  return loaded.bytes.toString('utf8').split(/\r?\n/);
+}
+
+type Find = (lines: readonly string[]) => number[];
+
+/** Indices of the lines that match. */
+function matcher(input: SearchInput): Find {
+  const source = input.literal ? escapeExpression(input.pattern) : input.pattern;
+  let expression: RegExp;
+  try {
+    expression = new RegExp(source, input.ignoreCase ? 'iu' : 'u');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError('invalid_input', `The search failed: ${reason}`);
+  }
+  const script = new Script(
+    'lines.flatMap((line, index) => (expression.test(line) ? [index] : []))',
+  );
+  return (lines) => {
+    try {
+      return script.runInContext(createContext({ lines, expression }), {
+        timeout: fileMilliseconds,
+      }) as number[];
+    } catch {
+      throw new AppError(
+        'timeout',
+        'The expression takes too long; make it simpler, or set `literal`.',
+      );
+    }
+  };
+}
+
+interface Collect {
+  find: Find;
+  found: Found;
+  context: number;
+}
+
+function addMatches(
+  path: string,
+  lines: readonly string[],
+  { find, found, context }: Collect,
+): boolean {
+  const hits = new Set(find(lines));
+  const shown = new Set<number>();
+  for (const hit of hits) {
+    for (let index = hit - context; index <= hit + context; index++) {
+      if (index < 0 || index >= lines.length || shown.has(index)) continue;
+      shown.add(index);
+      const match = { path, line: index + 1, text: lines[index] ?? '' };
+      if (!found.add(match, !hits.has(index))) return false;
+    }
+  }
+  return true;
+}

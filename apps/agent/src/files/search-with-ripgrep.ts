@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { errorNumber, throwIfAborted } from './fault.js';
+import { usuallyIgnored } from './ignore.js';
+import type { Found, SearchInput } from './search.js';
+import { openFolder, type Place, type WorkspaceFolder } from './workspace-folder.js';
+
+const text = z.union([
+  z.object({ text: z.string() }).transform((value) => value.text),
+  z
+    .object({ bytes: z.string() })
+    .transform((value) => Buffer.from(value.bytes, 'base64').toString('utf8')),
+]);
+
+/** The lines of `rg --json` that are used here. */
+const report = z.object({
+  type: z.enum(['match', 'context']),
+  data: z.object({ path: text, lines: text, line_number: z.int().nullable() }),
+});
+
+interface Task {
+  workspace: WorkspaceFolder;
+  rg: string;
+  input: SearchInput;
+}
+
+/** Searches below a held folder, so that a link swapped in meanwhile is not followed. */
+export function searchWithRipgrep(task: Task, found: Found, signal: AbortSignal): Promise<void> {
+  const { workspace, input } = task;
+  return workspace.reach(input.path, async (place) => {
+    const start = startOf(place);
+    try {
+      const child = spawn(task.rg, [...ripgrepArguments(input), '--', start.target], {
+        cwd: start.folder.at.replace('/proc/self/', `/proc/${process.pid}/`),
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {},
+      });
+      const stop = () => child.kill('SIGKILL');
+      signal.addEventListener('abort', stop, { once: true });
+      await collect(child, input, (path, line, content, context) =>
+        found.add({ path: start.pathOf(path), line, text: content }, context),
+      );
+      signal.removeEventListener('abort', stop);
+      throwIfAborted(signal);
+    } finally {
+      closeSync(start.folder.fd);
+    }
+  });
+}
+
+/** Where ripgrep starts: in the folder itself, or beside the file that is meant. */
+function startOf(place: Place) {
+  try {
+    const folder = openFolder(place.at, place.path);
+    const prefix = place.path === '.' ? '' : `${place.path}/`;
+    return { folder, target: './', pathOf: (path: string) => prefix + path.replace(/^\.\//, '') };
+  } catch (error) {
+    if (errorNumber(error) !== 'ENOTDIR') throw error;
+    const name = place.path.slice(place.path.lastIndexOf('/') + 1);
+    const folder = openFolder(place.parent, '');
+    return { folder, target: `./${name}`, pathOf: () => place.path };
+  }
+}
+
+function ripgrepArguments(input: SearchInput): string[] {
+  const byName = input.pattern === '';
+  return [
+    '--no-config',
+    '--hidden',
+    '--no-require-git',
+    '--no-ignore-global',
+    '--no-messages',
+    '--sort=path',
+    '--glob=!.git',
+    ...usuallyIgnored.map((name) => `--glob=!${name}/`),
+    // A type, unlike a glob, does not bring back what .gitignore hides.
+    ...(input.name === undefined ? [] : nameArguments(input.name)),
+    ...(byName
+      ? ['--files']
+      : [
+          '--json',
+          `--context=${input.context}`,
+          input.literal ? '--fixed-strings' : '--crlf',
+          input.ignoreCase ? '--ignore-case' : '--case-sensitive',
+          `--regexp=${input.pattern}`,
+        ]),
+  ];
+}
+
+const nameArguments = (name: string): string[] =>
+  name.includes('/') ? [`--glob=${name}`] : [`--type-add=named:${name}`, '--type=named'];
+
+type Report = (path: string, line: number, content: string, context: boolean) => boolean;
+
+async function collect(child: ChildProcess, input: SearchInput, add: Report): Promise<void> {
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  ended.catch(() => undefined);
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (errors.length < 4_000) errors += chunk;
+  });
+  let full = false;
+  if (child.stdout) {
+    for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) {
+      if (full || line === '') continue;
+      full = !addLine(line, input, add);
+      if (full) child.kill('SIGKILL');
+    }
+  }
+  const code = await ended;
+  if (!full && code === 2 && errors !== '') {
+    throw new AppError('invalid_input', `The search failed: ${errors.replace(/^rg: /, '').trim()}`);
+  }
+}
+
+function addLine(line: string, input: SearchInput, add: Report): boolean {
+  if (input.pattern === '') return add(line, 0, '', false);
+  const { success, data: hit } = report.safeParse(JSON.parse(line));
+  if (!success) return true;
+  const { path, lines, line_number: number } = hit.data;
+  return add(path, number ?? 0, lines, hit.type === 'context');
+}
