@@ -4,3 +4,4 @@ export * from './environment.js';
 export * from './follow.js';
 export * from './script.js';
 export * from './server-process.js';
+export * from './chromium.js';
