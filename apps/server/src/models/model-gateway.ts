@@ -1,45 +1,195 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type ModelReply, type ModelRequest } from '@belay/protocol';
+import { AppError, fact, type ModelReply, type ModelRequest, type Usage } from '@belay/protocol';
+import { Config } from '../config.js';
 import { BlobStore } from '../sessions/blob-store.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
-import { ModelSettings } from './model-settings.js';
-
-/** What the server can say of a model that a person may choose. */
-export interface ModelChoice {
-  name: string;
-  title: string;
-  ready: boolean;
-  remedy: string | null;
-}
+import { limitReached, spentBudget } from './budgets.js';
+import { readCassette } from './cassette/cassette-file.js';
+import { modelChoices, type ModelChoice } from './choices.js';
+import { localModels } from './local-models.js';
+import { ModelFailure, type Model, type ModelOutput } from './model.js';
+import { parseModelName } from './model-name.js';
+import { openModel, scriptFile } from './open-model.js';
+import { dollarsOf, priceOf, type Price } from './prices.js';
+import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
+import { readScript } from './scripted/script.js';
+import { Stopwatch } from './stopwatch.js';
 
 /** Every call of a model goes through here: budgets, retries, usage, and the text that streams to the viewers. */
 @Injectable()
 export class ModelGateway {
+  /** Tests wait less. */
+  retries: RetryPolicy = usualRetries;
+  private readonly models = new Map<string, Model>();
+  private readonly stopwatches = new Map<string, Stopwatch>();
+
   constructor(
-    readonly events: EventLog,
-    readonly live: Live,
-    readonly blobs: BlobStore,
-    readonly settings: ModelSettings,
+    private readonly config: Config,
+    private readonly events: EventLog,
+    private readonly live: Live,
+    private readonly blobs: BlobStore,
   ) {}
 
   /**
-   * Calls the session's model. Throws `AppError`: limit_reached before a call that a budget forbids,
-   * context_overflow, model_failed after the last try, cancelled when `signal` aborts.
+   * Calls the session's model. Throws `AppError`: limit_reached before a call that a budget forbids (and during
+   * one that the time runs out for), context_overflow, model_failed after the last try, cancelled when `signal`
+   * aborts. Text that streamed before a `retry` event does not count.
    */
   async generate(
-    _session: string,
-    _request: ModelRequest,
-    _options: { signal: AbortSignal },
+    session: string,
+    request: ModelRequest,
+    options: { signal: AbortSignal },
   ): Promise<ModelReply> {
-    throw new AppError('unavailable', 'Models are not there yet.');
+    const { model: name, secondsLeft } = await this.admit(session);
+    const timer = timeBudget(secondsLeft);
+    const signal = AbortSignal.any([options.signal, timer.signal]);
+    try {
+      const output = await withRetries(
+        this.retries,
+        () => this.callOnce(session, name, { request, signal }),
+        {
+          signal,
+          onRetry: (retry) => this.tellRetry(session, retry),
+        },
+      );
+      const usage = await this.tellUsage(session, name, output);
+      return { ...output, usage };
+    } catch (error) {
+      if (options.signal.aborted)
+        throw new AppError('cancelled', 'The call of the model was cancelled.');
+      if (timer.signal.aborted) await this.admit(session);
+      throw reported(error);
+    } finally {
+      timer.clear();
+    }
   }
 
   /** Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model. */
-  async check(_model: string): Promise<void> {}
+  async check(model: string): Promise<void> {
+    const address = parseModelName(model);
+    if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.config));
+    else if (address.kind === 'provider') openModel(model, this.config);
+    else if (address.record === null) await readCassette(address.file);
+    else await this.check(address.record);
+  }
 
   /** The models that a person may choose, those that can be called now first. */
-  async choices(): Promise<ModelChoice[]> {
-    return [];
+  choices(): Promise<ModelChoice[]> {
+    return modelChoices(this.config, () => localModels(this.config));
   }
+
+  /** Throws `limit_reached`, with its event, when a budget is spent. */
+  private async admit(session: string): Promise<{ model: string; secondsLeft: number | null }> {
+    const summary = await this.events.summary(session);
+    const { budgets, model } = summary;
+    const seconds = budgets.seconds === null ? 0 : await this.secondsOf(session);
+    const spent = spentBudget(summary, seconds);
+    if (spent) {
+      const error = limitReached(spent);
+      await this.events.append(session, [
+        fact('server', 'limit', { args: spent, message: error.message }),
+      ]);
+      throw error;
+    }
+    if (budgets.dollars !== null && isUnpriced(model)) {
+      throw new AppError(
+        'invalid_input',
+        `The price of ${model} is not known, so a budget in dollars cannot be kept; set one in tokens instead.`,
+      );
+    }
+    return { model, secondsLeft: budgets.seconds === null ? null : budgets.seconds - seconds };
+  }
+
+  private secondsOf(session: string): Promise<number> {
+    let stopwatch = this.stopwatches.get(session);
+    if (!stopwatch) {
+      stopwatch = new Stopwatch(this.events, session);
+      this.stopwatches.set(session, stopwatch);
+    }
+    return stopwatch.seconds();
+  }
+
+  private async callOnce(
+    session: string,
+    name: string,
+    { request, signal }: { request: ModelRequest; signal: AbortSignal },
+  ): Promise<ModelOutput> {
+    const output = await this.modelNamed(name).generate(request, {
+      session,
+      signal,
+      delta: (kind, text) => {
+        // A summary is for the model: viewers see it as a `compact` event.
+        if (request.purpose === 'turn') this.live.delta(session, kind, text);
+      },
+      blob: (id) => this.blobs.get(id),
+    });
+    if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
+    return output;
+  }
+
+  private modelNamed(name: string): Model {
+    const opened = this.models.get(name);
+    if (opened) return opened;
+    const model = openModel(name, this.config);
+    this.models.set(name, model);
+    return model;
+  }
+
+  private async tellRetry(session: string, retry: Retry): Promise<void> {
+    const message = `${retry.error} Trying again in ${retry.seconds} s.`;
+    await this.events.append(session, [fact('server', 'retry', { args: retry, message })]);
+  }
+
+  private async tellUsage(session: string, model: string, output: ModelOutput): Promise<Usage> {
+    const { input, cached, output: written } = output.usage;
+    const dollars = dollarsOf(knownPrice(model), output.usage);
+    const usage = { inputTokens: input, cachedTokens: cached, outputTokens: written, dollars };
+    const args = { ...usage, model, contextTokens: input, contextWindow: output.contextTokens };
+    const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
+    const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
+    await this.events.append(session, [fact('server', 'usage', { args, message })]);
+    return usage;
+  }
+}
+
+function knownPrice(name: string): Price | null {
+  const address = parseModelName(name);
+  if (address.kind === 'provider') return priceOf(address.provider, address.model);
+  return address.kind === 'cassette' && address.record !== null ? knownPrice(address.record) : null;
+}
+
+/** Scripts and replays cost nothing, and say so. */
+function isUnpriced(name: string): boolean {
+  const address = parseModelName(name);
+  if (address.kind === 'cassette' && address.record !== null) return isUnpriced(address.record);
+  return address.kind === 'provider' && knownPrice(name) === null;
+}
+
+function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
+  if (finish === 'filter') {
+    return new ModelFailure('fatal', `The content filter of ${model} withheld the reply.`);
+  }
+  if (finish === 'length') {
+    return new ModelFailure(
+      'empty',
+      `${model} reached its limit of length before it said anything.`,
+    );
+  }
+  return new ModelFailure('empty', `${model} answered with nothing.`);
+}
+
+function reported(error: unknown): unknown {
+  if (!(error instanceof ModelFailure)) return error;
+  const code = error.kind === 'overflow' ? 'context_overflow' : 'model_failed';
+  return new AppError(code, error.message);
+}
+
+/** Aborts when the time is over; a timer holds at most 24 days. */
+function timeBudget(seconds: number | null): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController();
+  if (seconds === null || seconds > 2_000_000)
+    return { signal: controller.signal, clear: () => {} };
+  const timer = setTimeout(() => controller.abort(), seconds * 1000);
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

@@ -5,20 +5,75 @@ import {
   type OperationOutput,
   type webOperations,
 } from '@belay/protocol';
-import { ModelSettings } from './model-settings.js';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { outgoingFetch } from './outgoing-fetch.js';
 
 type Search = (typeof webOperations)['web.search'];
 
-/** `web.search` by a SearXNG-style JSON endpoint. */
+const answer = z.object({
+  results: z.array(
+    z.object({ title: z.string().catch(''), url: z.string(), content: z.string().nullish() }),
+  ),
+});
+
+const seconds = 20;
+
+/** `web.search` by a SearXNG-style endpoint: `BELAY_SEARCH_URL?q=…&format=json`. */
 @Injectable()
 export class WebSearch {
-  constructor(readonly settings: ModelSettings) {}
+  constructor(private readonly config: Config) {}
 
-  /** Throws `unavailable` when no service is set up or it fails. */
+  /** Throws `unavailable` when no service is set up or it fails, `timeout` after 20 seconds, `cancelled`. */
   async search(
-    _input: OperationInput<Search>,
-    _options: { signal?: AbortSignal } = {},
+    { query, limit }: OperationInput<Search>,
+    { signal }: { signal?: AbortSignal } = {},
   ): Promise<OperationOutput<Search>> {
-    throw new AppError('unavailable', 'No search service is set up: set BELAY_SEARCH_URL.');
+    const { searchUrl } = this.config;
+    if (searchUrl === undefined) {
+      throw new AppError(
+        'unavailable',
+        'No search service is set up: set BELAY_SEARCH_URL to the /search address of a SearXNG server.',
+      );
+    }
+    const address = new URL(searchUrl);
+    address.searchParams.set('q', query);
+    address.searchParams.set('format', 'json');
+    const limits = [AbortSignal.timeout(seconds * 1000), ...(signal ? [signal] : [])];
+    const body = await this.ask(address, AbortSignal.any(limits)).catch((error: unknown) => {
+      if (signal?.aborted) throw new AppError('cancelled', 'The search was cancelled.');
+      throw error;
+    });
+    const results = body.results.slice(0, limit).map(({ title, url, content }) => ({
+      title: title || url,
+      url,
+      excerpt: content ?? '',
+    }));
+    return { results };
+  }
+
+  private async ask(address: URL, signal: AbortSignal): Promise<z.output<typeof answer>> {
+    let response: Response;
+    try {
+      response = await outgoingFetch(this.config.environment)(address.href, {
+        signal,
+        headers: { accept: 'application/json' },
+      });
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'TimeoutError') {
+        throw new AppError('timeout', `The search service did not answer within ${seconds} s.`);
+      }
+      throw new AppError('unavailable', `The search service at ${address.host} cannot be reached.`);
+    }
+    if (!response.ok) {
+      const hint = response.status === 403 ? ' Allow the format json in its settings.' : '';
+      throw new AppError('unavailable', `The search service answered ${response.status}.${hint}`);
+    }
+    const parsed = answer.safeParse(await response.json().catch(() => null));
+    if (parsed.success) return parsed.data;
+    throw new AppError(
+      'unavailable',
+      'The search service answered something that is not SearXNG JSON.',
+    );
   }
 }

@@ -1,0 +1,92 @@
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AppError, message, modelReply, modelRequest, type ModelRequest } from '@belay/protocol';
+import { z } from 'zod';
+import type { ModelOutput } from '../model.js';
+
+const reply = modelReply.omit({ usage: true }).extend({
+  usage: z.object({
+    input: z.int(),
+    cached: z.int(),
+    cacheWrite: z.int(),
+    output: z.int(),
+    dollars: z.number().optional(),
+  }),
+});
+
+/** One call. Messages that the request shares with the recording before are not written again. */
+const recordingLine = z.object({
+  purpose: modelRequest.shape.purpose,
+  operations: modelRequest.shape.operations,
+  /** How many of the messages before are the same. */
+  kept: z.int().nonnegative(),
+  messages: z.array(message),
+  reply,
+});
+const heading = z.object({ cassette: z.literal(1) });
+
+export interface Recording {
+  request: ModelRequest;
+  reply: ModelOutput;
+}
+
+/** Writes a cassette: a heading, then one line of JSON for each call. */
+export class CassetteWriter {
+  private previous: string[] = [];
+
+  constructor(private readonly file: string) {}
+
+  /** `anew` replaces what is in the file. */
+  async add({ request, reply: output }: Recording, anew: boolean): Promise<void> {
+    const messages = request.messages.map((one) => JSON.stringify(one));
+    const before = anew ? [] : this.previous;
+    let kept = 0;
+    while (kept < messages.length && messages[kept] === before[kept]) kept += 1;
+    this.previous = messages;
+    const { purpose, operations } = request;
+    const body = {
+      purpose,
+      operations,
+      kept,
+      messages: request.messages.slice(kept),
+      reply: output,
+    };
+    const line = `${JSON.stringify(body)}\n`;
+    if (!anew && (await stat(this.file).catch(() => null))) return appendFile(this.file, line);
+    await mkdir(dirname(this.file), { recursive: true });
+    return writeFile(this.file, `${JSON.stringify({ cassette: 1 })}\n${line}`);
+  }
+}
+
+/** Reads a cassette. Throws one sentence: `not_found`, or `invalid_input` with the line. */
+export async function readCassette(file: string): Promise<Recording[]> {
+  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const missing = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    throw missing
+      ? new AppError(
+          'not_found',
+          `There is no cassette ${file}; record one with cassette:${file}?record=PROVIDER:MODEL.`,
+        )
+      : new AppError('invalid_input', `The cassette ${file} cannot be read: ${error.message}.`);
+  });
+  const [first = '', ...lines] = source.split('\n');
+  read(heading, first, { file, line: 1 });
+  const recordings: Recording[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (text === '') continue;
+    const line = read(recordingLine, text, { file, line: index + 2 });
+    const before = recordings.at(-1)?.request.messages.slice(0, line.kept) ?? [];
+    const { purpose, operations } = line;
+    const messages = [...before, ...line.messages];
+    recordings.push({ request: { purpose, operations, messages }, reply: line.reply });
+  }
+  return recordings;
+}
+
+function read<T>(schema: z.ZodType<T>, text: string, at: { file: string; line: number }): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw new AppError('invalid_input', `The cassette ${at.file} is malformed at line ${at.line}.`);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What differs from run to run although nothing differs: each rule says what it evens out. Nothing else is touched,
+ * so any other difference between a request and its recording is found.
+ */
+const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  // Dates and times, with or without a zone.
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| ?[+-]\d\d:?\d\d)?/g, '<time>'],
+  [/\b\d{4}-\d\d-\d\d\b/g, '<date>'],
+  [/\b\d\d:\d\d:\d\d(\.\d+)?\b/g, '<time>'],
+  [
+    /\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? ((\d\d? )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d\d?)?)( \d{4})?/g,
+    '<date>',
+  ],
+  // How long something took.
+  [/\b\d+(\.\d+)? ?(ms|µs|ns|s|sec|secs|seconds?|milliseconds?|minutes?)\b/g, '<duration>'],
+  [/\b(duration_ms|real|user|sys)([\s:=]+)[\d.m]+s?/g, '$1$2<duration>'],
+  // Free ports of this machine.
+  [/\b(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(:)\d{2,5}\b/g, '$1$2<port>'],
+  [/\b([Pp]ort)([ :=]+)\d{4,5}\b/g, '$1$2<port>'],
+  // Names of temporary files and folders.
+  [/(\/tmp|\/var\/tmp|\/run)\/[\w.@+-]+/g, '$1/<temporary>'],
+  // Commits hold the time of their making; process ids count on.
+  [/\b[0-9a-f]{40}\b/g, '<commit>'],
+  [/^(\[[\w./-]+( \(root-commit\))?) [0-9a-f]{7,12}\]/gm, '$1 <commit>]'],
+  [/\b(pid|PID)([ :=]+)\d+\b/g, '$1$2<pid>'],
+  [/^(\[\d+\]) \d+$/gm, '$1 <pid>'],
+];
+
+/** Measures of the machine, by their names in results. */
+const measured = new Set(['seconds', 'memoryUsedBytes', 'diskFreeBytes', 'from', 'to', 'size']);
+
+/** A copy in which everything that is volatile is evened out, at any depth. */
+export function steady(value: unknown, key?: string): unknown {
+  if (typeof value === 'string') {
+    return rules.reduce((text, [pattern, instead]) => text.replace(pattern, instead), value);
+  }
+  if (typeof value === 'number') return key !== undefined && measured.has(key) ? 0 : value;
+  if (Array.isArray(value)) {
+    // Pictures are blobs by the hash of their bytes, and no two screenshots have the same bytes.
+    return key === 'images' ? value.map(() => '<picture>') : value.map((item) => steady(item));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, steady(member, name)]),
+  );
+}

@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.js';
+import type { ProviderName } from './model-name.js';
+import { providerRemedy, scriptFile } from './open-model.js';
+import { readScript } from './scripted/script.js';
+
+/** What the server can say of a model that a person may choose. */
+export interface ModelChoice {
+  name: string;
+  title: string;
+  /** Whether it can be called now: its key is set, or it needs none. */
+  ready: boolean;
+  /** What to do when it is not ready. */
+  remedy: string | null;
+}
+
+/** Only a selection: any model that a provider has can be named. */
+const known: readonly (readonly [ProviderName, model: string, title: string])[] = [
+  ['anthropic', 'claude-opus-5-5', 'Claude Opus 5.5'],
+  ['anthropic', 'claude-sonnet-5-5', 'Claude Sonnet 5.5'],
+  ['anthropic', 'claude-haiku-5-5', 'Claude Haiku 5.5'],
+  ['openai', 'gpt-6.1-sol', 'GPT-6.1 Sol'],
+  ['openai', 'gpt-5.5', 'GPT-5.5'],
+  ['openai', 'gpt-5-mini', 'GPT-5 mini'],
+  ['google', 'gemini-3.1-pro-preview', 'Gemini 3.1 Pro'],
+  ['google', 'gemini-2.5-flash', 'Gemini 2.5 Flash'],
+];
+
+/** Those that can be called now come first, then the demos. */
+export async function modelChoices(
+  config: Config,
+  localModels: () => Promise<string[]>,
+): Promise<ModelChoice[]> {
+  const local = (await localModels()).map((model) => ['openai-compatible', model, model] as const);
+  const offered = [...known, ...local].map(([provider, model, title]): ModelChoice => {
+    const remedy = providerRemedy(provider, config);
+    return { name: `${provider}:${model}`, title, ready: remedy === null, remedy };
+  });
+  const ready = offered.filter((choice) => choice.ready);
+  const others = offered.filter((choice) => !choice.ready);
+  return [...ready, ...(await demos(config)), ...others];
+}
+
+async function demos(config: Config): Promise<ModelChoice[]> {
+  if (config.examples === undefined) return [];
+  const folder = join(config.examples, 'sessions');
+  const names = await readdir(folder).catch(() => []);
+  const choices = await Promise.all(
+    names
+      .toSorted((a, b) => a.localeCompare(b))
+      .map(async (name): Promise<ModelChoice | null> => {
+        const file = `example:${name}`;
+        try {
+          const { title } = await readScript(scriptFile(file, config));
+          return {
+            name: `scripted:${file}`,
+            title: title ?? `Demo: ${name}`,
+            ready: true,
+            remedy: null,
+          };
+        } catch {
+          // A folder without a script that can be played is no choice.
+          return null;
+        }
+      }),
+  );
+  return choices.filter((choice) => choice !== null);
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { Config } from '../config.js';
+import { outgoingFetch } from './outgoing-fetch.js';
+
+const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+/** What the OpenAI-compatible server offers; nothing when it does not answer within a second. */
+export async function localModels(config: Config): Promise<string[]> {
+  const { key, url } = config.providers['openai-compatible'];
+  if (!url) return [];
+  try {
+    const response = await outgoingFetch(config.environment)(`${url.replace(/\/$/, '')}/models`, {
+      headers: key ? { authorization: `Bearer ${key}` } : {},
+      signal: AbortSignal.timeout(1_000),
+    });
+    const { data } = modelList.parse(await response.json());
+    return data.slice(0, 100).map(({ id }) => id);
+  } catch {
+    // Its absence is no error here: `check` and the first call say what is wrong.
+    return [];
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '@belay/protocol';
+
+export type ProviderName = 'openai' | 'anthropic' | 'google' | 'openai-compatible';
+
+export type ModelAddress =
+  | { kind: 'provider'; provider: ProviderName; model: string; options: ProviderOptions }
+  | { kind: 'scripted'; file: string }
+  | { kind: 'cassette'; file: string; record: string | null };
+
+export interface ProviderOptions {
+  /** `tags` for models without tool calling. */
+  tools: 'native' | 'tags';
+  reasoning?: (typeof efforts)[number];
+  /** Tokens of the window, for models that the price table does not know. */
+  context?: number;
+}
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+export const providerNames = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
+
+/**
+ * Reads `provider:model[?tools=tags&reasoning=high&context=32768]`, `scripted:FILE`,
+ * `cassette:FILE[?record=MODEL]`. Throws `invalid_input` with one sentence.
+ */
+export function parseModelName(name: string): ModelAddress {
+  const colon = name.indexOf(':');
+  const kind = name.slice(0, Math.max(colon, 0));
+  const rest = name.slice(colon + 1);
+  if (rest === '') throw unknownModel(name);
+  if (kind === 'scripted') return { kind, file: rest };
+  if (kind === 'cassette') return cassetteAddress(rest);
+  const provider = providerNames.find((known) => known === kind);
+  if (!provider) throw unknownModel(name);
+  const [model = '', query = ''] = split(rest, '?');
+  if (model === '') throw unknownModel(name);
+  return { kind: 'provider', provider, model, options: providerOptions(query) };
+}
+
+function cassetteAddress(rest: string): ModelAddress {
+  const [file = '', record = ''] = split(rest, '?record=');
+  // What is recorded may have options of its own: everything after `?record=` is its name.
+  if (record.startsWith('cassette:')) {
+    throw new AppError('invalid_input', 'A cassette cannot record another cassette.');
+  }
+  if (record) parseModelName(record);
+  return { kind: 'cassette', file, record: record || null };
+}
+
+function providerOptions(query: string): ProviderOptions {
+  const options: ProviderOptions = { tools: 'native' };
+  for (const [key, value] of new URLSearchParams(query)) {
+    const effort = efforts.find((known) => known === value);
+    if (key === 'tools' && (value === 'tags' || value === 'native')) options.tools = value;
+    else if (key === 'reasoning' && effort) options.reasoning = effort;
+    else if (key === 'context' && /^[1-9]\d{2,8}$/.test(value)) options.context = Number(value);
+    else {
+      throw new AppError(
+        'invalid_input',
+        `A model has no option ${key}=${value}; there are tools=tags, reasoning=${efforts.join('|')} and context=TOKENS.`,
+      );
+    }
+  }
+  return options;
+}
+
+function split(text: string, mark: string): string[] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+const unknownModel = (name: string): AppError =>
+  new AppError(
+    'invalid_input',
+    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providerNames.join(', ')}, or scripted:FILE or cassette:FILE.`,
+  );

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import type { Config } from '../config.js';
+import { recordingModel, replayingModel } from './cassette/cassette-model.js';
+import type { Model } from './model.js';
+import { parseModelName, type ModelAddress, type ProviderName } from './model-name.js';
+import { outgoingFetch } from './outgoing-fetch.js';
+import { priceOf } from './prices.js';
+import { openAnthropic } from './providers/anthropic.js';
+import { openGoogle } from './providers/google.js';
+import { openOpenAICompatible } from './providers/openai-compatible.js';
+import { openOpenAI } from './providers/openai.js';
+import { sdkModel } from './providers/sdk-model.js';
+import type { OpenProvider } from './providers/sdk-provider.js';
+import { scriptedModel } from './scripted/scripted-model.js';
+import { tagModel } from './tags/tag-model.js';
+
+const providers: Record<ProviderName, OpenProvider> = {
+  openai: openOpenAI,
+  anthropic: openAnthropic,
+  google: openGoogle,
+  'openai-compatible': openOpenAICompatible,
+};
+
+/** Opens a model by its name. Throws one sentence; says nothing of files, which are read when they are needed. */
+export function openModel(name: string, config: Config): Model {
+  const address = parseModelName(name);
+  if (address.kind === 'scripted') return scriptedModel(scriptFile(address.file, config));
+  if (address.kind === 'provider') return providerModel(address, config);
+  if (address.record === null) return replayingModel(address.file);
+  return recordingModel(address.file, openModel(address.record, config));
+}
+
+/** `example:NAME` is a session of the examples. */
+export function scriptFile(file: string, config: Config): string {
+  const example = /^example:([\w-]+)$/.exec(file)?.[1];
+  if (example === undefined) return file;
+  if (config.examples === undefined) {
+    throw new AppError('not_found', 'There are no examples here: set BELAY_EXAMPLES.');
+  }
+  return join(config.examples, 'sessions', example, 'script.yaml');
+}
+
+/** What to do before the provider can be called; null when it can. */
+export function providerRemedy(provider: ProviderName, config: Config): string | null {
+  if (provider === 'openai-compatible') {
+    return config.providers[provider].url
+      ? null
+      : 'Set OPENAI_COMPATIBLE_BASE_URL (for Ollama http://127.0.0.1:11434/v1) and start the server again.';
+  }
+  const variable = {
+    openai: 'OPENAI_API_KEY',
+    anthropic: 'ANTHROPIC_API_KEY',
+    google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+  }[provider];
+  return config.providers[provider].key ? null : `Set ${variable} and start the server again.`;
+}
+
+function providerModel(
+  { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
+  config: Config,
+): Model {
+  const remedy = providerRemedy(provider, config);
+  if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
+  const fetch = outgoingFetch(config.environment);
+  const opened = sdkModel(providers[provider](model, { config, fetch }), {
+    contextTokens: options.context ?? priceOf(provider, model)?.window ?? null,
+    options,
+    secret: config.providers[provider].key,
+  });
+  return options.tools === 'tags' ? tagModel(opened) : opened;
+}

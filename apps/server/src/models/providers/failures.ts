@@ -1,0 +1,95 @@
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { ModelFailure } from '../model.js';
+
+/** What the SDK's errors, and the errors that providers send within a stream, have in common. */
+const providerError = z.object({
+  message: z.string().catch('no reason was given'),
+  statusCode: z.number().optional().catch(undefined),
+  isRetryable: z.boolean().optional().catch(undefined),
+  responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
+  responseBody: z.string().optional().catch(undefined),
+  type: z.string().optional().catch(undefined),
+  code: z.union([z.string(), z.number()]).nullish().catch(undefined),
+});
+type ProviderError = z.infer<typeof providerError>;
+
+/**
+ * No provider has a status of its own for a prompt that is too long: OpenAI's code, and the sentences of
+ * Anthropic, Google, vLLM, llama.cpp, Ollama and OpenRouter.
+ */
+const overflow =
+  /context_length_exceeded|exceed_context_size|prompt is too long|input is too long|exceeds? the (maximum|available|model'?s?) (number of tokens|context)|maximum context length|context (window|length|limit|size)|input length and .max_tokens. exceed/i;
+
+const keyVariables: Record<string, string> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+  'openai-compatible': 'OPENAI_COMPATIBLE_API_KEY',
+};
+
+/** Reads what a call threw. `secret` is taken out of every sentence, for providers repeat keys in their errors. */
+export function failureOf(
+  error: unknown,
+  at: { provider: string; model: string; secret?: string | undefined },
+): ModelFailure | AppError {
+  if (error instanceof ModelFailure || error instanceof AppError) return error;
+  const read = providerError.safeParse(typeof error === 'string' ? { message: error } : error);
+  const known: ProviderError = read.success ? read.data : { message: String(error) };
+  const said = sentence(known, at.secret);
+  const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
+  const status = known.statusCode ?? statusOfType(known);
+  if (status === 401 || status === 403) {
+    const variable = keyVariables[at.provider] ?? 'its key';
+    return new ModelFailure('fatal', `${at.provider} refused the key: check ${variable}.`);
+  }
+  if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
+    return new ModelFailure('overflow', `The conversation is too long for ${at.model}: ${said}`);
+  }
+  if (/insufficient_quota|credit balance is too low|billing_hard_limit/i.test(body)) {
+    return new ModelFailure('fatal', `The account at ${at.provider} has no credit left: ${said}`);
+  }
+  const answered = status === undefined ? 'failed' : `answered ${status}`;
+  const kind = isPassing(status, known.isRetryable) ? 'retry' : 'fatal';
+  return new ModelFailure(kind, `${at.provider} ${answered}: ${said}`, retryAfter(known));
+}
+
+/** A failure without a status is one of the connection. */
+function isPassing(status: number | undefined, retryable: boolean | undefined): boolean {
+  if (status === undefined) return retryable ?? true;
+  return status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
+}
+
+const isServerSide = (status: number | undefined): boolean =>
+  status !== undefined && (status === 429 || status >= 500);
+
+/** Errors within a stream have no status; their type or code says the same. */
+function statusOfType({ type, code }: ProviderError): number | undefined {
+  if (typeof code === 'number' && code >= 400) return code;
+  const name = `${type ?? ''} ${code ?? ''}`;
+  if (/rate_limit/.test(name)) return 429;
+  if (/overloaded|server_error|api_error/.test(name)) return 500;
+  if (/invalid_request|invalid_prompt/.test(name)) return 400;
+  return undefined;
+}
+
+/** Seconds, by `retry-after-ms`, `retry-after` (seconds or a date), or Google's `retryDelay`. */
+function retryAfter({ responseHeaders = {}, responseBody = '' }: ProviderError) {
+  const milliseconds = Number(responseHeaders['retry-after-ms']);
+  if (milliseconds > 0) return milliseconds / 1000;
+  const header = responseHeaders['retry-after'];
+  if (header) {
+    const seconds = /^[\d.]+$/.test(header)
+      ? Number(header)
+      : (Date.parse(header) - Date.now()) / 1000;
+    if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  }
+  const delay = /"retryDelay":\s*"([\d.]+)s"/.exec(responseBody)?.[1];
+  return delay === undefined ? undefined : Number(delay);
+}
+
+function sentence({ message }: ProviderError, secret: string | undefined): string {
+  const clean = secret ? message.replaceAll(secret, '…') : message;
+  const line = clean.replace(/\s+/g, ' ').trim().slice(0, 500);
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}

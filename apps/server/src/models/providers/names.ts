@@ -1,0 +1,10 @@
+import { toolName } from '@belay/protocol';
+
+/** Other providers’ ids may hold characters that this one refuses. */
+export const callId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_');
+
+/** Names that a model made up are in the history too, and must be sendable. */
+export const sentName = (operation: string): string =>
+  toolName(operation)
+    .replace(/[^a-zA-Z0-9_-]/g, '_')
+    .slice(0, 64) || 'unnamed';

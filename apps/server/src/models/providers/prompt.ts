@@ -1,0 +1,95 @@
+import type {
+  JSONValue,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+import type { Message } from '@belay/protocol';
+import type { ModelCall } from '../model.js';
+import { callId, sentName } from './names.js';
+import { assistantParts } from './opaque.js';
+import type { SdkProvider } from './sdk-provider.js';
+
+type Result = Extract<Message, { role: 'tool' }>['results'][number];
+type Picture = LanguageModelV4FilePart & { data: { type: 'data'; data: Uint8Array } };
+
+/** Writes the conversation in the form that the provider reads. */
+export async function toPrompt(
+  messages: Message[],
+  provider: SdkProvider,
+  blob: ModelCall['blob'],
+): Promise<LanguageModelV4Prompt> {
+  const pictures = (images: string[]) => Promise.all(images.map((id) => picture(id, blob)));
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of messages) {
+    if (message.role === 'system') {
+      prompt.push({ role: 'system', content: message.text });
+    } else if (message.role === 'user') {
+      const text = message.text === '' ? [] : [{ type: 'text' as const, text: message.text }];
+      prompt.push({ role: 'user', content: [...text, ...(await pictures(message.images))] });
+    } else if (message.role === 'assistant') {
+      const content = assistantParts(message, provider.name);
+      if (content.length > 0) prompt.push({ role: 'assistant', content });
+    } else {
+      prompt.push(...(await toolMessages(message.results, provider, pictures)));
+    }
+  }
+  return provider.cacheMark ? marked(prompt, provider.cacheMark) : prompt;
+}
+
+async function toolMessages(
+  results: Result[],
+  provider: SdkProvider,
+  pictures: (images: string[]) => Promise<Picture[]>,
+): Promise<LanguageModelV4Message[]> {
+  const content: LanguageModelV4ToolResultPart[] = [];
+  const after: Picture[] = [];
+  for (const result of results) {
+    const shown = await pictures(result.images);
+    if (!provider.picturesInResults) after.push(...shown);
+    content.push({
+      type: 'tool-result',
+      toolCallId: callId(result.id),
+      toolName: sentName(result.operation),
+      output: toolOutput(result, provider.picturesInResults ? shown : []),
+    });
+  }
+  const answer: LanguageModelV4Message = { role: 'tool', content };
+  if (after.length === 0) return [answer];
+  const text = 'The pictures of the results above, in their order:';
+  return [answer, { role: 'user', content: [{ type: 'text', text }, ...after] }];
+}
+
+function toolOutput(result: Result, shown: Picture[]): LanguageModelV4ToolResultPart['output'] {
+  const value = (result.output ?? null) as JSONValue;
+  if (shown.length > 0) {
+    const text = { type: 'text' as const, text: JSON.stringify(value) };
+    const files = shown.map(({ data, mediaType }) => ({ type: 'file' as const, data, mediaType }));
+    return { type: 'content', value: [text, ...files] };
+  }
+  return result.failed ? { type: 'error-json', value } : { type: 'json', value };
+}
+
+async function picture(id: string, blob: ModelCall['blob']): Promise<Picture> {
+  const { type, bytes } = await blob(id);
+  return { type: 'file', mediaType: type, data: { type: 'data', data: bytes } };
+}
+
+/**
+ * The end of the instructions, and the two newest messages that are not the model's: the next call then finds
+ * everything up to the former newest one in the cache. (Anthropic allows four marks.)
+ */
+function marked(
+  prompt: LanguageModelV4Prompt,
+  mark: NonNullable<SdkProvider['cacheMark']>,
+): LanguageModelV4Prompt {
+  const ends = prompt.flatMap(({ role }, index) =>
+    role === 'user' || role === 'tool' ? [index] : [],
+  );
+  const instructions = prompt.findLastIndex(({ role }) => role === 'system');
+  const chosen = new Set([instructions, ...ends.slice(-2)]);
+  return prompt.map((message, index) =>
+    chosen.has(index) ? { ...message, providerOptions: mark } : message,
+  );
+}

@@ -1,0 +1,22 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { Config } from '../../config.js';
+import type { ProviderName } from '../model-name.js';
+
+/** What differs from provider to provider; the rest is `sdk-model.ts`. */
+export interface SdkProvider {
+  readonly name: ProviderName;
+  readonly model: LanguageModelV4;
+  /** Whether a tool's result may hold pictures; else they follow as a message of the user. */
+  readonly picturesInResults: boolean;
+  /** Options of every call. */
+  options?(session: string): SharedV4ProviderOptions;
+  /** Marks a message up to which the provider shall cache the prompt. */
+  readonly cacheMark?: SharedV4ProviderOptions;
+}
+
+export interface ProviderContext {
+  config: Config;
+  fetch: typeof globalThis.fetch;
+}
+
+export type OpenProvider = (model: string, context: ProviderContext) => SdkProvider;

@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, type Message, type ModelRequest, type OperationCall } from '@belay/protocol';
+import { z } from 'zod';
+import type { Model, ModelCall, ModelOutput } from '../model.js';
+import { readScript, type Script, type ScriptTurn } from './script.js';
+
+/**
+ * Plays a script: no key, no network, the same every time. Which turn comes next is read from the conversation
+ * alone, so a restarted server or agent goes on where it was and a rewound session plays its turns again.
+ */
+export function scriptedModel(file: string): Model {
+  return {
+    async generate(request, call) {
+      const script = await readScript(file);
+      const played = turnsPlayed(request.messages);
+      if (request.purpose === 'compact') return summary(request, played);
+      const turn = script.turns[played];
+      if (!turn) return afterTheEnd(request, { script, file, played });
+      checkExpectation(turn, request.messages, `turn ${played + 1} of the script ${file}`);
+      await stream(turn.reason, { kind: 'reasoning', pace: script.pace, call });
+      await stream(turn.say, { kind: 'text', pace: script.pace, call });
+      return {
+        text: turn.say ?? '',
+        ...(turn.reason && { reasoning: turn.reason }),
+        ...callsOf(turn, played),
+        usage: estimate(request, turn.say ?? ''),
+        contextTokens,
+        opaque: { scripted: played },
+      };
+    },
+  };
+}
+
+/** A window like that of a real model, so that meters show something. */
+const contextTokens = 200_000;
+
+const scriptedReply = z.object({ scripted: z.int() });
+const scriptedSummary = /\[(\d+) turns of the script are played\]/;
+
+/** The newest reply knows its turn; after a compaction that dropped it, the summary does. */
+function turnsPlayed(messages: Message[]): number {
+  for (const message of messages.toReversed()) {
+    if (message.role === 'assistant') {
+      const reply = scriptedReply.safeParse(message.opaque);
+      if (reply.success) return reply.data.scripted + 1;
+    } else if (message.role !== 'tool') {
+      const told = scriptedSummary.exec(message.text)?.[1];
+      if (told !== undefined) return Number(told);
+    }
+  }
+  return messages.filter(({ role }) => role === 'assistant').length;
+}
+
+function checkExpectation(turn: ScriptTurn, messages: Message[], where: string): void {
+  if (turn.expect === undefined) return;
+  const last = messages.findLast((message) => message.role === 'tool');
+  const results = (last?.results ?? []).map(({ operation, failed, output }) => ({
+    operation,
+    failed,
+    output,
+  }));
+  const json = JSON.stringify(results);
+  if (new RegExp(turn.expect, 's').test(json)) return;
+  throw new AppError(
+    'model_failed',
+    `The results do not match what ${where} expects: /${turn.expect}/ against ${shortened(json)}`,
+    {
+      expect: turn.expect,
+      results,
+    },
+  );
+}
+
+function callsOf(turn: ScriptTurn, played: number): Pick<ModelOutput, 'calls' | 'finish'> {
+  const wanted = turn.finish ? [{ operation: 'finish', input: turn.finish }] : (turn.calls ?? []);
+  const calls = wanted.map(({ operation, input }, index): OperationCall => ({
+    id: `turn-${played + 1}-${index + 1}`,
+    operation,
+    input,
+  }));
+  return { calls, finish: calls.length > 0 ? 'calls' : 'stop' };
+}
+
+/** A person may go on talking to a demo that is over; a script that ran out before its end is an error. */
+function afterTheEnd(
+  request: ModelRequest,
+  { script, file, played }: { script: Script; file: string; played: number },
+): ModelOutput {
+  const turns = script.turns.length;
+  if (!script.turns.at(-1)?.finish) {
+    throw new AppError(
+      'model_failed',
+      `The script ${file} has ${turns} turns; nothing says what comes after.`,
+    );
+  }
+  const text = `This was a script of ${turns} turns, and all are played. Start a session with a real model to go on.`;
+  return {
+    text,
+    calls: [],
+    finish: 'stop',
+    usage: estimate(request, text),
+    contextTokens,
+    opaque: { scripted: played },
+  };
+}
+
+function summary(request: ModelRequest, played: number): ModelOutput {
+  const text = `The conversation so far followed a script. [${played} turns of the script are played]`;
+  return { text, calls: [], finish: 'stop', usage: estimate(request, text), contextTokens };
+}
+
+async function stream(
+  text: string | undefined,
+  { kind, pace, call }: { kind: 'text' | 'reasoning'; pace: number; call: ModelCall },
+): Promise<void> {
+  for (const piece of text?.match(/\s*\S{1,12}\s*/g) ?? []) {
+    call.signal.throwIfAborted();
+    call.delta(kind, piece);
+    if (pace > 0) await delay(pace, undefined, { signal: call.signal });
+  }
+}
+
+/** Four characters count as a token, so that meters move; nothing is paid. */
+function estimate(request: ModelRequest, text: string): ModelOutput['usage'] {
+  const input = Math.ceil(JSON.stringify(request.messages).length / 4);
+  return { input, cached: 0, cacheWrite: 0, output: Math.ceil(text.length / 4), dollars: 0 };
+}
+
+const shortened = (json: string): string =>
+  json.length > 2_000 ? `${json.slice(0, 1_000)} … ${json.slice(-1_000)}` : json;

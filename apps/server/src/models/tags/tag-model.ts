@@ -1,0 +1,96 @@
+import { modelTool, operationNamed, type Message, type OperationCall } from '@belay/protocol';
+import { z } from 'zod';
+import type { Model, ModelOutput } from '../model.js';
+import { readTags, type Tag } from './tag-parser.js';
+import { instructions, writtenCall, writtenResults } from './tag-prompt.js';
+import { TagFilter } from './tag-filter.js';
+
+/** A model without tool calling: it is told of the operations in words and calls them by tags in its text. */
+export function tagModel(inner: Model): Model {
+  return {
+    async generate(request, call) {
+      const offered = new Set(request.operations);
+      const filter = new TagFilter((name) => offered.has(name));
+      const output = await inner.generate(
+        {
+          ...request,
+          messages: asText(request.messages, request.operations),
+          operations: [],
+        },
+        {
+          ...call,
+          delta: (kind, text) => {
+            const shown = kind === 'text' ? filter.push(text) : text;
+            if (shown) call.delta(kind, shown);
+          },
+        },
+      );
+      const rest = filter.end();
+      if (rest) call.delta('text', rest);
+      return withCalls(output, offered);
+    },
+  };
+}
+
+/** What the model wrote goes back to it word for word. */
+const opaqueTags = z.object({
+  tags: z.string(),
+  inner: z.record(z.string(), z.unknown()).optional(),
+});
+
+function withCalls(output: ModelOutput, offered: ReadonlySet<string>): ModelOutput {
+  const { text, tags } = readTags(output.text, (name) => offered.has(name));
+  if (tags.length === 0) return output;
+  const calls = tags.map((tag) => callOf(tag));
+  const opaque = { tags: output.text, ...(output.opaque && { inner: output.opaque }) };
+  const finish = output.finish === 'stop' || output.finish === 'other' ? 'calls' : output.finish;
+  return { ...output, text: text.trim(), calls, finish, opaque };
+}
+
+function callOf(tag: Tag): OperationCall {
+  const id = `tag_${crypto.randomUUID()}`;
+  const known = { id, operation: tag.name };
+  if (tag.invalid !== undefined) {
+    return { ...known, input: tag.source, invalid: `The tag cannot be read: ${tag.invalid}.` };
+  }
+  const definition = operationNamed(tag.name);
+  const order = definition ? Object.keys(propertiesOf(modelTool(definition).parameters)) : [];
+  if (definition && tag.values.length > order.length) {
+    const invalid = `${tag.name} takes ${order.length} values at most: ${order.join(', ')}.`;
+    return { ...known, input: tag.source, invalid };
+  }
+  const positional = tag.values.map((value, index) => [order[index] ?? `value${index + 1}`, value]);
+  return { ...known, input: { ...Object.fromEntries(positional), ...tag.keyed } };
+}
+
+function asText(messages: Message[], operations: string[]): Message[] {
+  const told = operations.length > 0 ? instructions(operations) : '';
+  const first = messages.findIndex(({ role }) => role === 'system');
+  const written = messages.map((message, index): Message => {
+    if (index === first && told) return { role: 'system', text: `${textOf(message)}\n\n${told}` };
+    if (message.role === 'assistant') return plainReply(message);
+    if (message.role !== 'tool') return message;
+    return {
+      role: 'user',
+      text: writtenResults(message.results),
+      images: message.results.flatMap(({ images }) => images),
+    };
+  });
+  return first < 0 && told ? [{ role: 'system', text: told }, ...written] : written;
+}
+
+function plainReply(message: Extract<Message, { role: 'assistant' }>): Message {
+  if (message.calls.length === 0) return message;
+  const opaque = opaqueTags.safeParse(message.opaque);
+  if (opaque.success) {
+    return { role: 'assistant', text: opaque.data.tags, calls: [], opaque: opaque.data.inner };
+  }
+  const text = [message.text, ...message.calls.map(writtenCall)].filter(Boolean).join('\n');
+  return { role: 'assistant', text, calls: [] };
+}
+
+const textOf = (message: Message | undefined): string =>
+  message && message.role !== 'tool' ? message.text : '';
+
+const propertiesOf = (schema: Record<string, unknown>): Record<string, unknown> =>
+  z.record(z.string(), z.unknown()).catch({}).parse(schema['properties']);

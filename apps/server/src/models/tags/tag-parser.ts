@@ -1,0 +1,177 @@
+/**
+ * Calls written as tags in a model's text, after RunGPT: `{{name("a", 1, true, key="v")}}`.
+ *
+ *     tag    = "{{" name "(" [ value { "," value } ] ")" "}}"      spaces and newlines between any two tokens
+ *     name   = a letter, then letters, digits, ".", "_" or "-"
+ *     value  = [ key "=" ] ( string | text | number | true | false | null | JSON array | JSON object )
+ *     string = as in JSON, but newlines and tabs may stand in it as they are
+ *     text   = '"""' anything '"""'       nothing is escaped; a newline right after the first mark does not count
+ *
+ * Values without a key come first and take the input's properties in the order of its schema. A tag whose name is
+ * offered counts anywhere; any other only when it begins a line, so that templates in prose stay text.
+ */
+export interface Tag {
+  name: string;
+  values: unknown[];
+  keyed: Record<string, unknown>;
+  /** Why the tag could not be read; `values` and `keyed` are then empty. */
+  invalid?: string;
+  source: string;
+}
+
+export interface TaggedText {
+  /** The text without its tags. */
+  text: string;
+  tags: Tag[];
+}
+
+/** Reads a whole reply. */
+export function readTags(source: string, offered: (name: string) => boolean): TaggedText {
+  const tags: Tag[] = [];
+  let text = '';
+  let at = 0;
+  for (;;) {
+    const start = source.indexOf('{{', at);
+    if (start < 0) return { text: text + source.slice(at), tags };
+    text += source.slice(at, start);
+    const tag = tagAt(source, start, offered);
+    if (tag) {
+      tags.push(tag);
+      at = start + tag.source.length;
+    } else {
+      text += '{{';
+      at = start + 2;
+    }
+  }
+}
+
+const opening = /\{\{\s*([A-Za-z][\w.-]*)\s*\(/y;
+
+function tagAt(source: string, start: number, offered: (name: string) => boolean): Tag | undefined {
+  opening.lastIndex = start;
+  const name = opening.exec(source)?.[1];
+  if (name === undefined) return undefined;
+  const lineStart = source.lastIndexOf('\n', start - 1) + 1;
+  if (!offered(name) && source.slice(lineStart, start).trim() !== '') return undefined;
+  const reader = new ValueReader(source, opening.lastIndex);
+  try {
+    const { values, keyed } = reader.list();
+    return { name, values, keyed, source: source.slice(start, reader.at) };
+  } catch (error) {
+    if (!(error instanceof TagError)) throw error;
+    const close = source.indexOf(')}}', reader.at);
+    const end = close < 0 ? source.length : close + 3;
+    const invalid = `${error.message}, at character ${reader.at - start + 1} of the tag`;
+    return { name, values: [], keyed: {}, invalid, source: source.slice(start, end) };
+  }
+}
+
+class TagError extends Error {}
+
+class ValueReader {
+  constructor(
+    private readonly source: string,
+    public at: number,
+  ) {}
+
+  /** Up to and with the closing `)}}`. */
+  list(): { values: unknown[]; keyed: Record<string, unknown> } {
+    const values: unknown[] = [];
+    const keyed: Record<string, unknown> = {};
+    this.skip();
+    if (this.take(')')) return this.closed(values, keyed);
+    for (;;) {
+      const key = this.match(/([A-Za-z_]\w*)\s*=\s*/y)?.[1];
+      const value = this.value();
+      if (key !== undefined) keyed[key] = value;
+      else if (Object.keys(keyed).length > 0)
+        throw new TagError('A value without a key follows one with a key');
+      else values.push(value);
+      this.skip();
+      if (this.take(')')) return this.closed(values, keyed);
+      if (!this.take(',')) throw new TagError('Expected , or )');
+      this.skip();
+    }
+  }
+
+  private closed(values: unknown[], keyed: Record<string, unknown>) {
+    this.skip();
+    if (!this.take('}}')) throw new TagError('Expected }} after )');
+    return { values, keyed };
+  }
+
+  private value(): unknown {
+    const text = this.match(/"""(?:\r?\n)?([^]*?)"""/y);
+    if (text) return text[1];
+    if (this.source[this.at] === '"') return this.string();
+    const number = this.match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
+    if (number) return Number(number[0]);
+    const word = this.match(/(?:true|false|null)\b/y);
+    if (word) return JSON.parse(word[0]);
+    if (this.take('[')) return this.items();
+    if (this.take('{')) return this.members();
+    throw new TagError('Expected a value in JSON');
+  }
+
+  private string(): string {
+    const match = this.match(/"(?:[^"\\]|\\[^])*"/y);
+    if (!match) throw new TagError('A string does not end');
+    // JSON allows none of these in a string; models write code over several lines nevertheless.
+    const escaped = match[0].replace(/[\n\r\t]/g, (control) =>
+      JSON.stringify(control).slice(1, -1),
+    );
+    try {
+      return JSON.parse(escaped) as string;
+    } catch {
+      throw new TagError('A string holds an escape that JSON does not know');
+    }
+  }
+
+  private items(): unknown[] {
+    const items: unknown[] = [];
+    this.skip();
+    if (this.take(']')) return items;
+    for (;;) {
+      items.push(this.value());
+      this.skip();
+      if (this.take(']')) return items;
+      if (!this.take(',')) throw new TagError('Expected , or ]');
+      this.skip();
+    }
+  }
+
+  private members(): Record<string, unknown> {
+    const members: [string, unknown][] = [];
+    this.skip();
+    if (this.take('}')) return {};
+    for (;;) {
+      if (this.source[this.at] !== '"') throw new TagError('Expected a key in quotes');
+      const key = this.string();
+      this.skip();
+      if (!this.take(':')) throw new TagError('Expected :');
+      this.skip();
+      members.push([key, this.value()]);
+      this.skip();
+      if (this.take('}')) return Object.fromEntries(members);
+      if (!this.take(',')) throw new TagError('Expected , or }');
+      this.skip();
+    }
+  }
+
+  private skip(): void {
+    this.match(/\s+/y);
+  }
+
+  private take(mark: string): boolean {
+    if (!this.source.startsWith(mark, this.at)) return false;
+    this.at += mark.length;
+    return true;
+  }
+
+  private match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.source);
+    if (match) this.at = pattern.lastIndex;
+    return match;
+  }
+}
