@@ -30,7 +30,10 @@ describeSystem('the demo in the dashboard', (server) => {
     expect(session.events.at(-1)?.args).toMatchObject({ state: 'finished' });
     // Each say of the agent is in the chat once, although the page was loaded twice.
     const said = session.events.filter((event) => event.action === 'say' && event.args.text);
-    const chat = await page.$eval('[aria-label="Chat"]', (element) => element.innerText);
+    const chat = await page.$eval(
+      '[aria-label="Chat"]',
+      (element) => (element as HTMLElement).innerText,
+    );
     const last = String(said.at(-1)?.args.text).split(/[*`_\n]/)[0] ?? '';
     expect(chat.split(last)).toHaveLength(2);
     expect(chromium.complaints).toEqual([]);
