@@ -30,6 +30,7 @@ export class ByteStream extends Duplex implements RopeStream {
   #unsent: Buffer | undefined;
   #written: Done | undefined;
   #finished: Done | undefined;
+  #ending = false;
 
   readonly #queue: Uint8Array[] = [];
   #received = 0;
@@ -102,6 +103,7 @@ export class ByteStream extends Duplex implements RopeStream {
   }
 
   override _final(done: Done): void {
+    this.#ending = true;
     this.port.end();
     this.#finished = done;
     this.#finish();
@@ -115,15 +117,16 @@ export class ByteStream extends Duplex implements RopeStream {
     done(error);
   }
 
-  /** A reader's loop destroys its stream when it is through: that ends this half, too, and breaks nothing. */
+  /** A reader's loop may destroy its stream when it is through: that ends this half, too, and breaks nothing. */
   #leave(error: Error | null): void {
-    if (error || !this.readableEnded) {
+    const through = !error && this.readableEnded && (this.#ending || this.writableLength === 0);
+    if (!through) {
       const reason = error ?? new AppError('cancelled', 'The other side closed the stream early.');
       this.port.reset(errorFrom(reason));
       return;
     }
     this.#tellNow();
-    if (!this.writableEnded) this.port.end();
+    if (!this.#ending) this.port.end();
   }
 
   #deliver(): void {

@@ -58,10 +58,8 @@ export function ropeServer<S extends Contract, C extends Contract>(
     allowRequest: (request, answer) => answer(null, request.headers.origin === undefined),
     ...pings,
   });
-  io.use((socket, next) => {
-    admit(socket, held, options)
-      .then(() => next())
-      .catch((error: unknown) => next(refusal(error)));
+  io.use((socket, answer) => {
+    void refusal(admit(socket, held, options)).then(answer);
   });
   io.on('connection', (socket) => connect(socket, held, options));
   return {
@@ -130,7 +128,13 @@ function same(a: string | undefined, b: string | undefined): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function refusal(error: unknown): Error {
-  const reason = errorFrom(error);
-  return Object.assign(new Error(reason.message), { data: reason.toJSON() });
+/** Nothing when the decision is to admit, else why not. */
+async function refusal(decision: Promise<void>): Promise<Error | undefined> {
+  try {
+    await decision;
+    return undefined;
+  } catch (error) {
+    const reason = errorFrom(error);
+    return Object.assign(new Error(reason.message), { data: reason.toJSON() });
+  }
 }

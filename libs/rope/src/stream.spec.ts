@@ -48,6 +48,7 @@ describe('a stream', () => {
     let text = '';
     for await (const chunk of far) text += String(chunk);
     expect(text).toBe('hello');
+    far.destroy();
     await ended;
     expect(near.errored).toBeNull();
     expect(near.acknowledged).toBe(5);
