@@ -1,0 +1,27 @@
+/** Lets callers wait for a condition on state that says when it changed. */
+export class Changes {
+  readonly #waiting = new Set<() => void>();
+
+  notify(): void {
+    for (const check of this.#waiting) check();
+  }
+
+  /** Resolves to whether the condition came true within `ms`; at once when it is true, or when `signal` aborts. */
+  until(condition: () => boolean, ms: number, signal?: AbortSignal): Promise<boolean> {
+    if (condition() || signal?.aborted) return Promise.resolve(condition());
+    return new Promise((resolve) => {
+      const finish = (value: boolean) => {
+        clearTimeout(timer);
+        this.#waiting.delete(check);
+        signal?.removeEventListener('abort', aborted);
+        resolve(value);
+      };
+      const check = () => condition() && finish(true);
+      const aborted = () => finish(condition());
+      // A longer delay would overflow the timer and fire at once.
+      const timer = setTimeout(() => finish(condition()), Math.min(ms, 2 ** 31 - 1));
+      this.#waiting.add(check);
+      signal?.addEventListener('abort', aborted);
+    });
+  }
+}

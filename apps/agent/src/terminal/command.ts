@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { now, type Origin } from './process-tree.js';
+
+export type Ending = 'exited' | 'timeout' | 'interrupted';
+
+/** One command of a terminal, from its order to its end. */
+export class Command {
+  readonly id = randomBytes(8).toString('hex');
+  readonly #started = Date.now();
+  readonly #since = now();
+  #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
+  /** Calls that wait for its end. */
+  watchers = 0;
+  /** Why it is being ended, once somebody does. */
+  cause: 'timeout' | 'interrupt' | 'kill' | undefined;
+
+  constructor(
+    readonly text: string,
+    readonly background: boolean,
+    /** Offset in the terminal of its first byte of output. */
+    readonly from: number,
+  ) {}
+
+  get ended() {
+    return this.#ended;
+  }
+
+  get seconds(): number {
+    return ((this.#ended?.at ?? Date.now()) - this.#started) / 1000;
+  }
+
+  /** How its processes are found in a shell. */
+  origin(shell: number): Origin {
+    return { shell, variable: 'BELAY_COMMAND', value: this.id, since: this.#since };
+  }
+
+  end(exitCode: number, to: number): void {
+    const killed = this.cause === 'timeout' || this.cause === 'kill';
+    const status = this.cause === 'timeout' ? 'timeout' : this.cause ? 'interrupted' : 'exited';
+    this.#ended ??= { status, exitCode: killed ? null : exitCode, to, at: Date.now() };
+  }
+}

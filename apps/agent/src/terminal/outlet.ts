@@ -1,0 +1,121 @@
+import type { RopeStream } from '@belay/rope';
+import type { Tape } from './tape.js';
+
+export type OpenStream = (meta: { terminal: string; offset: number }) => Promise<RopeStream>;
+
+const frame = 64 * 1024;
+const firstRetry = 100;
+const lastRetry = 5_000;
+
+/**
+ * Sends a terminal's tape to the server as it grows. A broken stream is opened again at the last acknowledged byte:
+ * the server ignores what it has stored already. `onDrain` says that bytes left, so that reading may go on.
+ */
+export class Outlet {
+  #stream: RopeStream | undefined;
+  /** Offset at which the open stream began. */
+  #base: number;
+  #sent: number;
+  #acknowledged: number;
+  #closed = false;
+  #scheduled = false;
+  #blocked = false;
+  #retry = firstRetry;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly terminal: string,
+    private readonly tape: () => Tape,
+    private readonly options: { start: number; open: OpenStream; onDrain: () => void },
+  ) {
+    this.#base = this.#sent = this.#acknowledged = options.start;
+    void this.#connect();
+  }
+
+  /** Everything before this offset is stored by the server. */
+  get acknowledged(): number {
+    if (this.#stream)
+      this.#acknowledged = Math.max(this.#acknowledged, this.#base + this.#stream.acknowledged);
+    return this.#acknowledged;
+  }
+
+  /** Bytes that wait to be sent. */
+  get waiting(): number {
+    return this.tape().end - this.#sent;
+  }
+
+  /** Call after the tape has grown: what comes within one turn of the event loop travels together. */
+  notify(): void {
+    if (this.#scheduled || this.#blocked) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#pump();
+    });
+  }
+
+  /** Ends the stream after what is left, if there is one. */
+  close(): void {
+    this.#pump();
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#stream?.end();
+  }
+
+  #pump(): void {
+    const stream = this.#stream;
+    const tape = this.tape();
+    if (!stream || this.#blocked) return;
+    while (this.#sent < tape.end) {
+      const bytes = tape.slice(this.#sent, Math.min(tape.end, this.#sent + frame));
+      this.#sent += bytes.length;
+      if (!stream.write(bytes)) {
+        this.#blocked = true;
+        break;
+      }
+    }
+    this.options.onDrain();
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const offset = this.#acknowledged;
+      const stream = await this.options.open({ terminal: this.terminal, offset });
+      if (this.#closed) return void stream.end();
+      this.#attach(stream, offset);
+    } catch {
+      // The server is away or refuses for now: the bytes wait, and the pty with them.
+      this.#later();
+    }
+  }
+
+  #attach(stream: RopeStream, offset: number): void {
+    this.#stream = stream;
+    this.#base = this.#sent = offset;
+    this.#blocked = false;
+    this.#retry = firstRetry;
+    stream.resume();
+    stream.on('drain', () => {
+      if (this.#stream !== stream) return;
+      this.#blocked = false;
+      this.#pump();
+    });
+    stream.on('error', () => undefined);
+    stream.once('close', () => this.#detach(stream));
+    this.#pump();
+  }
+
+  #detach(stream: RopeStream): void {
+    if (this.#stream !== stream) return;
+    this.#acknowledged = this.acknowledged;
+    this.#stream = undefined;
+    this.#sent = this.#acknowledged;
+    if (!this.#closed) this.#later();
+  }
+
+  #later(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => void this.#connect(), this.#retry);
+    this.#retry = Math.min(lastRetry, this.#retry * 2);
+  }
+}

@@ -1,0 +1,22 @@
+/** Programs that would wait for a key, a window or a choice get what answers by itself. */
+const calm = {
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  SYSTEMD_PAGER: 'cat',
+  DEBIAN_FRONTEND: 'noninteractive',
+};
+
+/** The agent's own connection and what its start left behind. */
+const own = ['BELAY_ROPE', 'BELAY_TOKEN', 'BELAY_COMMAND', 'BELAY_TERMINAL', 'ENV', 'BASH_ENV'];
+
+/** The environment of shells, made from the agent's. */
+export function terminalEnvironment(
+  agent: Record<string, string | undefined>,
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ LANG: 'C.UTF-8', ...agent, ...calm })) {
+    if (value !== undefined && !own.includes(name)) env[name] = value;
+  }
+  return env;
+}

@@ -1,0 +1,275 @@
+import {
+  AppError,
+  type Handlers,
+  type OperationInput,
+  type terminalOperations,
+} from '@belay/protocol';
+import type { z } from 'zod';
+import type { CallContext } from '../call-context.js';
+import type { Command } from './command.js';
+import { keySequences } from './keys.js';
+import { outputText } from './plain-text.js';
+import type { Terminal } from './terminal.js';
+
+type Operations = typeof terminalOperations;
+type RunResult = z.input<Operations['terminal.run']['output']>;
+type RunInput = OperationInput<Operations['terminal.run']>;
+
+/** Bytes of text in an answer. */
+const textLimit = 16_000;
+/** How long an interrupted command may take to end before the answer, in ms. */
+const interruptPatience = 2_000;
+/** A program is quiet when it printed nothing for so long, in ms. */
+const quiet = 150;
+/** How far back the beginning of a full-screen program is looked for, in bytes. */
+const screenReach = 1024 * 1024;
+
+/** The open terminals by name. */
+export interface TerminalSet {
+  /** Opens it when it is new. */
+  open(name: string): Promise<Terminal>;
+  find(name: string): Terminal | undefined;
+  all(): Terminal[];
+  close(terminal: Terminal): Promise<void>;
+}
+
+/** The operations of terminals, over the terminals of one agent. */
+export class TerminalHandlers implements Handlers<Operations, CallContext> {
+  /** Where each terminal was last answered to. */
+  readonly #answered = new WeakMap<Terminal, number>();
+  /** Calls of `run` that wait for a terminal, in order. */
+  readonly #queues = new WeakMap<Terminal, symbol[]>();
+
+  constructor(private readonly terminals: TerminalSet) {}
+
+  'terminal.run' = async (input: RunInput, context: CallContext): Promise<RunResult> => {
+    const terminal = await this.terminals.open(input.terminal);
+    await this.#turn(terminal, input.wait * 1000, context.signal);
+    const { background, timeout } = input;
+    const stdin =
+      input.stdin === undefined ? undefined : Buffer.from(input.stdin, input.stdinEncoding);
+    const command = terminal.start(input.command, { background, stdin, timeout });
+    command.watchers += 1;
+    try {
+      const done = () => command.ended !== undefined || terminal.background.includes(command);
+      await terminal.changes.until(
+        () => done() || terminal.closed,
+        input.wait * 1000,
+        context.signal,
+      );
+      if (context.signal.aborted && !done()) await interrupt(terminal, command);
+    } finally {
+      command.watchers -= 1;
+      terminal.changes.notify();
+    }
+    return this.#answer(terminal, { command, from: command.from });
+  };
+
+  'terminal.input' = async (
+    input: OperationInput<Operations['terminal.input']>,
+    context: CallContext,
+  ): Promise<RunResult> => {
+    const terminal = this.#existing(input.terminal);
+    assertAgentTypes(terminal);
+    const command = terminal.current;
+    if (!command && !terminal.personal) {
+      throw new AppError(
+        'conflict',
+        `Nothing runs in the terminal ${terminal.name} that could take input; start a program with terminal.run first.`,
+      );
+    }
+    const from = terminal.tape.end;
+    const typed = Date.now();
+    terminal.type(input.text + input.keys.map((key) => keySequences[key]).join(''));
+    const settled = () =>
+      command?.ended !== undefined ||
+      (terminal.tape.end > from && Date.now() - terminal.lastOutput >= quiet);
+    while (!settled() && Date.now() - typed < input.wait * 1000 && !context.signal.aborted) {
+      const left = typed + input.wait * 1000 - Date.now();
+      await terminal.changes.until(settled, Math.min(quiet / 3, left), context.signal);
+    }
+    return this.#answer(terminal, { command, from });
+  };
+
+  'terminal.read' = async (
+    input: OperationInput<Operations['terminal.read']>,
+    context: CallContext,
+  ): Promise<RunResult> => {
+    const terminal = this.#existing(input.terminal);
+    const command = terminal.current;
+    if (command) {
+      command.watchers += 1;
+      const ended = () => command.ended !== undefined || terminal.closed;
+      await terminal.changes.until(ended, input.wait * 1000, context.signal);
+      command.watchers -= 1;
+      terminal.changes.notify();
+    }
+    if (input.from === undefined) return this.#answer(terminal, { command, limit: input.limit });
+    const page = outputText(terminal.tape, {
+      from: input.from,
+      to: Math.max(input.from, Math.min(input.from + input.limit, terminal.tape.end)),
+      limit: input.limit,
+      rows: terminal.rows,
+    });
+    return { ...state(terminal, command), ...page };
+  };
+
+  'terminal.interrupt' = async (
+    input: OperationInput<Operations['terminal.interrupt']>,
+    context: CallContext,
+  ): Promise<RunResult> => {
+    const terminal = this.#existing(input.terminal);
+    if (context.source === 'agent') assertAgentTypes(terminal);
+    const command = terminal.current;
+    if (command && input.kill) {
+      await terminal.kill(command, 'kill');
+    } else if (command) {
+      await pressInterrupt(terminal, command);
+    } else if (terminal.personal) {
+      terminal.type('\x03');
+    } else {
+      const left = terminal.runningInBackground();
+      if (input.kill) await Promise.all(left.map((each) => terminal.kill(each, 'kill')));
+      else terminal.interruptBackground();
+    }
+    return this.#answer(terminal, { command });
+  };
+
+  'terminal.close' = async (input: OperationInput<Operations['terminal.close']>) => {
+    const terminal = this.terminals.find(input.terminal);
+    if (terminal) await this.terminals.close(terminal);
+    return { closed: terminal !== undefined };
+  };
+
+  'terminal.list' = () =>
+    Promise.resolve({
+      terminals: this.terminals.all().map((terminal) => {
+        const command = terminal.current ?? terminal.runningInBackground().at(-1);
+        return {
+          terminal: terminal.name,
+          running: command?.text ?? (terminal.personal ? 'a program that a person started' : null),
+          seconds: command?.seconds ?? null,
+          directory: terminal.whereabouts,
+          holder: terminal.holder,
+          size: terminal.tape.end,
+          columns: terminal.columns,
+          rows: terminal.rows,
+        };
+      }),
+    });
+
+  /** Waits until the terminal can take a command and nobody is before; a command that nobody waits for is an error. */
+  async #turn(terminal: Terminal, ms: number, signal: AbortSignal): Promise<void> {
+    const queue = this.#queues.get(terminal) ?? [];
+    this.#queues.set(terminal, queue);
+    const ticket = Symbol('turn');
+    queue.push(ticket);
+    const first = () => queue[0] === ticket;
+    const hopeless = () =>
+      terminal.closed ||
+      terminal.broken ||
+      terminal.holder === 'user' ||
+      (first() && terminal.current?.watchers === 0);
+    try {
+      await terminal.changes.until(() => hopeless() || (first() && terminal.free), ms, signal);
+      if (signal.aborted)
+        throw new AppError('cancelled', 'The call was cancelled before the command began.');
+      if (first() && terminal.free) return;
+      assertAgentTypes(terminal);
+      throw busy(terminal);
+    } finally {
+      queue.splice(queue.indexOf(ticket), 1);
+      // Its successor may only be told once this call has taken the terminal.
+      queueMicrotask(() => terminal.changes.notify());
+    }
+  }
+
+  #existing(name: string): Terminal {
+    const terminal = this.terminals.find(name);
+    if (!terminal) {
+      throw new AppError(
+        'not_found',
+        `No terminal ${name} is open; terminal.run opens one, terminal.list shows them.`,
+      );
+    }
+    return terminal;
+  }
+
+  #answer(
+    terminal: Terminal,
+    about: { command: Command | undefined; from?: number; limit?: number },
+  ): RunResult {
+    const { command = terminal.last } = about;
+    const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.tape.end;
+    const from = screenStart(terminal, command) ?? about.from ?? this.#answered.get(terminal) ?? 0;
+    const text = outputText(terminal.tape, {
+      from,
+      to,
+      limit: about.limit ?? textLimit,
+      rows: terminal.rows,
+    });
+    this.#answered.set(terminal, text.to);
+    return { ...state(terminal, about.command), ...text };
+  }
+}
+
+function state(terminal: Terminal, given: Command | undefined) {
+  const command = given ?? terminal.current ?? terminal.last;
+  const running = command ? 'running' : terminal.personal ? 'running' : 'exited';
+  return {
+    terminal: terminal.name,
+    status: command?.background ? 'background' : (command?.ended?.status ?? running),
+    exitCode: command?.ended?.exitCode ?? null,
+    seconds: command?.seconds ?? 0,
+    directory: terminal.whereabouts,
+  } as const;
+}
+
+/** A full-screen program only sends changes: its picture is complete from its beginning on. */
+function screenStart(terminal: Terminal, command: Command | undefined): number | undefined {
+  if (!command || command.ended) return undefined;
+  const end = terminal.tape.end;
+  const from = Math.max(command.from, terminal.tape.start, end - screenReach);
+  const bytes = terminal.tape.slice(from, end);
+  const enter = bytes.lastIndexOf('\x1b[?1049h');
+  return enter > bytes.lastIndexOf('\x1b[?1049l') ? from + enter : undefined;
+}
+
+async function interrupt(terminal: Terminal, command: Command): Promise<void> {
+  await pressInterrupt(terminal, command);
+  if (!command.ended) await terminal.kill(command, 'kill');
+}
+
+async function pressInterrupt(terminal: Terminal, command: Command): Promise<void> {
+  command.cause ??= 'interrupt';
+  terminal.type('\x03');
+  await terminal.changes.until(() => command.ended !== undefined, interruptPatience);
+  // It took the key as it likes and goes on: how it ends later is its own matter.
+  if (!command.ended && command.cause === 'interrupt') command.cause = undefined;
+}
+
+function assertAgentTypes(terminal: Terminal): void {
+  if (terminal.holder === 'agent') return;
+  throw new AppError(
+    'conflict',
+    `A person has taken over the terminal ${terminal.name}; wait until it is handed back, or use another terminal.`,
+  );
+}
+
+function busy(terminal: Terminal): AppError {
+  if (terminal.closed) return new AppError('conflict', `The terminal ${terminal.name} was closed.`);
+  if (terminal.broken) {
+    return new AppError(
+      'unavailable',
+      `No shell can be started in the terminal ${terminal.name}; close it and try again.`,
+    );
+  }
+  const command = terminal.current;
+  const what = command
+    ? `\`${command.text.slice(0, 200)}\` still runs in the terminal ${terminal.name}, for ${Math.round(command.seconds)} s`
+    : `The terminal ${terminal.name} is not ready: a program that a person started may still run in it`;
+  return new AppError(
+    'conflict',
+    `${what}; wait for it with terminal.read, end it with terminal.interrupt, or use another terminal.`,
+  );
+}

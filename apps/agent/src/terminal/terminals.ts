@@ -1,0 +1,132 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AppError,
+  fact,
+  type EventArgs,
+  type Handlers,
+  type terminalOperations,
+} from '@belay/protocol';
+import type { CallContext } from '../call-context.js';
+import type { Journal } from '../journal.js';
+import type { OpenStream } from './outlet.js';
+import { terminalEnvironment } from './terminal-environment.js';
+import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
+import { Terminal } from './terminal.js';
+
+export interface TerminalsOptions {
+  /** Where shells begin. */
+  workspace: string;
+  /** Folder for what lasts no longer than the agent; a Linux file system that has FIFOs. */
+  state: string;
+  env: Record<string, string | undefined>;
+  journal: Journal;
+  openStream: OpenStream;
+  /** How many bytes of a terminal the server has: an agent that takes over a session goes on from there. */
+  stored?: (terminal: string) => Promise<number>;
+}
+
+export interface Terminals {
+  handlers: Handlers<typeof terminalOperations, CallContext>;
+  /** A person's keystrokes. Throws `conflict` unless a person holds the terminal. */
+  keys(terminal: string, data: string): void;
+  resize(terminal: string, columns: number, rows: number): void;
+  /** Who types from now on. */
+  hold(terminal: string, holder: 'agent' | 'user'): void;
+  /** Opens a terminal; one that is open stays as it is. */
+  open(terminal: string): Promise<void>;
+  /** What runs now, background commands included. */
+  running(): { terminal: string; command: string }[];
+  /** Ends all shells and what they started. */
+  close(): Promise<void>;
+}
+
+/** The terminals of one agent. */
+export function createTerminals(options: TerminalsOptions): Terminals {
+  const folder = join(options.state, 'terminals');
+  // What a killed agent left: its shells have gone with their ptys.
+  rmSync(folder, { recursive: true, force: true });
+  const env = terminalEnvironment(options.env);
+  const open = new Map<string, Terminal>();
+  const opening = new Map<string, Promise<Terminal>>();
+
+  const tell = (terminal: Terminal, change: EventArgs<'terminal'>['change'], message: string) => {
+    const { name, columns, rows, holder } = terminal;
+    options.journal.append(
+      fact('agent', 'terminal', {
+        args: { terminal: name, change, columns, rows, holder },
+        message,
+      }),
+    );
+  };
+  const begin = async (name: string): Promise<Terminal> => {
+    const start = (await options.stored?.(name)) ?? 0;
+    const { workspace, openStream } = options;
+    const terminal = new Terminal({ name, folder, workspace, env, start, openStream });
+    open.set(name, terminal);
+    tell(terminal, 'opened', `Terminal ${name} opened.`);
+    return terminal;
+  };
+  const set: TerminalSet = {
+    async open(name) {
+      const known = open.get(name);
+      if (known) return known;
+      const pending = opening.get(name) ?? begin(name).finally(() => opening.delete(name));
+      opening.set(name, pending);
+      return pending;
+    },
+    find: (name) => open.get(name),
+    all: () => [...open.values()],
+    async close(terminal) {
+      open.delete(terminal.name);
+      await terminal.close();
+      tell(terminal, 'closed', `Terminal ${terminal.name} closed.`);
+    },
+  };
+  const existing = (name: string): Terminal => {
+    const terminal = open.get(name);
+    if (!terminal) throw new AppError('not_found', `No terminal ${name} is open; open it first.`);
+    return terminal;
+  };
+
+  return {
+    handlers: new TerminalHandlers(set),
+    keys(name, data) {
+      const terminal = existing(name);
+      if (terminal.holder !== 'user') {
+        throw new AppError(
+          'conflict',
+          `The agent types in the terminal ${name}; take it over first.`,
+        );
+      }
+      terminal.type(data);
+    },
+    resize(name, columns, rows) {
+      const terminal = existing(name);
+      if (terminal.columns === columns && terminal.rows === rows) return;
+      terminal.resize(columns, rows);
+      tell(terminal, 'resized', `Terminal ${name} is now ${columns} × ${rows}.`);
+    },
+    hold(name, holder) {
+      const terminal = existing(name);
+      if (terminal.holder === holder) return;
+      terminal.hold(holder);
+      const message =
+        holder === 'user'
+          ? `A person took over terminal ${name}.`
+          : `Terminal ${name} was handed back to the agent.`;
+      tell(terminal, 'held', message);
+    },
+    async open(name) {
+      await set.open(name);
+    },
+    running: () =>
+      set.all().flatMap((terminal) => {
+        const commands = [terminal.current ?? [], terminal.runningInBackground()].flat();
+        return commands.map((command) => ({ terminal: terminal.name, command: command.text }));
+      }),
+    async close() {
+      await Promise.all(set.all().map((terminal) => set.close(terminal)));
+    },
+  };
+}

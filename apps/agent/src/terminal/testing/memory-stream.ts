@@ -1,0 +1,22 @@
+import { Duplex } from 'node:stream';
+import type { RopeStream } from '@belay/rope';
+
+/** A rope's stream in memory: counts what `consume` took as acknowledged. */
+export class MemoryStream extends Duplex implements RopeStream {
+  acknowledged = 0;
+
+  constructor(private readonly consume: (bytes: Buffer) => void | Promise<void>) {
+    super({ writableHighWaterMark: 256 * 1024 });
+  }
+
+  override _read(): void {
+    // The other end has nothing to say.
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
+    void Promise.resolve(this.consume(chunk)).then(() => {
+      this.acknowledged += chunk.length;
+      done();
+    }, done);
+  }
+}
