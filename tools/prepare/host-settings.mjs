@@ -30,7 +30,9 @@ function certificates(at, env) {
   const folder = `${at}/usr/local/share/ca-certificates`;
   const keep = { path: 'host/ca/.keep', content: '' };
   if (existsSync(folder)) {
-    const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.crt'));
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.crt'),
+    );
     if (names.length > 0)
       return [
         keep,

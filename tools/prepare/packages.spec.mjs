@@ -1,0 +1,34 @@
+import { isInstalled } from './packages.mjs';
+
+const lock = (packages) => JSON.stringify({ packages });
+const wanted = lock({
+  '': { name: 'belay' },
+  'apps/cli': { version: '0.1.0' },
+  'node_modules/@belay/cli': { resolved: 'apps/cli', link: true },
+  'node_modules/a': { version: '1.0.0' },
+  'apps/web/node_modules/a': { version: '2.0.0' },
+  'node_modules/other-platform': { version: '1.0.0', optional: true },
+});
+
+const installed = (change) =>
+  lock({
+    'node_modules/@belay/cli': { resolved: 'apps/cli', link: true },
+    'node_modules/a': { version: '1.0.0' },
+    'apps/web/node_modules/a': { version: '2.0.0' },
+    ...change,
+  });
+
+describe('whether the packages are installed', () => {
+  it('says yes when all are there in their versions, other platforms aside', () => {
+    expect(isInstalled(wanted, installed())).toBe(true);
+  });
+
+  it('says no for another version', () => {
+    expect(isInstalled(wanted, installed({ 'node_modules/a': { version: '1.0.1' } }))).toBe(false);
+  });
+
+  it('says no for a missing package', () => {
+    const without = lock({ 'node_modules/a': { version: '1.0.0' } });
+    expect(isInstalled(wanted, without)).toBe(false);
+  });
+});
