@@ -1,0 +1,70 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { benchTable, judge } from './bench-table.mjs';
+import { prepareMachine, runCommand } from './prepare/machine.mjs';
+import { Instruction, step } from './prepare/steps.mjs';
+import { isRecent, productEnvironment, productNode, root } from './product-node.mjs';
+
+// npm run bench [-- NUMBERS…]: each file tools/bench/NN-name.mjs measures one target of docs/benchmarks.md.
+// It exports `title` and `measure(environment)`, which answers with rows for judge().
+const folder = join(root, 'tools/bench');
+
+await runCommand(async () => {
+  if (!isRecent(process.version)) return again();
+  const chosen = choose(process.argv.slice(2));
+  const environment = await prepareMachine({ tests: true });
+  Object.assign(process.env, productEnvironment(environment));
+  const rows = [];
+  for (const file of chosen) rows.push(...(await measureFile(file, environment)));
+  console.log(`\n${benchTable(rows)}`);
+  console.log(`\nWritten to ${write(rows)}`);
+  return rows.every((row) => row.good) ? 0 : 1;
+});
+
+/** Measurements run in the product's own Node. */
+async function again() {
+  const { spawnSync } = await import('node:child_process');
+  const args = [import.meta.filename, ...process.argv.slice(2)];
+  return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
+}
+
+function choose(wanted) {
+  const files = readdirSync(folder).filter((name) => /^\d\d-.*\.mjs$/.test(name));
+  const numbers = wanted.map((text) => text.padStart(2, '0'));
+  const missing = numbers.filter((number) => !files.some((file) => file.startsWith(number)));
+  if (missing.length > 0) {
+    const known = files.map((file) => Number(file.slice(0, 2))).join(', ');
+    throw new Instruction(`There is no benchmark ${missing.join(', ')}; there are: ${known}.`);
+  }
+  const isWanted = (file) => numbers.length === 0 || numbers.includes(file.slice(0, 2));
+  return files.filter(isWanted).sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** A measurement that cannot be made is a failed row, so that the table always has all targets. */
+async function measureFile(file, environment) {
+  const target = Number(file.slice(0, 2));
+  const { title, measure } = await import(join(folder, file));
+  try {
+    const rows = await step(`${target} ${title}`, () => measure(environment));
+    return rows.map((row) => ({ target, ...judge(row) }));
+  } catch (error) {
+    console.error(error.stack ?? error);
+    return [{ target, what: title, failed: error.message, good: false }];
+  }
+}
+
+function write(rows) {
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryMb: Math.round(totalmem() / 2 ** 20),
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+  };
+  const time = new Date().toISOString();
+  mkdirSync(join(root, 'bench-results'), { recursive: true });
+  const path = join(root, 'bench-results', `${time.slice(0, 19).replaceAll(':', '-')}.json`);
+  writeFileSync(path, `${JSON.stringify({ time, machine, rows }, undefined, 2)}\n`);
+  return path;
+}
