@@ -1,4 +1,13 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { errorFrom } from '@belay/protocol';
 
 export interface EgressProxy {
   port: number;
@@ -10,7 +19,184 @@ export interface EgressProxyOptions {
   open(host: string, port: number): Promise<Duplex>;
 }
 
-/** An HTTP proxy on 127.0.0.1: CONNECT and plain requests, each over a connection of its own. */
-export async function startEgressProxy(_options: EgressProxyOptions): Promise<EgressProxy> {
-  throw new Error('Not there yet.');
+/**
+ * An HTTP proxy on a free port of 127.0.0.1: CONNECT, and plain requests with absolute addresses, each over a
+ * connection of its own. A refused host is answered with 403 and the reason, any other failure with 502.
+ */
+export async function startEgressProxy({ open }: EgressProxyOptions): Promise<EgressProxy> {
+  const tunnels = new Set<Duplex>();
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    void forward(request, response, open);
+  });
+  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    tunnels.add(socket);
+    socket.once('close', () => tunnels.delete(socket));
+    void tunnel(request, { socket, head }, open);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        for (const socket of tunnels) socket.destroy();
+      }),
+  };
+}
+
+type Open = EgressProxyOptions['open'];
+
+async function tunnel(
+  request: IncomingMessage,
+  { socket, head }: { socket: Socket; head: Buffer },
+  open: Open,
+): Promise<void> {
+  // A client that leaves while it waits must not bring the process down.
+  socket.on('error', () => socket.destroy());
+  const target = authority(request.url ?? '');
+  if (!target) {
+    refuse(socket, 400, 'CONNECT needs HOST:PORT.');
+    return;
+  }
+  let outside: Duplex;
+  try {
+    outside = await open(target.host, target.port);
+  } catch (error) {
+    const { status, message } = failure(error);
+    refuse(socket, status, message);
+    return;
+  }
+  if (socket.destroyed) {
+    outside.destroy();
+    return;
+  }
+  socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  if (head.length > 0) outside.write(head);
+  join(socket, outside);
+}
+
+/** Bytes both ways with back pressure; one direction may end before the other, a break ends both. */
+function join(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to);
+    from.on('error', () => to.destroy());
+    from.once('close', () => {
+      if (!from.readableEnded || !from.writableFinished) to.destroy();
+    });
+  }
+}
+
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  open: Open,
+): Promise<void> {
+  const url = absolute(request.url ?? '');
+  if (!url) {
+    answer(response, 400, 'This is an HTTP proxy: ask for http://HOST/PATH, or CONNECT HOST:PORT.');
+    return;
+  }
+  try {
+    const outside = await open(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80));
+    if (response.destroyed) outside.destroy();
+    else pass(request, response, { url, outside });
+  } catch (error) {
+    const { status, message } = failure(error);
+    answer(response, status, message);
+  }
+}
+
+function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, outside }: { url: URL; outside: Duplex },
+): void {
+  const onward = httpRequest({
+    createConnection: () => outside,
+    method: request.method,
+    path: url.pathname + url.search,
+    headers: {
+      ...endToEnd(request),
+      host: url.host,
+      connection: 'close',
+      // Said outright, for Node would send the body of a GET without any framing.
+      ...(request.headers['transfer-encoding'] && { 'transfer-encoding': 'chunked' }),
+    },
+    setDefaultHeaders: false,
+  });
+  onward.on('response', (reply) => {
+    response.writeHead(reply.statusCode ?? 502, reply.statusMessage, endToEnd(reply));
+    reply.pipe(response);
+    // A reply that breaks off must not look complete.
+    reply.on('error', () => response.destroy());
+    reply.once('aborted', () => response.destroy());
+  });
+  onward.on('error', (error) => {
+    outside.destroy();
+    if (response.headersSent) response.destroy();
+    else answer(response, 502, `${url.host} broke the connection off: ${error.message}.`);
+  });
+  response.once('close', () => outside.destroy());
+  request.pipe(onward);
+}
+
+/** Headers between two hops only (RFC 9110, 7.6.1), and those that a message names itself, stay here. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function endToEnd(message: IncomingMessage): OutgoingHttpHeaders {
+  const named = (message.headers.connection ?? '').toLowerCase().split(/[\s,]+/);
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, values] of Object.entries(message.headersDistinct)) {
+    if (!values || hopByHop.has(name) || named.includes(name)) continue;
+    headers[name] = values.length === 1 ? values[0] : values;
+  }
+  return headers;
+}
+
+function absolute(address: string): URL | undefined {
+  if (!/^http:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  return new URL(address);
+}
+
+function authority(text: string): { host: string; port: number } | undefined {
+  const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[^:[\]/@\s]+):(\d{1,5})$/.exec(text) ?? [];
+  const number = Number(port);
+  if (!host || number < 1 || number > 65_535) return undefined;
+  return { host: host.replace(/^\[|\]$/g, ''), port: number };
+}
+
+function failure(error: unknown): { status: number; message: string } {
+  const { code, message } = errorFrom(error);
+  return { status: code === 'rejected' ? 403 : 502, message };
+}
+
+function answer(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.end(`${message}\n`);
+}
+
+function refuse(socket: Socket, status: number, message: string): void {
+  const words = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' }[status] ?? 'Error';
+  const body = `${message}\n`;
+  socket.end(
+    `HTTP/1.1 ${status} ${words}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }

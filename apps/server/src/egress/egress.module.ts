@@ -1,5 +1,11 @@
 import { Module } from '@nestjs/common';
+import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EgressService } from './egress.service.js';
+import { Resolver } from './resolver.js';
 
-@Module({ providers: [EgressService], exports: [EgressService] })
+@Module({
+  imports: [ApprovalsModule],
+  providers: [EgressService, Resolver],
+  exports: [EgressService],
+})
 export class EgressModule {}

@@ -1,26 +1,102 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import type { RopeStream } from '@belay/rope';
+import type { Duplex } from 'node:stream';
 import { ApprovalService } from '../approvals/approval.service.js';
+import { Config } from '../config.js';
 import { EventLog } from '../sessions/event-log.js';
+import { isPublicAddress } from './addresses.js';
+import { dialDirect, dialProxy, hostProxy } from './dial.js';
+import { EgressJournal } from './egress-journal.js';
+import { hostRegistries } from './host-settings.js';
+import { isAllowed, isOneOf, normalHost, type Target } from './policy.js';
+import { pump } from './pump.js';
+import { RefusedHosts } from './refused-hosts.js';
+import { Resolver } from './resolver.js';
 
 /** Connections out of the sandboxes: checked against the session's policy, then piped both ways. */
 @Injectable()
-export class EgressService {
+export class EgressService implements BeforeApplicationShutdown {
+  private readonly journal: EgressJournal;
+  private readonly refused: RefusedHosts;
+  private registries: Promise<Target[]> | undefined;
+
   constructor(
-    readonly events: EventLog,
-    readonly approvals: ApprovalService,
-  ) {}
+    private readonly events: EventLog,
+    approvals: ApprovalService,
+    private readonly config: Config,
+    private readonly resolver: Resolver,
+  ) {
+    this.journal = new EgressJournal(events);
+    this.refused = new RefusedHosts(approvals);
+  }
 
   /**
-   * Resolves once the connection is open; bytes then flow until both sides have ended.
-   * Throws `AppError('rejected')` for a refused host, `unavailable` when it cannot be reached.
+   * Resolves once the connection is open; bytes then flow until both sides have ended. Throws `rejected` for a
+   * refused host (in mode `ask` after up to a minute in which a person may allow it), `unavailable` when it cannot
+   * be reached. Every connection ends in an `egress` event.
    */
-  async connect(
-    _session: string,
-    _target: { host: string; port: number },
-    _stream: RopeStream,
-  ): Promise<void> {
-    throw new AppError('rejected', 'Egress is not there yet.');
+  async connect(session: string, target: Target, stream: RopeStream): Promise<void> {
+    const { port } = target;
+    const host = normalHost(target.host);
+    const told = { session, host: host ?? target.host, port };
+    let outside: Duplex;
+    try {
+      if (host === undefined) throw new AppError('rejected', 'That is not the name of a host.');
+      await this.admit(session, { host, port });
+      outside = await this.dial({ host, port });
+    } catch (error) {
+      if (error instanceof AppError) {
+        const verdict = error.code === 'rejected' ? 'refused' : 'failed';
+        this.journal.add({ ...told, verdict, reason: error.message, sent: 0, received: 0 });
+      }
+      throw error;
+    }
+    void pump(stream, outside).then((flow) =>
+      this.journal.add({ ...told, verdict: 'allowed', reason: null, ...flow }),
+    );
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.journal.flush();
+  }
+
+  /** Throws `rejected` unless the policy or a person lets the target pass. */
+  private async admit(session: string, target: Target): Promise<void> {
+    const { egress, approvals } = await this.events.settings(session);
+    if (isAllowed(egress, target, await this.hostRegistries())) return;
+    const name = `${target.host}:${target.port}`;
+    const refusal = `The egress profile ${egress.profile} of this session does not allow ${name}`;
+    // In the other modes nobody sits there to answer, and a question that answers itself is no limit.
+    if (egress.profile === 'none' || approvals !== 'ask') {
+      throw new AppError('rejected', `${refusal}.`);
+    }
+    const answer = await this.refused.ask(session, target);
+    if (answer?.verdict === 'approved') return;
+    const reason = answer ? (answer.reason ?? 'a person refused it') : 'nobody has allowed it yet';
+    throw new AppError('rejected', `${refusal}: ${reason.replace(/\.$/, '')}.`);
+  }
+
+  private async dial(target: Target): Promise<Duplex> {
+    const { host, port } = target;
+    const proxy = hostProxy(this.config.environment, target);
+    const addresses = await this.resolver.addresses(host);
+    const trusted = isOneOf(await this.hostRegistries(), target);
+    const open = trusted ? addresses : addresses.filter(isPublicAddress);
+    if (open.length === 0 && (addresses.length > 0 || !proxy)) {
+      if (addresses.length === 0) {
+        throw new AppError('unavailable', `There is no host ${host}; check the name.`);
+      }
+      throw new AppError(
+        'rejected',
+        `${host}:${port} is at ${addresses.join(', ')}, in a private or reserved network, which no sandbox may reach.`,
+      );
+    }
+    return proxy ? dialProxy(proxy, target) : dialDirect(open, target);
+  }
+
+  private hostRegistries(): Promise<Target[]> {
+    this.registries ??= hostRegistries(this.config.environment);
+    return this.registries;
   }
 }
