@@ -30,6 +30,10 @@ export const eventArgs = {
       .describe(
         'The last events, of the agent and of all others, that the prompt of this reply knew.',
       ),
+    sandbox: z
+      .string()
+      .optional()
+      .describe('What the prompt said of the sandbox; from the first reply on it stays the same.'),
   }),
   /** agent: the outcome of the call with the event's id. */
   result: z.object({

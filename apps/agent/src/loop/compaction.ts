@@ -1,0 +1,121 @@
+import { errorFrom, fact, type Message } from '@belay/protocol';
+import type { Conversation, Turn } from './conversation.js';
+import type { LoopOptions } from './loop-options.js';
+import { prompt } from './prompt.js';
+
+/** The newest turns stay as they are. */
+const untouched = 3;
+/** Shortening results is enough when it saves this share of the conversation. */
+const worthwhile = 0.25;
+/** A rough rule for all models; only used to say what was saved. */
+const charactersPerToken = 4;
+
+const instruction = `The conversation is too long for your window. Write a summary of everything above that lets you go on without it. Keep: what the person wants and decided, what was done and found out (files with paths, commands, exact errors and figures that matter), what was tried and did not work, the state of the work now and the next steps. Leave out what is no longer needed. The task, the plan, the workspace's guidance and pinned messages are kept word for word beside your summary. Answer with the summary only.`;
+
+/**
+ * Makes the conversation shorter, by an event that a person can undo: first long results of old turns are cut, and
+ * when that is not enough old turns are replaced by a summary. Answers false when nothing is left to shorten.
+ */
+export async function compact(
+  options: LoopOptions,
+  now: Conversation,
+  { signal, overflow }: { signal: AbortSignal; overflow: boolean },
+): Promise<boolean> {
+  const turns = turnsOf(now);
+  const through = turns.at(-1 - untouched) ?? (overflow ? turns.at(-2) : undefined);
+  if (!through) return overflow && turns.length === 1 && shorten(options, now, turns[0]);
+  const shorter = sizeOf(now) - sizeOf(cut(now, through));
+  if (shorter > worthwhile * sizeOf(now)) return shorten(options, now, through);
+  const summary = await summarize(options, now, { through, signal });
+  const old = turns.filter((turn) => turn.seq <= through.seq);
+  const messages = old.length + now.items.filter((item) => item.kind === 'text').length;
+  const results = old.reduce((sum, turn) => sum + turn.results.size, 0);
+  append(options, {
+    through: through.seq,
+    summary,
+    dropped: { messages, results, tokens: tokensOf(before(now, through)) },
+  });
+  return true;
+}
+
+/** Cuts long results up to a turn; false when that saves nothing. */
+function shorten(options: LoopOptions, now: Conversation, through: Turn | undefined): boolean {
+  if (!through) return false;
+  const saved = sizeOf(now) - sizeOf(cut(now, through));
+  if (saved <= 0) return false;
+  const old = turnsOf(now).filter((turn) => turn.seq <= through.seq && !turn.shortened);
+  const results = old.reduce((sum, turn) => sum + turn.results.size, 0);
+  append(options, {
+    through: through.seq,
+    summary: '',
+    dropped: { messages: 0, results, tokens: Math.ceil(saved / charactersPerToken) },
+  });
+  return true;
+}
+
+async function summarize(
+  options: LoopOptions,
+  now: Conversation,
+  { through, signal }: { through: Turn; signal: AbortSignal },
+): Promise<string> {
+  const old = cut(before(now, through), through);
+  const ask: Message = { role: 'user', text: instruction, images: [] };
+  const messages = [...prompt(old), ask];
+  try {
+    const reply = await options.generate({ purpose: 'compact', messages, operations: [] }, signal);
+    if (reply.text.trim() !== '') return reply.text;
+  } catch (thrown) {
+    if (errorFrom(thrown).code !== 'context_overflow') throw thrown;
+  }
+  return chronicle(old);
+}
+
+/** The summary when the model cannot write one: what it said and called, in short. */
+function chronicle(old: Conversation): string {
+  const lines = turnsOf(old).map(({ say }) => {
+    const calls = say.calls.map(
+      (call) => `${call.operation} ${JSON.stringify(call.input).slice(0, 120)}`,
+    );
+    return `- ${[say.text.slice(0, 200), ...calls].filter(Boolean).join('; ')}`;
+  });
+  return `What was done, in order:\n${lines.slice(-100).join('\n')}`;
+}
+
+function append(
+  options: LoopOptions,
+  args: {
+    through: number;
+    summary: string;
+    dropped: { messages: number; results: number; tokens: number };
+  },
+): void {
+  const { messages, results, tokens } = args.dropped;
+  const what =
+    args.summary === ''
+      ? `Shortened ${results} results of operations`
+      : `Replaced ${messages} messages with ${results} results by a summary`;
+  options.journal.append(
+    fact('agent', 'compact', { args, message: `${what}, about ${tokens} tokens less` }),
+  );
+}
+
+const turnsOf = ({ items }: Conversation): Turn[] =>
+  items.flatMap((item) => (item.kind === 'turn' ? [item.turn] : []));
+
+function before(now: Conversation, through: Turn): Conversation {
+  const end = now.items.findIndex((item) => item.kind === 'turn' && item.turn === through);
+  return { ...now, items: now.items.slice(0, end + 1) };
+}
+
+/** The conversation with long results cut up to a turn. */
+function cut(now: Conversation, through: Turn): Conversation {
+  const items = now.items.map((item) =>
+    item.kind === 'turn' && item.turn.seq <= through.seq
+      ? { ...item, turn: { ...item.turn, shortened: true } }
+      : item,
+  );
+  return { ...now, items };
+}
+
+const sizeOf = (now: Conversation): number => JSON.stringify(prompt(now)).length;
+const tokensOf = (now: Conversation): number => Math.ceil(sizeOf(now) / charactersPerToken);

@@ -1,0 +1,88 @@
+import { toolName, type Message } from '@belay/protocol';
+import type { Answer, Conversation, Item, Turn } from './conversation.js';
+import { shortened } from './shortened.js';
+import { systemPrompt } from './system-prompt.js';
+
+/** What the model is told when a reply of it called nothing. */
+export const nudge =
+  'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the person can decide.';
+
+/** The messages of the next request. Pure, like the conversation that they come from. */
+export function prompt(conversation: Conversation): Message[] {
+  const messages: Message[] = [
+    { role: 'system', text: systemPrompt(conversation) },
+    ...conversation.items.flatMap(messagesOf),
+  ];
+  const last = conversation.items.at(-1);
+  if (last?.kind === 'turn' && last.turn.say.calls.length === 0) messages.push(asUser(nudge));
+  return messages;
+}
+
+function messagesOf(item: Item): Message[] {
+  if (item.kind === 'turn') return messagesOfTurn(item.turn);
+  if (item.kind === 'text') return [asUser(item.text, item.images)];
+  if (item.kind === 'nudge') return [asUser(nudge)];
+  const plan = item.plan === null ? '' : `\n\nThe plan as it stood:\n\n${item.plan}`;
+  return [
+    asUser(
+      `The conversation up to here was shortened; ${item.dropped} messages were replaced by this summary:\n\n${item.summary}${plan}`,
+    ),
+  ];
+}
+
+function messagesOfTurn({ say, results, shortened: short }: Turn): Message[] {
+  const { text, reasoning, opaque } = say;
+  const calls = short
+    ? say.calls.map((call) => ({ ...call, input: shortened(call.input) }))
+    : say.calls;
+  // Providers refuse an empty reply in a conversation.
+  if (text === '' && calls.length === 0) return [];
+  const reply: Message = {
+    role: 'assistant',
+    text,
+    ...(reasoning !== undefined && { reasoning }),
+    calls,
+    ...(opaque && { opaque }),
+  };
+  if (calls.length === 0) return [reply];
+  return [
+    reply,
+    {
+      role: 'tool',
+      results: calls.map((call) => ({
+        id: call.id,
+        operation: call.operation,
+        ...resultOf(results.get(call.id), short),
+      })),
+    },
+  ];
+}
+
+function resultOf(answer: Answer | undefined, short: boolean) {
+  if (!answer) {
+    const message = 'This call was not run: the session was stopped or had ended before it.';
+    return { output: { code: 'cancelled', message }, failed: true, images: [] };
+  }
+  return {
+    output: withNote(short ? shortened(answer.output) : answer.output, answer.note),
+    failed: !answer.ok,
+    images: short ? [] : answer.images,
+  };
+}
+
+function withNote(output: unknown, note: string | undefined): unknown {
+  if (note === undefined) return output;
+  if (typeof output === 'object' && output !== null && !Array.isArray(output)) {
+    return { ...output, note };
+  }
+  return { output, note };
+}
+
+function asUser(text: string, images: string[] = []): Message {
+  return { role: 'user', text, images };
+}
+
+/** The name of an operation for one that a model wrote, which may have the form of a tool's name. */
+export function operationCalled(name: string, known: readonly string[]): string | undefined {
+  return known.find((one) => one === name) ?? known.find((one) => toolName(one) === name);
+}
