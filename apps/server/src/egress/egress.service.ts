@@ -33,7 +33,7 @@ export class EgressService implements BeforeApplicationShutdown {
 
   /**
    * Resolves once the connection is open; bytes then flow until both sides have ended. Throws `rejected` for a
-   * refused host (in mode `ask` after up to a minute in which a person may allow it), `unavailable` when it cannot
+   * refused host (after up to a minute in which a person may allow it), `unavailable` when it cannot
    * be reached. Every connection ends in an `egress` event.
    */
   async connect(session: string, target: Target, stream: RopeStream): Promise<void> {
@@ -63,17 +63,14 @@ export class EgressService implements BeforeApplicationShutdown {
 
   /** Throws `rejected` unless the policy or a person lets the target pass. */
   private async admit(session: string, target: Target): Promise<void> {
-    const { egress, approvals } = await this.events.settings(session);
+    const { egress } = await this.events.settings(session);
     if (isAllowed(egress, target, await this.hostRegistries())) return;
     const name = `${target.host}:${target.port}`;
     const refusal = `The egress profile ${egress.profile} of this session does not allow ${name}`;
-    // In the other modes nobody sits there to answer, and a question that answers itself is no limit.
-    if (egress.profile === 'none' || approvals !== 'ask') {
-      throw new AppError('rejected', `${refusal}.`);
-    }
+    if (egress.profile === 'none') throw new AppError('rejected', `${refusal}.`);
     const answer = await this.refused.ask(session, target);
     if (answer?.verdict === 'approved') return;
-    const reason = answer ? (answer.reason ?? 'a person refused it') : 'nobody has allowed it yet';
+    const reason = answer ? (answer.reason ?? 'it was refused') : 'nobody has allowed it yet';
     throw new AppError('rejected', `${refusal}: ${reason.replace(/\.$/, '')}.`);
   }
 
