@@ -31,6 +31,9 @@ function stateAfter(event: Event, summary: SessionSummary): NextState | undefine
   if (isFact(event, 'stop')) return { state: 'stopped', reason: 'Stopped by a person.' };
   if (isFact(event, 'pause')) return { state: 'paused', reason: null };
   if (isFact(event, 'resume')) return working(summary);
+  if (isFact(event, 'rewind') && event.args.what !== 'files') {
+    return { state: 'stopped', reason: `Rewound to step ${event.args.seq}: say how to go on.` };
+  }
   if (isFact(event, 'error')) return { state: 'failed', reason: event.args.message };
   if (isFact(event, 'limit')) {
     const { budget, limit } = event.args;

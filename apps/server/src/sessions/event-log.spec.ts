@@ -35,7 +35,7 @@ describe('the event log', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'belay-log-'));
     await open();
-    await log.create('s', settings, [start()]);
+    await log.create('s', settings, { events: [start()] });
   });
   afterEach(async () => {
     await log.drained();

@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import { storageError, type Connection } from '../storage/database.js';
 import { checkAgentEvent } from './agent-events.js';
-import { fold, type Draft } from './fold.js';
+import { fold, takeOver, type Draft } from './fold.js';
 import type { SessionRecord } from './session-record.js';
 import { SessionStore } from './session.store.js';
 import { firstSummary } from './summarize.js';
@@ -83,12 +83,18 @@ export class EventLog implements OnApplicationShutdown {
     return events.map(({ n }) => before.get(n) ?? (stored.shift() as number));
   }
 
-  /** Makes a session with the first events of its log. */
-  async create(id: string, settings: SessionSettings, events: NewEvent[]): Promise<SessionSummary> {
+  /** Makes a session with the first events of its log, after those it takes over from another one. */
+  async create(
+    id: string,
+    settings: SessionSettings,
+    { copied = [], events }: { copied?: Event[]; events: NewEvent[] },
+  ): Promise<SessionSummary> {
     const created = new Date().toISOString();
     const summary = firstSummary(id, settings, created);
     const empty = { id, created, epoch: 0, lastSeq: 0, agentN: 0, settings, summary };
-    const draft = fold(empty, events);
+    const taken = takeOver(empty, copied);
+    const draft = fold(taken.record, events);
+    draft.events.unshift(...taken.events);
     await this.store
       .transaction(async (connection) => {
         await this.store.insert(connection, draft.record);

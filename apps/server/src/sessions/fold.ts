@@ -12,6 +12,13 @@ export interface Draft {
   asked: Event[];
 }
 
+/** Takes events over from another log as they are, their consequences among them. */
+export function takeOver(record: SessionRecord, copied: readonly Event[]): Draft {
+  const events = copied.map((event) => ({ event, agent: null }));
+  const summary = copied.reduce(summarize, record.summary);
+  return { record: { ...record, summary, lastSeq: summary.lastSeq }, events, asked: [] };
+}
+
 /** Numbers new events after those of the record, with their consequences, and folds them in. Pure but for the clock. */
 export function fold(
   record: SessionRecord,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { Database, type Connection } from '../storage/database.js';
+import type { EventTable } from '../storage/schema.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
 
 /** An event as it is stored: with whose it is, when an agent wrote it. */
@@ -71,37 +72,48 @@ export class SessionStore {
   }
 
   async events(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
-    const rows = await this.database.kysely
+    const rows = await this.ofSession(session)
+      .where('seq', '>', range.after)
+      .$if(range.limit !== undefined, (query) => query.limit(range.limit ?? 0))
+      .execute();
+    return rows.map(eventOf);
+  }
+
+  /** The events that belong to one call. */
+  async ofCall(session: string, call: string): Promise<Event[]> {
+    return (await this.ofSession(session).where('call', '=', call).execute()).map(eventOf);
+  }
+
+  private ofSession(session: string) {
+    return this.database.kysely
       .selectFrom('event')
       .select(['seq', 'time', 'source', 'action', 'args', 'message', 'call'])
       .where('session', '=', session)
-      .where('seq', '>', range.after)
-      .orderBy('seq')
-      .$if(range.limit !== undefined, (query) => query.limit(range.limit ?? 0))
-      .execute();
-    return rows.map(
-      ({ call, args, source, ...rest }) =>
-        ({
-          ...rest,
-          source,
-          args: JSON.parse(args) as Record<string, unknown>,
-          ...(call !== null && { id: call }),
-        }) as Event,
-    );
+      .orderBy('seq');
   }
 
-  /** The last events of one action, newest first. */
+  /** The first event of one action. */
+  async first(session: string, action: string): Promise<Event | undefined> {
+    const row = await this.ofAction(session, action).orderBy('seq').limit(1).executeTakeFirst();
+    return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
+  }
+
+  /** The last event of one action up to `before`. */
   async latest(session: string, action: string, before: number): Promise<Event | undefined> {
-    const row = await this.database.kysely
-      .selectFrom('event')
-      .select('seq')
-      .where('session', '=', session)
-      .where('action', '=', action)
+    const row = await this.ofAction(session, action)
       .where('seq', '<=', before)
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst();
     return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
+  }
+
+  private ofAction(session: string, action: string) {
+    return this.database.kysely
+      .selectFrom('event')
+      .select('seq')
+      .where('session', '=', session)
+      .where('action', '=', action);
   }
 
   /** The numbers under which events of an agent are stored already, by their `n`. */
@@ -126,6 +138,18 @@ export class SessionStore {
     await connection.deleteFrom('session').where('id', '=', session).execute();
   }
 }
+
+type EventRow = Pick<
+  Selectable<EventTable>,
+  'seq' | 'time' | 'source' | 'action' | 'args' | 'message' | 'call'
+>;
+
+const eventOf = ({ call, args, ...row }: EventRow): Event =>
+  ({
+    ...row,
+    args: JSON.parse(args) as Record<string, unknown>,
+    ...(call !== null && { id: call }),
+  }) as Event;
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');

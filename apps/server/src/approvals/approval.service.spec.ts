@@ -1,0 +1,252 @@
+import { fact, type ApprovalRequest, type NewRule } from '@belay/protocol';
+import { TestLogs, until } from '../testing/logs.js';
+import { ApprovalService } from './approval.service.js';
+import { RulePreviews } from './rule-preview.js';
+import { RulesStore } from './rules.store.js';
+
+const run = (id: string, command = 'npm test'): ApprovalRequest => ({
+  id,
+  operation: 'terminal.run',
+  input: { command },
+  risk: 'execute',
+  subject: command,
+});
+const egress: ApprovalRequest = {
+  id: 'e1',
+  operation: 'egress',
+  input: { host: 'example.org', port: 443 },
+  risk: 'network',
+  subject: 'example.org:443',
+};
+const never = new AbortController().signal;
+const newRule = (more: Partial<NewRule> = {}): NewRule => ({
+  scope: 'all',
+  operation: 'terminal.run',
+  pattern: 'npm test *',
+  verdict: 'approved',
+  expires: null,
+  ...more,
+});
+
+describe('approvals', () => {
+  const logs = new TestLogs();
+  let rules: RulesStore;
+  let approvals: ApprovalService;
+
+  const wire = () => {
+    rules = new RulesStore(logs.database, logs.log);
+    approvals = new ApprovalService(logs.log, logs.store, rules);
+    approvals.onModuleInit();
+  };
+  const summary = () => logs.log.summary('s');
+  const waits = (count: number) =>
+    until(`${count} questions`, async () => (await summary()).waitingFor.length === count);
+  const actions = async () => (await logs.log.read('s', { after: 3 })).map((event) => event.action);
+
+  beforeEach(async () => {
+    Object.assign(logs, new TestLogs());
+    await logs.open();
+    wire();
+    await logs.session('s');
+  });
+  afterEach(() => logs.close());
+
+  it('asks a person before what executes, and goes on when it is answered', async () => {
+    const verdict = approvals.request('s', run('c1'), never);
+    await waits(1);
+    expect(await summary()).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('npm test'),
+    });
+    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    expect(await verdict).toEqual({ verdict: 'approved' });
+    expect(await summary()).toMatchObject({ state: 'running', waitingFor: [] });
+  });
+
+  it('gives the reason of a rejection to who asked', async () => {
+    const verdict = approvals.request('s', run('c1'), never);
+    await waits(1);
+    await approvals.answer('s', 'c1', { verdict: 'rejected', reason: 'Use pnpm.' });
+    expect(await verdict).toEqual({ verdict: 'rejected', reason: 'Use pnpm.' });
+  });
+
+  it('lets several wait at once, each with its own answer', async () => {
+    const first = approvals.request('s', run('c1'), never);
+    const second = approvals.request('s', run('c2', 'make'), never);
+    await waits(2);
+    await approvals.answer('s', 'c2', { verdict: 'rejected', reason: 'No.' });
+    expect((await second).verdict).toBe('rejected');
+    expect((await summary()).state).toBe('waiting');
+    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    expect((await first).verdict).toBe('approved');
+    expect((await summary()).state).toBe('running');
+  });
+
+  it('asks nobody about reading and writing, whatever the agent calls their risk', async () => {
+    const read = { ...run('c1'), operation: 'files.read', input: { path: 'a' }, subject: 'a' };
+    expect(await approvals.request('s', read, never)).toEqual({ verdict: 'approved' });
+    const sly = approvals.request(
+      's',
+      { ...run('c2', 'rm -rf x'), risk: 'read', subject: 'ls' },
+      never,
+    );
+    await waits(1);
+    expect((await summary()).waitingFor[0]).toMatchObject({ risk: 'execute', subject: 'rm -rf x' });
+    await approvals.answer('s', 'c2', { verdict: 'rejected' });
+    expect((await sly).verdict).toBe('rejected');
+  });
+
+  it('in the mode auto runs calls at once, yet opens no new host', async () => {
+    await logs.session('a', { approvals: 'auto' });
+    expect(await approvals.request('a', run('c1'), never)).toEqual({ verdict: 'approved' });
+    expect(await approvals.request('a', egress, never)).toMatchObject({ verdict: 'rejected' });
+    await rules.create(newRule({ operation: 'egress', pattern: 'example.org:443' }));
+    expect(await approvals.request('a', { ...egress, id: 'e2' }, never)).toEqual({
+      verdict: 'approved',
+    });
+  });
+
+  it('in the mode delay holds a call back, without waiting for a person', async () => {
+    await logs.session('d', { approvals: 'delay' });
+    const from = Date.now();
+    const held = approvals.request('d', run('c1'), never);
+    const rejected = approvals.request('d', run('c2'), never);
+    await until('two held calls', async () => (await logs.log.lastSeq('d')) >= 5);
+    expect((await logs.log.summary('d')).state).toBe('running');
+    await approvals.answer('d', 'c2', { verdict: 'rejected', reason: 'Wait.' });
+    expect(await rejected).toEqual({ verdict: 'rejected', reason: 'Wait.' });
+    expect(await held).toEqual({ verdict: 'approved' });
+    expect(Date.now() - from).toBeGreaterThanOrEqual(1_990);
+  });
+
+  it('a pause holds a delayed call until the session goes on', async () => {
+    await logs.session('d', { approvals: 'delay' });
+    let decided = false;
+    const held = approvals.request('d', run('c1'), never).finally(() => (decided = true));
+    await until('a held call', async () => (await logs.log.lastSeq('d')) >= 4);
+    await logs.log.append('d', [fact('user', 'pause', { args: {}, message: 'Paused.' })]);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(decided).toBe(false);
+    await logs.log.append('d', [fact('user', 'resume', { args: {}, message: 'On.' })]);
+    expect(await held).toEqual({ verdict: 'approved' });
+  });
+
+  it('an answer during a pause leaves the session paused', async () => {
+    const verdict = approvals.request('s', run('c1'), never);
+    await waits(1);
+    await logs.log.append('s', [fact('user', 'pause', { args: {}, message: 'Paused.' })]);
+    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    expect((await verdict).verdict).toBe('approved');
+    expect((await summary()).state).toBe('paused');
+  });
+
+  it('a stop rejects everything that waits', async () => {
+    const verdict = approvals.request('s', run('c1'), never);
+    await waits(1);
+    await logs.log.append('s', [fact('user', 'stop', { args: {}, message: 'Stopped.' })]);
+    expect(await verdict).toMatchObject({ verdict: 'rejected' });
+    expect(await summary()).toMatchObject({ state: 'stopped', waitingFor: [] });
+  });
+
+  it('a question that waits still waits after the server was killed', async () => {
+    void approvals.request('s', run('c1'), never);
+    await waits(1);
+    await logs.reopen();
+    wire();
+    expect(await summary()).toMatchObject({ state: 'waiting', waitingFor: [{ id: 'c1' }] });
+    const again = approvals.request('s', run('c1'), never);
+    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    expect(await again).toEqual({ verdict: 'approved' });
+    expect((await actions()).filter((action) => action === 'approval')).toHaveLength(1);
+  });
+
+  it('an answer given while the agent was away is there when it asks again', async () => {
+    void approvals.request('s', run('c1'), never);
+    await waits(1);
+    await logs.reopen();
+    wire();
+    await approvals.answer('s', 'c1', { verdict: 'rejected', reason: 'No.' });
+    const again = await approvals.request('s', run('c1'), never);
+    expect(again).toEqual({ verdict: 'rejected', reason: 'No.' });
+  });
+
+  it('a call that is cancelled waits no more', async () => {
+    const cancel = new AbortController();
+    const verdict = approvals.request('s', run('c1'), cancel.signal);
+    await waits(1);
+    cancel.abort();
+    expect((await verdict).verdict).toBe('rejected');
+    expect((await summary()).waitingFor).toEqual([]);
+  });
+
+  it('says so when nothing waits under an id', async () => {
+    const answer = approvals.answer('s', 'c9', { verdict: 'approved' });
+    await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('remembers an answer as a rule, counts its uses, and forgets it when revoked', async () => {
+    const verdict = approvals.request('s', run('c1'), never);
+    await waits(1);
+    await approvals.answer('s', 'c1', {
+      verdict: 'approved',
+      remember: {
+        scope: 'session',
+        operation: 'terminal.run',
+        pattern: 'npm test *',
+        expires: null,
+      },
+    });
+    await verdict;
+    expect(await approvals.request('s', run('c2', 'npm test -- a'), never)).toEqual({
+      verdict: 'approved',
+    });
+    const [rule] = await rules.list();
+    expect(rule).toMatchObject({ scope: 'session', session: 's', uses: 1 });
+    await logs.session('other');
+    void approvals.request('other', run('o1'), never);
+    await until(
+      'a question of the other session',
+      async () => (await logs.log.summary('other')).waitingFor.length === 1,
+    );
+    await rules.remove(rule?.id ?? '');
+    void approvals.request('s', run('c3'), never);
+    await waits(1);
+    await expect(rules.remove('x')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('a rule that rejects wins; one that has expired counts no more', async () => {
+    const past = '2020-01-01T00:00:00Z';
+    await rules.create(newRule({ pattern: 'npm publish', verdict: 'approved', expires: past }));
+    await rules.create(newRule({ pattern: '*publish*', verdict: 'rejected' }));
+    await rules.create(newRule({ pattern: '*' }));
+    const verdict = await approvals.request('s', run('c1', 'npm publish'), never);
+    expect(verdict).toMatchObject({ verdict: 'rejected' });
+    const used = (await rules.list()).filter(({ uses }) => uses > 0);
+    expect(used.map(({ pattern }) => pattern)).toEqual(['*publish*']);
+  });
+
+  it('a rule for a workspace counts in the sessions that share it', async () => {
+    await logs.session('w1', { workspace: 'abc' });
+    await logs.session('w2', { workspace: 'abc' });
+    await rules.create(newRule({ scope: 'workspace', session: 'w1' }));
+    expect(await approvals.request('w2', run('c1'), never)).toEqual({ verdict: 'approved' });
+    const asked = approvals.request('s', run('c2'), never);
+    await waits(1);
+    await approvals.answer('s', 'c2', { verdict: 'rejected' });
+    await asked;
+    await expect(rules.create(newRule({ scope: 'session' }))).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+  });
+
+  it('shows which past calls a rule would have decided', async () => {
+    for (const command of ['npm test', 'npm test -- a', 'npm test; ls']) {
+      await logs.log.append('s', [
+        { source: 'agent', action: 'terminal.run', args: { command }, message: command },
+      ]);
+    }
+    const preview = await new RulePreviews(logs.log, rules).preview(newRule());
+    expect(preview.matches).toBe(2);
+    expect(preview.examples.map(({ subject }) => subject)).toEqual(['npm test', 'npm test -- a']);
+  });
+});

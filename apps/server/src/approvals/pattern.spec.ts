@@ -1,0 +1,74 @@
+import { matches } from './pattern.js';
+
+const allows = (pattern: string, subject: string, operation = 'terminal.run') =>
+  matches({ operation, pattern, verdict: 'approved' }, { operation, subject });
+
+describe('a rule for commands', () => {
+  it.each([
+    ['npm test', 'npm test'],
+    ['npm test *', 'npm test'],
+    ['npm test *', 'npm test -- --watch=false src/sum.spec.js'],
+    ['git commit -m *', 'git commit -m "a message, with words"'],
+    ['* --version', 'node --version'],
+    ['*', 'anything; at all'],
+    ['echo a && *', 'echo a && ls'],
+  ])('%s allows %s', (pattern, subject) => expect(allows(pattern, subject)).toBe(true));
+
+  it.each([
+    ['npm test', 'npm test; ls'],
+    ['npm test', 'npm tests'],
+    ['npm test *', 'npm testing'],
+    ...[
+      'npm test; rm -rf /',
+      'npm test && rm -rf /',
+      'npm test -- x || rm x',
+      'npm test | sh',
+      'npm test -- $(rm x)',
+      'npm test -- `rm x`',
+      'npm test -- ${X:=y}',
+      'npm test x > /etc/passwd',
+      'npm test x < secrets',
+      'npm test x & rm y',
+      'npm test x\nrm y',
+      'npm test x\r\nrm y',
+      'npm test \\\nrm y',
+      '\nnpm test',
+    ].map((subject) => ['npm test *', subject]),
+    ['* test', 'rm -rf / ; npm test'],
+    ['a.c', 'abc'],
+    ['ls [a]', 'ls a'],
+  ])('%s does not allow %j', (pattern, subject) => expect(allows(pattern, subject)).toBe(false));
+
+  it('that rejects takes the star for any text', () => {
+    const rule = { operation: 'terminal.*', pattern: '*rm -rf*', verdict: 'rejected' as const };
+    const match = { operation: 'terminal.run', subject: 'cd /tmp && rm -rf x; ls' };
+    expect(matches(rule, match)).toBe(true);
+  });
+});
+
+describe('a rule for hosts, addresses and paths', () => {
+  it.each([
+    ['egress', 'registry.npmjs.org:443', 'registry.npmjs.org:443', true],
+    ['egress', '*.npmjs.org:443', 'registry.npmjs.org:443', true],
+    ['egress', '*.npmjs.org:443', 'evil.org:443/.npmjs.org:443', false],
+    ['egress', 'registry.npmjs.org:443', 'registryXnpmjs.org:443', false],
+    ['web.fetch', 'https://docs.example.org/*', 'https://docs.example.org/a?b=c', true],
+    ['web.fetch', 'https://*.example.org/*', 'https://docs.example.org/a', true],
+    ['web.fetch', 'https://*.example.org/*', 'https://evil.org/?x=.example.org/', false],
+    ['web.fetch', 'https://*.example.org/*', 'https://evil.org\\.example.org/', false],
+    ['web.fetch', 'https://docs.example.org/*', 'http://docs.example.org/a', false],
+    ['files.write', 'src/*', 'src/a/b.js', true],
+    ['files.write', 'src/*', 'src/../package.json', false],
+  ])('%s %s and %s: %s', (operation, pattern, subject, allowed) =>
+    expect(allows(pattern, subject, operation)).toBe(allowed),
+  );
+
+  it('counts for the operations that its own glob names', () => {
+    const rule = { operation: 'files.*', pattern: '*', verdict: 'approved' as const };
+    expect(matches(rule, { operation: 'files.remove', subject: 'a' })).toBe(true);
+    expect(matches(rule, { operation: 'terminal.run', subject: 'ls' })).toBe(false);
+    expect(
+      matches({ ...rule, operation: 'files' }, { operation: 'files.read', subject: 'a' }),
+    ).toBe(false);
+  });
+});

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import {
+  isFact,
+  operationNamed,
+  type Event,
+  type NewRule,
+  type RulePreview,
+} from '@belay/protocol';
+import { EventLog } from '../sessions/event-log.js';
+import { subjectOf } from '../sessions/subject.js';
+import { matches, type Match } from './pattern.js';
+import { RulesStore } from './rules.store.js';
+
+const maxExamples = 20;
+const page = 5_000;
+
+/** What a rule would have decided, had it been there: “this rule would have allowed these 14”. */
+@Injectable()
+export class RulePreviews {
+  constructor(
+    private readonly log: EventLog,
+    private readonly rules: RulesStore,
+  ) {}
+
+  async preview(rule: NewRule): Promise<RulePreview> {
+    const reach = await this.rules.reach(rule);
+    const sessions = reach ?? (await this.log.summaries()).map(({ id }) => id);
+    const preview: RulePreview = { matches: 0, examples: [] };
+    for (const session of sessions) await this.addSession(preview, session, rule);
+    return preview;
+  }
+
+  private async addSession(preview: RulePreview, session: string, rule: NewRule): Promise<void> {
+    for (let after = 0; ;) {
+      const events = await this.log.read(session, { after, limit: page });
+      for (const event of events) {
+        const past = pastCall(event);
+        if (!past || !matches(rule, past)) continue;
+        preview.matches += 1;
+        if (preview.examples.length < maxExamples) {
+          preview.examples.push({ session, seq: event.seq, subject: past.subject });
+        }
+      }
+      const last = events.at(-1);
+      if (!last || events.length < page) return;
+      after = last.seq;
+    }
+  }
+}
+
+function pastCall(event: Event): Match | undefined {
+  if (isFact(event, 'egress')) {
+    return { operation: 'egress', subject: `${event.args.host}:${event.args.port}` };
+  }
+  if (!operationNamed(event.action)) return undefined;
+  return { operation: event.action, subject: subjectOf(event.args) };
+}

@@ -1,0 +1,31 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Event } from '@belay/protocol';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { EventLog } from './event-log.js';
+
+/** Tells agents what others wrote into their session's log. One that is away hears it when it says hello. */
+@Injectable()
+export class AgentFeed implements OnModuleInit {
+  constructor(
+    private readonly log: EventLog,
+    private readonly sandboxes: SandboxService,
+  ) {}
+
+  onModuleInit(): void {
+    this.log.subscribeAll((session, events) => void this.send(session, events));
+  }
+
+  /** Sends again what came while the agent was being started; it ignores what it has. */
+  async catchUp(session: string, after: number): Promise<void> {
+    await this.send(session, await this.log.read(session, { after }));
+  }
+
+  /** Resolves when the agent has them, or is gone. */
+  private async send(session: string, events: Event[]): Promise<void> {
+    const others = events.filter((event) => event.source !== 'agent');
+    if (others.length === 0) return;
+    const link = this.sandboxes.agent(session);
+    // A lost rope is no failure here: the log has the events, and the next hello brings them.
+    await link?.call('session.events', { events: others }).catch(() => undefined);
+  }
+}

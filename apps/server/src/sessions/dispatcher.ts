@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AppError, operationNamed } from '@belay/protocol';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { EventLog } from './event-log.js';
+
+/** A person's calls of operations: whatever door they come through, they reach the agent here. */
+@Injectable()
+export class Dispatcher {
+  constructor(
+    private readonly log: EventLog,
+    private readonly sandboxes: SandboxService,
+  ) {}
+
+  /** Answers the operation's output. Throws what the agent throws, `conflict` when there is no agent to ask. */
+  async call(
+    session: string,
+    name: string,
+    input: unknown,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const operation = operationNamed(name);
+    if (!operation?.audience.includes('person')) {
+      throw new AppError('not_found', `There is no operation ${name} for a person.`);
+    }
+    const parsed = operation.input.safeParse(input);
+    if (!parsed.success) {
+      const fault = parsed.error.issues[0];
+      const where = fault?.path.join('.') ?? '';
+      throw new AppError('invalid_input', `${name}: ${where && `${where}: `}${fault?.message}`);
+    }
+    const { state } = await this.log.summary(session);
+    const link = this.sandboxes.agent(session);
+    if (!link) {
+      const remedy = state === 'starting' ? 'wait until it has started' : 'restart the session';
+      throw new AppError('conflict', `The session has no sandbox now: ${remedy}.`);
+    }
+    const id = `person-${randomUUID()}`;
+    this.log.markPersonCall(session, id);
+    const call = { id, operation: name, input: parsed.data };
+    return (await link.call('operation.call', call, { ...(signal && { signal }) })).output;
+  }
+}

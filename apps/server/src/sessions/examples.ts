@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { lstat, readFile, readdir, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { pack, type Pack } from 'tar-stream';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { Config } from '../config.js';
+
+/** A session that the product ships: a folder with `example.yaml`, its script and its project. */
+export interface Example {
+  name: string;
+  title: string;
+  task: string;
+  model: string;
+}
+
+const description = z.object({
+  title: z.string().optional(),
+  task: z.string(),
+  model: z.string().optional(),
+});
+
+@Injectable()
+export class Examples {
+  constructor(private readonly config: Config) {}
+
+  async list(): Promise<Example[]> {
+    const { examples } = this.config;
+    if (!examples) return [];
+    const entries = await readdir(examples, { withFileTypes: true }).catch(() => []);
+    const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    const found = await Promise.all(names.toSorted().map((name) => this.read(examples, name)));
+    return found.filter((example) => example !== undefined);
+  }
+
+  /** Throws `not_found` when there is no such example. */
+  async find(name: string): Promise<Example> {
+    const { examples } = this.config;
+    const example =
+      examples && /^[\w.-]+$/.test(name) && !name.startsWith('.')
+        ? await this.read(examples, name)
+        : undefined;
+    if (!example) throw new AppError('not_found', `There is no example ${name}.`);
+    return example;
+  }
+
+  /** The example's project folder as a tar archive; an example without one begins empty. */
+  async pack(name: string): Promise<Readable> {
+    await this.find(name);
+    const archive = pack();
+    const project = join(this.config.examples ?? '', name, 'project');
+    const read = archive.pipe(new PassThrough());
+    addFolder(archive, project, '').then(
+      () => archive.finalize(),
+      (error: unknown) => read.destroy(error as Error),
+    );
+    return read;
+  }
+
+  private async read(folder: string, name: string): Promise<Example | undefined> {
+    const text = await readFile(join(folder, name, 'example.yaml'), 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    const {
+      title = name,
+      task,
+      model = `scripted:example:${name}`,
+    } = description.parse(parse(text));
+    return { name, title, task, model };
+  }
+}
+
+async function addFolder(archive: Pack, folder: string, prefix: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.toSorted()) {
+    const path = join(folder, name);
+    const found = await lstat(path);
+    const entry = { name: prefix + name, mode: found.mode & 0o777, mtime: found.mtime };
+    if (found.isSymbolicLink()) {
+      archive.entry({ ...entry, type: 'symlink', linkname: await readlink(path) });
+    } else if (found.isDirectory()) {
+      archive.entry({ ...entry, type: 'directory' });
+      await addFolder(archive, path, `${prefix}${name}/`);
+    } else if (found.isFile()) {
+      const { size } = await stat(path);
+      await pipeline(createReadStream(path), archive.entry({ ...entry, type: 'file', size }));
+    }
+  }
+}

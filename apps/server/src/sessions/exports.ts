@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { AppError, type StreamMeta } from '@belay/protocol';
+import { Config } from '../config.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { Launcher } from './launcher.js';
+
+export type ExportFormat = StreamMeta<'workspace.export'>['format'];
+
+/** How long the end of a session waits for its patch. */
+const patchMs = 20_000;
+
+/** What a session leaves: its changes and its files, from its agent or as they were kept at its end. */
+@Injectable()
+export class Exports {
+  private readonly folder: string;
+
+  constructor(
+    config: Config,
+    private readonly sandboxes: SandboxService,
+    private readonly launcher: Launcher,
+  ) {
+    this.folder = join(config.data, 'patches');
+  }
+
+  /** The session's files in one format; up to a commit of its history, or the latest. Starts a sandbox when it has none. */
+  async open(session: string, format: ExportFormat, commit?: string): Promise<Readable> {
+    if (format === 'patch' && !commit && !this.sandboxes.agent(session)) {
+      const kept = this.path(session);
+      if (await isFile(kept)) return createReadStream(kept);
+    }
+    if (!this.sandboxes.agent(session)) await this.launcher.wake(session);
+    return this.fromAgent(session, { format, ...(commit && { commit }) });
+  }
+
+  /** Keeps the patch of a session that ends, for the time when its sandbox is gone. */
+  async keepPatch(session: string): Promise<void> {
+    if (!this.sandboxes.agent(session)) return;
+    const stream = await this.fromAgent(session, { format: 'patch' });
+    const timer = setTimeout(() => stream.destroy(new Error('too late')), patchMs);
+    try {
+      const patch = await buffer(stream);
+      await mkdir(this.folder, { recursive: true });
+      await writeFile(`${this.path(session)}.part`, patch, { mode: 0o600 });
+      await rename(`${this.path(session)}.part`, this.path(session));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async remove(session: string): Promise<void> {
+    await rm(this.path(session), { force: true });
+  }
+
+  private async fromAgent(
+    session: string,
+    meta: StreamMeta<'workspace.export'>,
+  ): Promise<Readable> {
+    const link = this.sandboxes.agent(session);
+    if (!link) {
+      throw new AppError('unavailable', 'The sandbox is gone: restart the session for its files.');
+    }
+    const stream = await link.open('workspace.export', meta);
+    stream.end();
+    return stream;
+  }
+
+  private path(session: string): string {
+    if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
+    return join(this.folder, `${session}.patch`);
+  }
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );

@@ -1,0 +1,77 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { fact, isEnded, isFact, type Event, type SessionSummary } from '@belay/protocol';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { stateMessage } from './consequences.js';
+import { EventLog } from './event-log.js';
+import { Exports } from './exports.js';
+import { Launcher } from './launcher.js';
+
+/** How long a sandbox that was there before may take to be found again. */
+const adoptionMs = 10_000;
+
+/** Follows what happens to sandboxes by themselves: the server's start, a lost agent, the end of the work. */
+@Injectable()
+export class Recovery implements OnApplicationBootstrap {
+  private readonly logger = new Logger(Recovery.name);
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly sandboxes: SandboxService,
+    private readonly launcher: Launcher,
+    private readonly exports: Exports,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.sandboxes.onLost((session, reason) => void this.lost(session, reason));
+    this.log.subscribeAll((session, events) => this.follow(session, events));
+    for (const summary of await this.log.summaries()) {
+      void this.adopt(summary).catch((error: unknown) => this.logger.error(error));
+    }
+  }
+
+  /** Sessions go on where they were when their sandbox is there; a sentence says so when it is not. */
+  private async adopt({ id, state }: SessionSummary): Promise<void> {
+    if (isEnded(state)) {
+      if (this.sandboxes.state(id) === 'none') return;
+      this.launcher.adopt(id);
+      if (state === 'stopped') await this.launcher.halt(id);
+      else this.launcher.linger(id);
+      return;
+    }
+    if (await this.isFoundAgain(id)) {
+      this.launcher.adopt(id);
+      await this.launcher.become(id, 'running', null);
+    } else if (state === 'starting') {
+      this.launcher.launch(id);
+    } else {
+      await this.lost(id, 'Its sandbox was gone when the server started.');
+    }
+  }
+
+  private async isFoundAgain(session: string): Promise<boolean> {
+    const until = Date.now() + adoptionMs;
+    while (this.sandboxes.state(session) === 'none') {
+      if (Date.now() > until) return false;
+      await new Promise((resolve) => setTimeout(resolve, 100).unref());
+    }
+    return true;
+  }
+
+  private async lost(session: string, reason: string): Promise<void> {
+    const stated = /[.!?]$/.test(reason) ? reason : `${reason}.`;
+    const args = { state: 'failed' as const, reason: `${stated} Restart the session to go on.` };
+    await this.log.append(session, ({ state }) =>
+      isEnded(state) ? [] : [fact('server', 'state', { args, message: stateMessage(args) })],
+    );
+    this.launcher.release(session);
+  }
+
+  private follow(session: string, events: Event[]): void {
+    const last = events.findLast((event) => isFact(event, 'state'));
+    if (!last || !isFact(last, 'state')) return;
+    const { state } = last.args;
+    if (!isEnded(state) || state === 'stopped') return;
+    this.launcher.linger(session);
+    this.exports.keepPatch(session).catch((error: unknown) => this.logger.warn(error));
+  }
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { ModelsModule } from '../models/models.module.js';
+import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
+import { AgentFeed } from './agent-feed.js';
+import { Dispatcher } from './dispatcher.js';
+import { Examples } from './examples.js';
+import { Exports } from './exports.js';
+import { Forking } from './forking.js';
+import { Launcher } from './launcher.js';
+import { Recovery } from './recovery.js';
+import { Search } from './search.js';
+import { SessionService } from './session.service.js';
+import { WorkspaceStore } from './workspace.store.js';
+
+@Module({
+  imports: [ModelsModule, SandboxesModule],
+  providers: [
+    AgentFeed,
+    Dispatcher,
+    Examples,
+    Exports,
+    Forking,
+    Launcher,
+    Recovery,
+    Search,
+    SessionService,
+    WorkspaceStore,
+  ],
+  exports: [Dispatcher, Examples, Exports, Forking, Search, SessionService, WorkspaceStore],
+})
+export class SessionsModule {}
