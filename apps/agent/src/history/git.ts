@@ -1,0 +1,123 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { AppError } from '@belay/protocol';
+
+export interface GitPlaces {
+  binary: string;
+  /** The repository. */
+  folder: string;
+  workspace: string;
+}
+
+export interface RunOptions {
+  input?: string;
+  /** Bytes of output after which git is ended and the answer is `truncated`. */
+  limit?: number;
+  signal?: AbortSignal;
+}
+
+/** Git on the history's own repository: no settings, hooks, attributes or programs of the user or the workspace. */
+export class Git {
+  constructor(readonly places: GitPlaces) {}
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const { output } = await this.output(args, options);
+    return output.toString('utf8');
+  }
+
+  /** Rejects with `AppError`: `cancelled`, `disk_full`, else `internal` with what git said. */
+  async output(
+    args: readonly string[],
+    { input, limit = Infinity, signal }: RunOptions = {},
+  ): Promise<{ output: Buffer; truncated: boolean }> {
+    const child = this.start(args);
+    const ended = end(child);
+    const stop = () => void child.kill('SIGKILL');
+    signal?.addEventListener('abort', stop);
+    child.stdin.on('error', () => undefined); // Git ended before it read all: its exit code says why.
+    child.stdin.end(input ?? '');
+    const chunks: Buffer[] = [];
+    let size = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (size < limit) chunks.push(chunk.subarray(0, limit - size));
+      size += chunk.length;
+      if (size > limit) stop();
+    });
+    const { code, errors } = await ended;
+    signal?.removeEventListener('abort', stop);
+    if (signal?.aborted) throw new AppError('cancelled', 'The call was cancelled.');
+    if (code !== 0 && size <= limit) throw failure(args, errors);
+    return { output: Buffer.concat(chunks), truncated: size > limit };
+  }
+
+  /** The output as it comes; a failure of git destroys the stream with an `AppError`. */
+  stream(args: readonly string[]): Readable {
+    const child = this.start(args);
+    child.stdin.end();
+    const out = new PassThrough();
+    out.once('close', () => child.kill('SIGKILL'));
+    child.stdout.pipe(out, { end: false });
+    end(child).then(
+      ({ code, errors }) => (code === 0 ? out.end() : out.destroy(failure(args, errors))),
+      (error: Error) => out.destroy(error),
+    );
+    return out;
+  }
+
+  private start(args: readonly string[]): ChildProcessWithoutNullStreams {
+    const { binary, folder, workspace } = this.places;
+    const core = join(dirname(binary), 'git-core');
+    return spawn(binary, ['-C', workspace, ...args], {
+      env: {
+        GIT_DIR: folder,
+        GIT_WORK_TREE: workspace,
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_ATTR_NOSYSTEM: '1',
+        GIT_LITERAL_PATHSPECS: '1',
+        GIT_TERMINAL_PROMPT: '0',
+        HOME: folder,
+        LC_ALL: 'C',
+        ...(existsSync(core) && { GIT_EXEC_PATH: core }),
+      },
+    });
+  }
+}
+
+const binaries = [
+  '/opt/belay/git/bin/git',
+  '/opt/belay/git',
+  '/usr/bin/git',
+  '/usr/local/bin/git',
+  '/opt/homebrew/bin/git',
+];
+
+/** The runtime's git, else the system's; null when there is none. */
+export const findGit = (): string | null =>
+  binaries.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? null;
+
+function end(
+  child: ChildProcessWithoutNullStreams,
+): Promise<{ code: number | null; errors: string }> {
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    if (errors.length < 4_000) errors += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new AppError('unavailable', `Git could not be started: ${error.message}`)),
+    );
+    child.once('close', (code) => resolve({ code, errors }));
+  });
+}
+
+function failure(args: readonly string[], errors: string): AppError {
+  // Git tells a full disk by words only.
+  if (/No space left on device|Disk quota exceeded/.test(errors)) {
+    return new AppError('disk_full', 'The disk is full: the history could not be written.');
+  }
+  const said = errors.trim().split('\n').slice(-3).join(' ') || 'it was ended';
+  return new AppError('internal', `The history’s git ${args[0]} failed: ${said}`);
+}

@@ -1,0 +1,69 @@
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { workspaceOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
+import { createHistory, type History } from './history.js';
+
+export type HistoryBench = ReturnType<typeof historyBench>;
+type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
+
+/** For tests: a history of a workspace of its own, with what it writes to the log. */
+export function historyBench(options: { maxBytes?: number } = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-history-')));
+  const workspace = join(folder, 'workspace');
+  const state = join(folder, 'state');
+  mkdirSync(workspace);
+  const events: NewEvent[] = [];
+  const journal = { append: (event: NewEvent) => void events.push(event) };
+  const another = () => createHistory({ workspace, state, journal, ...options });
+  const history: History = another();
+  const commits = () => events.filter((event) => event.action === 'commit');
+  return {
+    workspace,
+    state,
+    history,
+    another,
+    commits,
+    files: () =>
+      commits().map((event) =>
+        (event.args['files'] as { path: string }[]).map(({ path }) => path).sort(),
+      ),
+    async call<K extends keyof Operations>(
+      name: K,
+      input: unknown,
+    ): Promise<OperationOutput<Operations[K]>> {
+      const definition = workspaceOperations[name];
+      const handler = history.handlers[name] as (
+        input: unknown,
+        context: unknown,
+      ) => Promise<unknown>;
+      const context = { id: `call-${name}`, source: 'user', signal: new AbortController().signal };
+      const output = await handler(definition.input.parse(input), context);
+      return definition.output.parse(output) as OperationOutput<Operations[K]>;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Every file and link below a folder with its bytes and its right to execute. */
+export function treeOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(
+    entries.flatMap((path) => {
+      const full = join(folder, path);
+      const stats = lstatSync(full);
+      if (stats.isSymbolicLink()) return [[path, `-> ${readlinkSync(full)}`]];
+      if (!stats.isFile()) return [];
+      return [[path, `${(stats.mode & 0o100) === 0 ? '' : 'x '}${readFileSync(full, 'latin1')}`]];
+    }),
+  );
+}

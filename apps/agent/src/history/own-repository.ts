@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Git } from './git.js';
+import { maxFileBytes, type Recorder } from './recorder.js';
+
+/**
+ * Adds the files that the workspace's own repository tracks although they are ignored (a committed `dist`, say).
+ * Only its index is read: listing it runs no program of its settings.
+ */
+export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<void> {
+  const { binary, workspace } = git.places;
+  const own = join(workspace, '.git');
+  if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return;
+  const tracked = await ignoredButTracked(binary, own, workspace);
+  const files = tracked.filter((path) => {
+    const stats = lstatSync(join(workspace, path), { throwIfNoEntry: false });
+    return stats?.isSymbolicLink() || (stats?.isFile() && stats.size <= maxFileBytes);
+  });
+  if (files.length > 0) await recorder.update(files);
+}
+
+function ignoredButTracked(binary: string, own: string, workspace: string): Promise<string[]> {
+  const args = [
+    '-c',
+    'core.fsmonitor=false',
+    'ls-files',
+    '-z',
+    '--cached',
+    '--ignored',
+    '--exclude-standard',
+  ];
+  const child = spawn(binary, args, {
+    cwd: workspace,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {
+      GIT_DIR: own,
+      GIT_WORK_TREE: workspace,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_OPTIONAL_LOCKS: '0',
+    },
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  return new Promise((resolve) => {
+    child.once('error', () => resolve([]));
+    child.once('close', () => resolve(output.split('\0').filter(Boolean)));
+  });
+}

@@ -1,0 +1,161 @@
+import { constants } from 'node:fs';
+import { access, lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { walkTree } from '../files/walk-tree.js';
+import { WorkspaceFolder } from '../files/workspace-folder.js';
+import { changeArguments, parseChanges, type Change } from './changes.js';
+import type { Git } from './git.js';
+import { branch } from './repository.js';
+
+/** Larger files are left out of the history. */
+export const maxFileBytes = 50_000_000;
+
+export interface Recorded {
+  commit: string;
+  parent: string | null;
+  changes: Change[];
+}
+
+interface Scan {
+  staged: boolean;
+  there: string[];
+  gone: string[];
+}
+
+export interface Step {
+  message: string;
+  call: string;
+}
+
+/** Records the workspace as commits. The caller runs one recording at a time. */
+export class Recorder {
+  /** Bytes staged since it was last set to 0. */
+  stagedBytes = 0;
+  private readonly leftOut = new Set<string>();
+  private newlyLeftOut: string[] = [];
+
+  constructor(private readonly git: Git) {}
+
+  async head(): Promise<string | null> {
+    const id = await this.git.run(['for-each-ref', '--format=%(objectname)', branch]);
+    return id.trim() || null;
+  }
+
+  /** Files too large for the history that were met since the last call. */
+  takeLeftOut(): string[] {
+    return this.newlyLeftOut.splice(0);
+  }
+
+  /** Commits what changed, of some paths or of all; null when nothing did. */
+  async record(step: Step, paths?: readonly string[]): Promise<Recorded | null> {
+    const head = await this.head();
+    const changed = await this.stage(paths).catch(() => this.stage(paths)); // A file that vanished meanwhile.
+    if (head !== null && !changed) return null;
+    const tree = (await this.git.run(['write-tree'])).trim();
+    if (head !== null && tree === (await this.treeOf(head))) return null;
+    return this.commitTree(tree, head, step);
+  }
+
+  async commitTree(
+    tree: string,
+    parent: string | null,
+    { message, call }: Step,
+  ): Promise<Recorded> {
+    const parents = parent === null ? [] : ['-p', parent];
+    const trailer = call === '' ? '' : `\n\n${callTrailer}${call}`;
+    const text = `${message.replaceAll('\0', '') || 'Step'}${trailer}\n`;
+    const commit = await this.git.run(['commit-tree', tree, ...parents], { input: text });
+    const id = commit.trim();
+    await this.git.run(['update-ref', branch, id]);
+    const changes = parent === null ? [] : await this.changesBetween(parent, id);
+    return { commit: id, parent, changes };
+  }
+
+  /** Brings the index up to date with the workspace; whether anything differs from the last commit. */
+  async stage(paths?: readonly string[]): Promise<boolean> {
+    const found = await this.scan(paths);
+    const files = await this.worthKeeping(found.there);
+    if (found.gone.length > 0) await this.updateIndex(['--force-remove'], found.gone);
+    if (files.length > 0) await this.update(files);
+    return found.staged || files.length > 0 || found.gone.length > 0;
+  }
+
+  /** Adds files whatever the rules that ignore them say. */
+  update(files: readonly string[]): Promise<void> {
+    return this.updateIndex(['--add', '--remove', '--replace'], files);
+  }
+
+  private async updateIndex(flags: readonly string[], paths: readonly string[]): Promise<void> {
+    const input = paths.map((path) => `${path}\0`).join('');
+    await this.git.run(['update-index', '-z', ...flags, '--stdin'], { input });
+  }
+
+  /** What differs from the index, and whether that differs from the last commit (`staged`). */
+  private async scan(paths?: readonly string[]): Promise<Scan> {
+    const only = paths ? ['--', ...paths] : [];
+    const output = await this.git.run(['status', '--porcelain', '-z', ...only]);
+    const found: Scan = { staged: false, there: [], gone: [] };
+    for (const entry of output.split('\0')) {
+      const path = entry.slice(3);
+      if (path === '') continue;
+      if (entry[0] !== ' ' && entry[0] !== '?') found.staged = true;
+      if (entry[1] === 'D') found.gone.push(path);
+      else if (path.endsWith('/')) found.there.push(...(await this.filesBelow(path)));
+      else if (entry[1] !== ' ') found.there.push(path);
+    }
+    return found;
+  }
+
+  /** Of a repository inside the workspace: git names its folder only. Its .git is left out. */
+  private async filesBelow(path: string): Promise<string[]> {
+    const workspace = new WorkspaceFolder(this.git.places.workspace);
+    const { signal } = new AbortController();
+    const files: string[] = [];
+    const options = { path, depth: 100, hidden: false, signal };
+    for await (const entry of walkTree(workspace, options, () => undefined)) {
+      if (entry.kind === 'file' || entry.kind === 'link') files.push(entry.path);
+    }
+    return files;
+  }
+
+  /** Without the files that are too large or may not be read: git would refuse them all for one. */
+  private async worthKeeping(paths: readonly string[]): Promise<string[]> {
+    const kept: string[] = [];
+    for (const path of paths) {
+      const full = join(this.git.places.workspace, path);
+      const stats = await lstat(full).catch(() => null);
+      if (stats?.isFile()) {
+        if (stats.size > maxFileBytes) {
+          this.leaveOut(path);
+          continue;
+        }
+        const readable = await access(full, constants.R_OK).then(
+          () => true,
+          () => false,
+        );
+        if (!readable) continue;
+        this.stagedBytes += stats.size;
+      }
+      kept.push(path);
+    }
+    return kept;
+  }
+
+  private leaveOut(path: string): void {
+    if (this.leftOut.has(path)) return;
+    this.leftOut.add(path);
+    this.newlyLeftOut.push(path);
+  }
+
+  private async treeOf(commit: string): Promise<string> {
+    return (await this.git.run(['rev-parse', `${commit}^{tree}`])).trim();
+  }
+
+  private async changesBetween(from: string, to: string): Promise<Change[]> {
+    const args = ['diff-tree', '-r', '--no-renames', ...changeArguments, from, to];
+    return parseChanges(await this.git.run(args));
+  }
+}
+
+/** The last line of a commit's message: the call that made it. */
+export const callTrailer = 'Belay-Call: ';

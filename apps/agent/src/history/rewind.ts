@@ -1,0 +1,35 @@
+import { changeArguments, parseChanges, type Change } from './changes.js';
+import type { Git } from './git.js';
+import type { Recorded, Recorder } from './recorder.js';
+
+export interface Rewind {
+  /** Full id of the commit whose files come back. */
+  commit: string;
+  preview: boolean;
+  call: string;
+}
+
+export interface Rewound {
+  files: Pick<Change, 'path' | 'status'>[];
+  commit: string | null;
+  recorded: Recorded | null;
+}
+
+/** Puts the recorded files back as they were; what is ignored stays. The state before is a commit too: nothing is lost. */
+export async function rewind(
+  recorder: Recorder,
+  git: Git,
+  { commit, preview, call }: Rewind,
+): Promise<Rewound> {
+  await recorder.stage();
+  const args = ['diff-index', '--cached', '-R', '--no-renames', ...changeArguments, commit];
+  const changes = parseChanges(await git.run(args));
+  const files = changes.map(({ path, status }) => ({ path, status }));
+  if (preview) return { files, commit: null, recorded: null };
+  const head = await recorder.head();
+  if (files.length === 0) return { files, commit: head, recorded: null };
+  await git.run(['read-tree', '--reset', '-u', commit]);
+  const step = { message: `Rewound to ${commit.slice(0, 12)}`, call };
+  const recorded = await recorder.commitTree(`${commit}^{tree}`, head, step);
+  return { files, commit: recorded.commit, recorded };
+}
