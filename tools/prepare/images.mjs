@@ -36,13 +36,15 @@ async function ensureImage(docker, spec, say, base = () => prepareBase(docker, s
   const path = `/images/${spec.tag}/json`;
   if (await docker.exists(path)) return spec.tag;
   const from = await base();
+  const lock = `build-${repositoryOf(spec.tag).replace('belay/', '')}`;
   const onWait = () => say('another command builds images, waiting for it');
   await withLock(
-    `build-${spec.tag.split('/')[1].split(':')[0]}`,
+    lock,
     async () => {
       if (await docker.exists(path)) return;
       say(`building ${spec.tag}`);
       await buildImage(docker, spec, from);
+      await removeLeftovers(docker, spec.tag);
     },
     { onWait },
   );
@@ -104,16 +106,28 @@ async function isFilled(docker, volume) {
   return container && found;
 }
 
-/** Runtimes of other builds go after a week, unless a sandbox still uses them. */
+const oldAfterSeconds = 7 * 24 * 3600;
+const isOld = (created) => created < Date.now() / 1000 - oldAfterSeconds;
+const repositoryOf = (tag) => tag.split(':')[0];
+const filter = (filters) => `filters=${encodeURIComponent(JSON.stringify(filters))}`;
+
+/** Runtimes of other builds go after a week, unless a sandbox still uses them (the engine refuses then). */
 async function removeOld(docker, current) {
-  const filters = JSON.stringify({ label: ['belay.runtime'], status: ['created'] });
-  const marks = await docker.get(`/containers/json?all=1&filters=${encodeURIComponent(filters)}`);
-  const limit = Date.now() / 1000 - 7 * 24 * 3600;
-  for (const { Id, Image, Names, Created } of marks) {
+  const filters = filter({ label: ['belay.runtime'], status: ['created'] });
+  for (const { Id, Names, Created } of await docker.get(`/containers/json?all=1&${filters}`)) {
     const volume = Names[0].slice(1);
-    if (volume === current || Created > limit) continue;
+    if (volume === current || !isOld(Created)) continue;
     await docker.remove(`/containers/${Id}`);
     await docker.remove(`/volumes/${volume}`);
-    await docker.remove(`/images/${Image}`);
   }
+}
+
+/** The stages of this build, and images of the same name from builds of long ago that nothing uses. */
+async function removeLeftovers(docker, tag) {
+  const stages = filter({ dangling: ['true'], label: [`belay.stage=${repositoryOf(tag)}`] });
+  await docker.post(`/images/prune?${stages}`);
+  const images = await docker.get(`/images/json?${filter({ reference: [repositoryOf(tag)] })}`);
+  for (const { RepoTags, Created } of images)
+    if (isOld(Created) && !RepoTags?.includes(tag))
+      for (const old of RepoTags ?? []) await docker.remove(`/images/${old}`);
 }
