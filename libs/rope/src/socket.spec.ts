@@ -46,7 +46,7 @@ async function listen(path: string, options: Partial<Options>): Promise<RopeServ
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
   clean.push(async () => {
-    await ropes.close();
+    ropes.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });

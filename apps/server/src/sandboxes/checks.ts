@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { errorFrom } from '@belay/protocol';
+import { Config } from '../config.js';
+import { ContainerLauncher } from './container-launcher.js';
+import { DockerClient } from './docker.client.js';
+
+/** One thing that must be so, for `belay doctor`. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+  /** What to do when it is not. */
+  remedy: string | null;
+}
+
+/** Whether sandboxes can be made on this machine. */
+@Injectable()
+export class SandboxChecks {
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly launcher: ContainerLauncher,
+  ) {}
+
+  async checks(): Promise<Check[]> {
+    const engine = await check('Docker', 'Start Docker: sudo systemctl start docker.', async () => {
+      await this.docker.ping();
+      return `It answers; ${await this.docker.cpus()} processors.`;
+    });
+    if (!engine.ok) return [engine];
+    const { image, runtimeVolume } = this.config;
+    return [
+      engine,
+      await check('Sandbox image', `Run npm start, or docker pull ${image}.`, async () => {
+        if (!(await this.docker.hasImage(image))) throw new Error(`${image} is not here.`);
+        return `${image} is here.`;
+      }),
+      await check('Agent runtime', 'Run npm start: it builds the runtime.', async () => {
+        await this.launcher.runtime();
+        return `The volume ${runtimeVolume} is here.`;
+      }),
+    ];
+  }
+}
+
+async function check(name: string, remedy: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await look(), remedy: null };
+  } catch (error) {
+    return { name, ok: false, detail: errorFrom(error).message, remedy };
+  }
+}

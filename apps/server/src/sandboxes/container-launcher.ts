@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { Config } from '../config.js';
+import { agentContainer, labels, ownershipContainer, type Limits } from './container-spec.js';
+import { DockerClient } from './docker.client.js';
+import { AgentCalls } from './agent-calls.js';
+import { RopeListener } from './rope-listener.js';
+import { Sandbox, type SandboxVolumes } from './sandbox.js';
+import { Turnstile } from './turnstile.js';
+
+export interface Launch {
+  image: string;
+  /** Files of an earlier sandbox of the session; fresh ones when left out. */
+  volumes?: SandboxVolumes;
+  /** Nobody’s when left out: a warm one. */
+  session?: string;
+  epoch?: number;
+}
+
+/** Containers that are being made at once: more only get in each other’s way. */
+const parallelStarts = 4;
+/** How long a container may take from its start to its agent’s hello, in milliseconds. */
+const helloPatience = 60_000;
+
+/** Makes and unmakes the containers of sandboxes. What fails leaves nothing behind. */
+@Injectable()
+export class ContainerLauncher {
+  private readonly turnstile = new Turnstile(parallelStarts);
+  private runtimeImage: Promise<string> | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly listener: RopeListener,
+    private readonly calls: AgentCalls,
+  ) {}
+
+  /** Containers that are being made, or wait for it. */
+  get busy(): number {
+    return this.turnstile.size;
+  }
+
+  /** Resolves when the agent has said hello. `born` hears of the sandbox before anything can happen to it. */
+  launch(launch: Launch, born: (sandbox: Sandbox) => void): Promise<Sandbox> {
+    return this.turnstile.pass(async () => {
+      const id = randomBytes(6).toString('hex');
+      const volumes = launch.volumes ?? {
+        workspace: `belay-${id}-workspace`,
+        state: `belay-${id}-state`,
+      };
+      const sandbox = new Sandbox(id, volumes);
+      if (launch.session !== undefined) sandbox.assign(launch.session, launch.epoch ?? 0);
+      born(sandbox);
+      try {
+        await this.make(sandbox, launch);
+        return sandbox;
+      } catch (error) {
+        sandbox.ending = true;
+        await this.dispose(sandbox, { volumes: launch.volumes === undefined });
+        throw error;
+      }
+    });
+  }
+
+  /** Listens again for a sandbox that runs already. */
+  async adopt(sandbox: Sandbox): Promise<void> {
+    await this.listen(sandbox);
+  }
+
+  /** Ends a sandbox and removes its container, and its files when asked. Fine when it is gone already. */
+  async dispose(sandbox: Sandbox, { volumes }: { volumes: boolean }): Promise<void> {
+    sandbox.ending = true;
+    sandbox.end(new AppError('unavailable', 'The sandbox was ended.'));
+    if (sandbox.container) await this.docker.remove(sandbox.container);
+    await this.listener.remove(sandbox.id);
+    if (volumes) await this.removeVolumes(sandbox.volumes);
+  }
+
+  async removeVolumes({ workspace, state }: SandboxVolumes): Promise<void> {
+    await Promise.all([this.docker.removeVolume(workspace), this.docker.removeVolume(state)]);
+  }
+
+  async limits(): Promise<Limits> {
+    const cpus = Math.min(this.config.cpus, await this.docker.cpus());
+    return { memoryMb: this.config.memoryMb, cpus };
+  }
+
+  /** The image that the runtime’s volume was made of. Throws `unavailable` when the volume is not there. */
+  async runtime(): Promise<string> {
+    this.runtimeImage ??= this.findRuntime().catch((error: unknown) => {
+      this.runtimeImage = undefined;
+      throw error;
+    });
+    return this.runtimeImage;
+  }
+
+  owner(more: Record<string, string> = {}): Record<string, string> {
+    return { [labels.instance]: this.config.instance, [labels.data]: this.config.data, ...more };
+  }
+
+  private async make(sandbox: Sandbox, launch: Launch): Promise<void> {
+    const owner = this.owner({
+      [labels.sandbox]: sandbox.id,
+      ...(launch.session !== undefined && {
+        [labels.session]: launch.session,
+        [labels.epoch]: String(launch.epoch ?? 0),
+      }),
+    });
+    const ready = await Promise.allSettled([
+      this.listen(sandbox),
+      this.makeVolumes(sandbox, launch.volumes === undefined),
+    ]);
+    for (const step of ready) if (step.status === 'rejected') throw step.reason;
+    sandbox.container = await this.docker.create(
+      agentContainer({
+        image: launch.image,
+        volumes: sandbox.volumes,
+        runtime: this.config.runtimeVolume,
+        ropeFolder: this.listener.folder(sandbox.id),
+        limits: await this.limits(),
+        labels: owner,
+      }),
+    );
+    await this.docker.start(sandbox.container);
+    await this.hello(sandbox);
+  }
+
+  private async makeVolumes(sandbox: Sandbox, fresh: boolean): Promise<void> {
+    const image = await this.runtime();
+    if (!fresh) return;
+    const owner = this.owner({ [labels.sandbox]: sandbox.id });
+    const { workspace, state } = sandbox.volumes;
+    await Promise.all([
+      this.docker.createVolume(workspace, owner),
+      this.docker.createVolume(state, owner),
+    ]);
+    const maker = this.owner();
+    await this.docker.remove(
+      await this.docker.create(ownershipContainer(image, sandbox.volumes, maker)),
+    );
+  }
+
+  private listen(sandbox: Sandbox): Promise<void> {
+    return this.listener.open(sandbox.id, (rope) => this.calls.serve(rope, sandbox));
+  }
+
+  private async hello(sandbox: Sandbox): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const seconds = helloPatience / 1000;
+    const late = new AppError('unavailable', `The agent did not answer within ${seconds} s.`);
+    const timer = setTimeout(() => reject(late), helloPatience);
+    try {
+      await Promise.race([sandbox.greeted(), promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async findRuntime(): Promise<string> {
+    const volume = this.config.runtimeVolume;
+    const found = await this.docker.volumeLabels(volume);
+    if (!found) {
+      throw new AppError(
+        'unavailable',
+        `The agent’s runtime (the volume ${volume}) is not there: npm start builds it.`,
+      );
+    }
+    // The volume was filled by a container of its own name, which was made of the runtime’s image.
+    return (
+      (await this.docker.imageOf(volume)) ?? `belay/runtime:${found['belay.runtime'] ?? 'latest'}`
+    );
+  }
+}
