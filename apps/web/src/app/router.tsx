@@ -1,0 +1,105 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+} from '@tanstack/react-router';
+import { z } from 'zod';
+import { Empty } from '@/components/ui/empty';
+import { FleetPage } from '@/features/sessions/fleet-page';
+import { onOpenSession } from '@/lib/go';
+import { Shell } from './shell';
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+/** What the fleet shows; everything that narrows it is in the address. */
+export const fleetSearch = z.object({
+  q: z.string().optional().catch(undefined),
+  tag: z.string().optional().catch(undefined),
+  show: z.enum(['active', 'ended', 'archived']).optional().catch(undefined),
+});
+
+/** A place in a session: an event of its log and a panel. */
+export const sessionSearch = z.object({
+  at: z.int().positive().optional().catch(undefined),
+  panel: z.string().optional().catch(undefined),
+});
+
+const newSearch = z.object({
+  example: z.string().optional().catch(undefined),
+  task: z.string().optional().catch(undefined),
+});
+
+const settingsSearch = z.object({
+  section: z
+    .enum(['general', 'models', 'approvals', 'shortcuts', 'limits'])
+    .optional()
+    .catch(undefined),
+});
+
+const fleetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  validateSearch: fleetSearch,
+  component: FleetPage,
+});
+
+const newRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/new',
+  validateSearch: newSearch,
+  component: lazyRouteComponent(
+    () => import('@/features/sessions/new-session-page'),
+    'NewSessionPage',
+  ),
+});
+
+const sessionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sessions/$id',
+  validateSearch: sessionSearch,
+  component: lazyRouteComponent(() => import('@/features/sessions/session-page'), 'SessionPage'),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  validateSearch: settingsSearch,
+  component: lazyRouteComponent(() => import('@/features/settings/settings-page'), 'SettingsPage'),
+});
+
+const doctorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/doctor',
+  component: lazyRouteComponent(() => import('@/features/settings/doctor-page'), 'DoctorPage'),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    fleetRoute,
+    newRoute,
+    sessionRoute,
+    settingsRoute,
+    doctorRoute,
+  ]),
+  defaultPreload: 'intent',
+});
+
+onOpenSession((id) => router.navigate({ to: '/sessions/$id', params: { id } }));
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function NotFound() {
+  return (
+    <Empty title="There is no page at this address.">
+      <Link to="/" className="underline">
+        Go to the fleet
+      </Link>
+    </Empty>
+  );
+}

@@ -1,0 +1,62 @@
+import { useMemo } from 'react';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { Toasts } from '@/components/ui/toasts';
+import { useFleetUpdates } from '@/features/sessions/queries';
+import { openPalette, useCommands, type Command } from '@/lib/commands';
+import { usePreferences } from '@/lib/preferences';
+import { Palette } from './palette';
+
+/** What every page has: its commands, the palette and what is told in passing. */
+export function Shell() {
+  useFleetUpdates();
+  useCommands(useAppCommands());
+  return (
+    <div className="flex h-full flex-col">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <Outlet />
+      <Palette />
+      <Toasts />
+    </div>
+  );
+}
+
+function useAppCommands(): readonly Command[] {
+  const navigate = useNavigate();
+  return useMemo(() => {
+    const go = (to: '/' | '/new' | '/settings' | '/doctor') => () => void navigate({ to });
+    const theme = (name: 'light' | 'dark' | 'system'): Command => ({
+      id: `theme.${name}`,
+      title: name === 'system' ? 'Theme: as the system' : `Theme: ${name}`,
+      group: 'Appearance',
+      run: () => usePreferences.getState().set({ theme: name }),
+    });
+    return [
+      {
+        id: 'palette',
+        title: 'Open the command palette',
+        group: 'Go',
+        keys: 'mod+k',
+        run: () => openPalette(true),
+      },
+      { id: 'go.fleet', title: 'Go to the fleet', group: 'Go', keys: 'g f', run: go('/') },
+      { id: 'go.new', title: 'New session', group: 'Go', keys: 'g n', run: go('/new') },
+      { id: 'go.settings', title: 'Settings', group: 'Go', keys: 'g s', run: go('/settings') },
+      { id: 'go.doctor', title: 'Check the setup', group: 'Go', keys: 'g d', run: go('/doctor') },
+      {
+        id: 'go.shortcuts',
+        title: 'Shortcuts',
+        group: 'Go',
+        keys: '?',
+        run: () => void navigate({ to: '/settings', search: { section: 'shortcuts' } }),
+      },
+      theme('light'),
+      theme('dark'),
+      theme('system'),
+    ];
+  }, [navigate]);
+}

@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+
+/** What an empty panel says: what will appear here, and how to make it appear. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="flex h-full min-h-24 flex-col items-center justify-center gap-1 p-6 text-center">
+      <p className="font-medium text-muted">{title}</p>
+      {children && <div className="max-w-sm text-sm text-faint">{children}</div>}
+    </div>
+  );
+}
+
+export function Loading({ what }: { what: string }) {
+  return (
+    <div
+      role="status"
+      className="flex h-full min-h-24 items-center justify-center text-sm text-faint"
+    >
+      Loading {what}…
+    </div>
+  );
+}
+
+export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div role="alert" className="m-3 rounded-md border border-line bg-fail-soft p-3 text-sm">
+      <p>{message}</p>
+      {retry && (
+        <button type="button" onClick={retry} className="mt-1 font-medium underline">
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

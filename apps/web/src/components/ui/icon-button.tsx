@@ -1,0 +1,51 @@
+import type { ButtonHTMLAttributes } from 'react';
+import { Tooltip } from 'radix-ui';
+import type { LucideIcon } from 'lucide-react';
+import { cx } from '@/lib/classes';
+
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  label: string;
+  icon: LucideIcon;
+  pressed?: boolean;
+  /** A shortcut to show beside the label. */
+  hint?: string;
+}
+
+/** A button that is an icon: its name is in the tooltip and for screen readers. */
+export function IconButton({
+  label,
+  icon: Icon,
+  pressed,
+  hint,
+  className,
+  ...rest
+}: IconButtonProps) {
+  return (
+    <Tooltip.Root>
+      <Tooltip.Trigger asChild>
+        <button
+          type="button"
+          aria-label={label}
+          aria-pressed={pressed}
+          className={cx(
+            'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40 disabled:hover:bg-transparent',
+            pressed && 'bg-hover text-ink',
+            className,
+          )}
+          {...rest}
+        >
+          <Icon size={15} strokeWidth={1.75} aria-hidden />
+        </button>
+      </Tooltip.Trigger>
+      <Tooltip.Portal>
+        <Tooltip.Content
+          sideOffset={6}
+          className="z-50 rounded-md bg-solid px-2 py-1 text-xs text-on-solid"
+        >
+          {label}
+          {hint && <span className="ml-2 opacity-70">{hint}</span>}
+        </Tooltip.Content>
+      </Tooltip.Portal>
+    </Tooltip.Root>
+  );
+}

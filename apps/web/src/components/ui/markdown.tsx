@@ -1,0 +1,33 @@
+import { memo } from 'react';
+import ReactMarkdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+
+/** Pictures of model output are never fetched: an address could carry data out. */
+const components: Components = {
+  img: ({ alt, src }) => (
+    <span className="text-faint">
+      [picture{alt ? `: ${alt}` : ''}
+      {typeof src === 'string' && src ? ` at ${src}` : ''}]
+    </span>
+  ),
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ),
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  input: ({ checked }) => (
+    <input type="checkbox" checked={checked ?? false} readOnly disabled aria-label="Step" />
+  ),
+};
+const plugins = [remarkGfm];
+
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  return (
+    <div className="prose-chat">
+      <ReactMarkdown remarkPlugins={plugins} components={components}>
+        {text}
+      </ReactMarkdown>
+    </div>
+  );
+});

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { DropdownMenu } from 'radix-ui';
+
+export interface MenuItem {
+  label: string;
+  run(): void;
+  danger?: boolean;
+  disabled?: boolean;
+  hint?: string;
+}
+
+/** A menu behind a button. `null` is a line between groups. */
+export function Menu({ trigger, items }: { trigger: ReactNode; items: (MenuItem | null)[] }) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align="end"
+          sideOffset={4}
+          className="z-50 min-w-44 rounded-md border border-line-strong bg-panel p-1 text-sm"
+        >
+          {items.map((item, index) =>
+            item ? (
+              <DropdownMenu.Item
+                key={item.label}
+                disabled={item.disabled ?? false}
+                onSelect={item.run}
+                className={`flex cursor-pointer items-center justify-between gap-6 rounded-sm px-2 py-1 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover ${item.danger ? 'text-fail' : ''}`}
+              >
+                {item.label}
+                {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
+              </DropdownMenu.Item>
+            ) : (
+              <DropdownMenu.Separator key={`line-${index}`} className="my-1 border-t" />
+            ),
+          )}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

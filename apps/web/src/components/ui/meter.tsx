@@ -1,0 +1,32 @@
+import { cx } from '@/lib/classes';
+
+interface MeterProps {
+  label: string;
+  value: number;
+  max: number;
+  /** A measure of progress, not of a limit: being full is no warning. */
+  plain?: boolean;
+}
+
+/** How much of a limit is used. */
+export function Meter({ label, value, max, plain }: MeterProps) {
+  const share = Math.min(1, max > 0 ? value / max : 0);
+  return (
+    <div
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={max}
+      aria-valuenow={Math.min(value, max)}
+      className="h-1.5 w-full overflow-hidden rounded-full bg-hover"
+    >
+      <div
+        className={cx(
+          'h-full rounded-full',
+          plain ? 'bg-pass' : share >= 0.9 ? 'bg-fail' : 'bg-muted',
+        )}
+        style={{ width: `${share * 100}%` }}
+      />
+    </div>
+  );
+}

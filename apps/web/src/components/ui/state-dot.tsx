@@ -1,0 +1,47 @@
+import type { SessionState } from '@belay/protocol';
+import { cx } from '@/lib/classes';
+
+const colours: Record<SessionState, string> = {
+  starting: 'border-run text-run',
+  running: 'border-run bg-run text-run',
+  waiting: 'border-amber-fill bg-amber-fill text-amber',
+  paused: 'border-faint text-muted',
+  finished: 'border-pass bg-pass text-pass',
+  failed: 'border-fail bg-fail text-fail',
+  limited: 'border-fail text-fail',
+  stopped: 'border-faint bg-faint text-muted',
+};
+
+const words: Record<SessionState, string> = {
+  starting: 'starting',
+  running: 'running',
+  waiting: 'needs you',
+  paused: 'paused',
+  finished: 'finished',
+  failed: 'failed',
+  limited: 'out of budget',
+  stopped: 'stopped',
+};
+
+/** A session's state as a dot and a word; never by colour alone. */
+export function StateDot({ state, word = true }: { state: SessionState; word?: boolean }) {
+  const [border = '', ...rest] = colours[state].split(' ');
+  const text = rest.at(-1);
+  return (
+    <span className={cx('inline-flex items-center gap-1.5 text-sm whitespace-nowrap', text)}>
+      <span
+        aria-hidden
+        className={cx(
+          'size-2 rounded-full border-[1.5px]',
+          border,
+          rest.length > 1 && rest[0],
+          (state === 'running' || state === 'starting') &&
+            'animate-[breathe_2s_ease-in-out_infinite]',
+        )}
+      />
+      <span className={word ? '' : 'sr-only'}>{words[state]}</span>
+    </span>
+  );
+}
+
+export const stateWord = (state: SessionState): string => words[state];

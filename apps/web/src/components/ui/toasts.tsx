@@ -1,0 +1,29 @@
+import { X } from 'lucide-react';
+import { cx } from '@/lib/classes';
+import { useToasts } from '@/lib/toasts';
+
+export function Toasts() {
+  const { toasts, dismiss } = useToasts();
+  return (
+    <div
+      aria-live="polite"
+      className="pointer-events-none fixed right-4 bottom-14 z-50 flex w-80 max-w-[calc(100vw-32px)] flex-col gap-2"
+    >
+      {toasts.map((toast) => (
+        <div
+          key={toast.id}
+          role={toast.tone === 'fail' ? 'alert' : 'status'}
+          className={cx(
+            'pointer-events-auto flex items-start gap-2 rounded-md border bg-panel p-3 text-sm',
+            toast.tone === 'fail' ? 'border-fail' : 'border-line-strong',
+          )}
+        >
+          <span className="flex-1">{toast.text}</span>
+          <button type="button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
+            <X size={14} aria-hidden />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

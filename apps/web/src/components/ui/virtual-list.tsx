@@ -1,0 +1,60 @@
+import { useRef, type ReactNode } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+
+interface VirtualListProps<T> {
+  items: readonly T[];
+  keyOf(item: T): string | number;
+  render(item: T, index: number): ReactNode;
+  /** Height of a row before it was measured, in pixels. */
+  estimate: number;
+  label: string;
+  className?: string;
+}
+
+/** A long list of which only what is seen is drawn. */
+export function VirtualList<T>({
+  items,
+  keyOf,
+  render,
+  estimate,
+  label,
+  className,
+}: VirtualListProps<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimate,
+    getItemKey: (index) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item);
+    },
+    overscan: 8,
+  });
+  return (
+    <div
+      ref={scroller}
+      tabIndex={0}
+      aria-label={label}
+      role="region"
+      className={className ?? 'h-full overflow-auto'}
+    >
+      <ul style={{ height: rows.getTotalSize() }} className="relative w-full">
+        {rows.getVirtualItems().map((row) => {
+          const item = items[row.index];
+          return item === undefined ? null : (
+            <li
+              key={row.key}
+              ref={rows.measureElement}
+              data-index={row.index}
+              className="absolute top-0 left-0 w-full"
+              style={{ transform: `translateY(${row.start}px)` }}
+            >
+              {render(item, row.index)}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { useState } from 'react';
+import { Button } from '@/components/ui/button';
+import { Input } from '@/components/ui/field';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+interface QuestionAnswerProps {
+  session: string;
+  question: string;
+  options: readonly string[];
+}
+
+/** A question of the agent with its options and a line to answer freely. */
+export function QuestionAnswer({ session, question, options }: QuestionAnswerProps) {
+  const [text, setText] = useState('');
+  const answer = (value: string) => {
+    setText('');
+    attempt(() => client.sessions.message(session, { text: value, delivery: 'steer' }));
+  };
+  return (
+    <div className="space-y-2">
+      <p className="text-sm font-medium whitespace-pre-wrap">{question}</p>
+      {options.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {options.map((option) => (
+            <Button key={option} small onClick={() => answer(option)}>
+              {option}
+            </Button>
+          ))}
+        </div>
+      )}
+      <form
+        className="flex gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim()) answer(text.trim());
+        }}
+      >
+        <Input
+          aria-label={`Answer: ${question}`}
+          placeholder="Your answer"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="h-7 max-w-md"
+        />
+        <Button small look="amber" type="submit">
+          Answer
+        </Button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent } from 'react';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { useBlobUrl } from '../chat/blob-image';
+import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
+
+/** The page as a picture: frames while it is live, the last screenshot else. */
+export function LiveView({ holding }: { holding: boolean }) {
+  const session = useSessionId();
+  const past = useIsPast();
+  const page = useView((view) => view.page);
+  const frame = useLog((log) => log.frame);
+  const liveUrl = useFrameUrl(past ? null : (frame?.jpeg ?? null));
+  const shotUrl = useBlobUrl(page?.args.screenshot ?? null);
+  const picture = useRef<HTMLImageElement>(null);
+  const src = liveUrl ?? shotUrl;
+  const call = (operation: string, input: unknown) =>
+    attempt(() => client.sessions.call(session, operation, input));
+  const click = (event: MouseEvent) => {
+    const image = picture.current;
+    if (!holding || !image) return;
+    const box = image.getBoundingClientRect();
+    const scale = image.naturalWidth / box.width;
+    call('browser.click', {
+      x: Math.max(0, Math.round((event.clientX - box.left) * scale)),
+      y: Math.max(0, Math.round((event.clientY - box.top) * scale)),
+    });
+    image.parentElement?.focus();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (!holding || event.ctrlKey || event.metaKey || event.key === 'Tab') return;
+    event.preventDefault();
+    call(
+      'browser.type',
+      event.key.length === 1 ? { text: event.key } : { text: '', key: event.key },
+    );
+  };
+  if (!src)
+    return (
+      <p className="p-4 text-sm text-muted">
+        {page?.args.title || page?.args.url}
+        <span className="block text-faint">There is no picture of this page.</span>
+      </p>
+    );
+  return (
+    <div
+      className="h-full overflow-auto bg-sunken"
+      tabIndex={0}
+      role={holding ? 'application' : 'region'}
+      aria-label={holding ? 'The page; what you type goes to it' : 'The page'}
+      onKeyDown={press}
+      onWheel={(event) => holding && call('browser.scroll', { y: Math.round(event.deltaY) })}
+    >
+      {/* The picture only forwards where it was pressed; keys go to the region around it. */}
+      <img
+        ref={picture}
+        src={src}
+        alt={page?.args.title || 'The page in the agent’s browser'}
+        onClick={click}
+        draggable={false}
+        className={
+          holding ? 'w-full cursor-crosshair outline-2 -outline-offset-2 outline-amber' : 'w-full'
+        }
+      />
+    </div>
+  );
+}
+
+function useFrameUrl(jpeg: Uint8Array | null): string | null {
+  const url = useMemo(
+    () => (jpeg ? URL.createObjectURL(new Blob([jpeg as BlobPart], { type: 'image/jpeg' })) : null),
+    [jpeg],
+  );
+  useEffect(() => () => void (url && setTimeout(() => URL.revokeObjectURL(url), 1_000)), [url]);
+  return url;
+}

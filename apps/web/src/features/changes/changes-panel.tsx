@@ -1,0 +1,112 @@
+import { useEffect, useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import type { OperationOutput, workspaceOperations } from '@belay/protocol';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Select } from '@/components/ui/field';
+import { IconButton } from '@/components/ui/icon-button';
+import { download } from '@/lib/download';
+import { plural } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { usePlaces } from '../sessions/places';
+import { useIsPast, useSessionId, useView } from '../sessions/session-context';
+import { parseDiff } from './diff';
+import { FileChanges } from './file-changes';
+
+type Diff = OperationOutput<(typeof workspaceOperations)['workspace.diff']>;
+
+/** What the session, or one step of it, changed; a person accepts, rejects or comments each hunk. */
+export function ChangesPanel() {
+  const session = useSessionId();
+  const past = useIsPast();
+  const commits = useView((view) => view.commits);
+  const latest = useView((view) => view.lastCommit?.args.commit ?? null);
+  const [step, setStep] = useStep();
+  const shown = step ? commits.get(step) : undefined;
+  const range = shown
+    ? { ...(shown.args.parent && { from: shown.args.parent }), to: shown.args.commit }
+    : past && latest
+      ? { to: latest }
+      : {};
+  const diff = useQuery({
+    queryKey: ['diff', session, range, latest],
+    queryFn: async () => (await client.sessions.call(session, 'workspace.diff', range)) as Diff,
+    enabled: latest !== null,
+    staleTime: Infinity,
+    placeholderData: (before) => before,
+    retry: 0,
+  });
+  const files = useMemo(() => parseDiff(diff.data?.diff ?? ''), [diff.data]);
+  if (latest === null)
+    return (
+      <Empty title="Nothing changed yet">
+        Each change of a file appears here as a diff. You can accept it, reject it with a reason, or
+        comment on it.
+      </Empty>
+    );
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex h-9 shrink-0 items-center gap-2 border-b px-2">
+        <Select
+          aria-label="Which changes"
+          className="h-6 w-auto max-w-72 text-xs"
+          value={step ?? ''}
+          onChange={(event) => setStep(event.target.value || null)}
+        >
+          <option value="">The whole session</option>
+          {[...commits].toReversed().map(([call, event]) => (
+            <option key={call} value={call}>
+              {event.message}
+            </option>
+          ))}
+        </Select>
+        <span className="flex-1 truncate text-xs text-faint">{plural(files.length, 'file')}</span>
+        <IconButton
+          label="Save as a patch"
+          icon={Download}
+          className="size-6"
+          onClick={() =>
+            attempt(async () =>
+              download(
+                'changes.patch',
+                (await client.sessions.patch(session)) as BlobPart,
+                'text/x-diff',
+              ),
+            )
+          }
+        />
+      </div>
+      <div tabIndex={0} role="region" aria-label="Diff" className="min-h-0 flex-1 overflow-y-auto">
+        {diff.isPending && <Loading what="the changes" />}
+        {diff.isError && <Failed error={diff.error} retry={() => void diff.refetch()} />}
+        {diff.data && !files.length && (
+          <Empty title="No difference">The files are as they were.</Empty>
+        )}
+        {files.map((file) => (
+          <FileChanges key={file.path} file={file} decides={!past && !shown} />
+        ))}
+        {diff.data?.truncated && (
+          <p className="p-3 text-sm text-faint">
+            The rest is too large to show. Save the patch to see all of it.
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The call whose changes are shown; a link of the chat chooses it. */
+function useStep() {
+  const [step, setStep] = useState<string | null>(null);
+  const place = usePlaces((places) => places.step);
+  const serial = usePlaces((places) => places.serial);
+  const commits = useView((view) => view.commits);
+  useEffect(() => {
+    if (!place) return;
+    const found = [...commits].find(([, event]) => event.args.commit === place.commit);
+    if (found) setStep(found[0]);
+    // oxlint-disable-next-line react/exhaustive-deps -- a later commit is no new visit
+  }, [place, serial]);
+  return [step, setStep] as const;
+}

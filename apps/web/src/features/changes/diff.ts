@@ -1,0 +1,106 @@
+export interface DiffLine {
+  kind: ' ' | '+' | '-';
+  text: string;
+  /** Line numbers before and after, from 1; null where there is none. */
+  before: number | null;
+  after: number | null;
+}
+
+export interface Hunk {
+  header: string;
+  lines: DiffLine[];
+  /** The hunk as a patch of its own, without its file's header. */
+  raw: string;
+}
+
+export interface FileDiff {
+  path: string;
+  from: string | null;
+  to: string | null;
+  /** Lines before the first hunk, as git wrote them. */
+  header: string;
+  hunks: Hunk[];
+  binary: boolean;
+}
+
+/** Splits a unified diff into files and hunks. */
+export function parseDiff(diff: string): FileDiff[] {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .filter((part) => part.startsWith('diff --git '))
+    .map(parseFile);
+}
+
+/**
+ * The patch that undoes one hunk: lines added become lines removed and the other way round.
+ * A hunk that made or removed its whole file undoes that too.
+ */
+export function reversePatch(file: FileDiff, hunk: Hunk): string {
+  const from = file.to === null ? '/dev/null' : `a/${file.to}`;
+  const to = file.from === null ? '/dev/null' : `b/${file.from}`;
+  const lines = hunk.raw.split('\n').slice(1).map(flip);
+  const [, before = '', after = '', rest = ''] =
+    /^@@ -(\S+) \+(\S+) @@(.*)$/.exec(hunk.header) ?? [];
+  return [`--- ${from}`, `+++ ${to}`, `@@ -${after} +${before} @@${rest}`, ...order(lines)].join(
+    '\n',
+  );
+}
+
+function parseFile(part: string): FileDiff {
+  const [head = '', ...bodies] = part.split(/^(?=@@ -)/m);
+  const from = pathIn(head, '---');
+  const to = pathIn(head, '+++');
+  const named = /^diff --git (?:a\/)?(.+?) (?:b\/)?(.+)$/m.exec(head)?.[2] ?? '';
+  return {
+    path: to ?? from ?? named,
+    from: head.includes('\nnew file mode') ? null : (from ?? named),
+    to: head.includes('\ndeleted file mode') ? null : (to ?? named),
+    header: head,
+    hunks: bodies.map(parseHunk),
+    binary: /^(Binary files|GIT binary patch)/m.test(head),
+  };
+}
+
+function parseHunk(raw: string): Hunk {
+  const [header = '', ...body] = raw.replace(/\n$/, '').split('\n');
+  const [, first, second] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(header) ?? [];
+  let before = Number(first ?? 1);
+  let after = Number(second ?? 1);
+  const lines = body
+    .filter((line) => !line.startsWith('\\'))
+    .map((line): DiffLine => {
+      const text = line.slice(1);
+      if (line.startsWith('+')) return { kind: '+', text, before: null, after: after++ };
+      if (line.startsWith('-')) return { kind: '-', text, before: before++, after: null };
+      return { kind: ' ', text, before: before++, after: after++ };
+    });
+  return { header, lines, raw: `${raw.replace(/\n$/, '')}\n` };
+}
+
+function pathIn(head: string, sign: '---' | '+++'): string | null {
+  const [line] = head.split('\n').filter((each) => each.startsWith(`${sign} `));
+  const path = line?.slice(4).replace(/\t.*$/, '');
+  return !path || path === '/dev/null' ? null : path.replace(/^[ab]\//, '');
+}
+
+const flip = (line: string): string =>
+  line.startsWith('+') ? `-${line.slice(1)}` : line.startsWith('-') ? `+${line.slice(1)}` : line;
+
+/** Within a run of changes a patch takes lines away before it adds. */
+function order(lines: readonly string[]): string[] {
+  const out: string[] = [];
+  let removed: string[] = [];
+  let added: string[] = [];
+  let target = added;
+  for (const line of lines) {
+    if (line.startsWith('-')) (target = removed).push(line);
+    else if (line.startsWith('+')) (target = added).push(line);
+    else if (line.startsWith('\\')) target.push(line);
+    else {
+      out.push(...removed, ...added, line);
+      removed = [];
+      added = [];
+    }
+  }
+  return [...out, ...removed, ...added];
+}

@@ -1,0 +1,40 @@
+import { ChevronRight } from 'lucide-react';
+import { showFile } from '../sessions/places';
+import type { FileDiff } from './diff';
+import { HunkView } from './hunk-view';
+
+/** The changes of one file, folded or open. */
+export function FileChanges({ file, decides }: { file: FileDiff; decides: boolean }) {
+  const lines = file.hunks.flatMap((hunk) => hunk.lines);
+  const added = lines.filter(({ kind }) => kind === '+').length;
+  const removed = lines.filter(({ kind }) => kind === '-').length;
+  return (
+    <details open={lines.length < 600} className="group border-b">
+      <summary className="sticky top-0 z-10 flex list-none items-center gap-2 bg-sunken px-3 py-1 text-xs">
+        <ChevronRight
+          size={13}
+          aria-hidden
+          className="text-faint transition-transform duration-100 group-open:rotate-90"
+        />
+        <span className="min-w-0 flex-1 truncate font-mono">{file.path}</span>
+        {file.from === null && <span className="text-faint">new</span>}
+        {file.to === null && <span className="text-faint">deleted</span>}
+        <span className="text-pass tabular-nums">+{added}</span>
+        <span className="text-fail tabular-nums">−{removed}</span>
+      </summary>
+      {file.to !== null && !file.binary && (
+        <button
+          type="button"
+          onClick={() => showFile(file.path, file.hunks[0]?.lines[0]?.after ?? 1)}
+          className="px-3 py-0.5 text-xs text-muted underline"
+        >
+          Open in the code
+        </button>
+      )}
+      {file.binary && <p className="px-3 py-2 text-sm text-faint">A binary file changed.</p>}
+      {file.hunks.map((hunk) => (
+        <HunkView key={hunk.raw} file={file} hunk={hunk} decides={decides} />
+      ))}
+    </details>
+  );
+}

@@ -1,0 +1,27 @@
+import { X } from 'lucide-react';
+import { bytes } from '@/lib/format';
+import type { Attachment } from './use-attachments';
+
+interface AttachmentsProps {
+  items: readonly Attachment[];
+  onRemove(key: number): void;
+}
+
+export function Attachments({ items, onRemove }: AttachmentsProps) {
+  if (!items.length) return null;
+  return (
+    <ul className="flex flex-wrap gap-1.5 px-2 pt-2">
+      {items.map(({ key, file }) => (
+        <li
+          key={key}
+          className="flex items-center gap-1.5 rounded-sm bg-sunken px-1.5 py-0.5 text-xs"
+        >
+          {file.name} <span className="text-faint">{bytes(file.size)}</span>
+          <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(key)}>
+            <X size={12} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,34 @@
+import { useEffect, useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { cx } from '@/lib/classes';
+import { client } from '@/lib/server';
+import { useSessionId } from '../sessions/session-context';
+
+interface BlobImageProps {
+  blob: string;
+  alt: string;
+  className?: string;
+}
+
+/** A picture that is kept beside the log. */
+export function BlobImage({ blob, alt, className }: BlobImageProps) {
+  const url = useBlobUrl(blob);
+  if (!url) return <div aria-hidden className={cx('h-24 w-36 rounded-md bg-hover', className)} />;
+  return <img src={url} alt={alt} className={cx('rounded-md border', className)} />;
+}
+
+export function useBlobUrl(blob: string | null): string | null {
+  const id = useSessionId();
+  const { data } = useQuery({
+    queryKey: ['blob', blob],
+    queryFn: () => client.sessions.blob(id, blob ?? ''),
+    enabled: blob !== null,
+    staleTime: Infinity,
+  });
+  const url = useMemo(
+    () => (data ? URL.createObjectURL(new Blob([data as BlobPart])) : null),
+    [data],
+  );
+  useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);
+  return url;
+}

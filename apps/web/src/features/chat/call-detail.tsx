@@ -1,0 +1,58 @@
+import type { Event } from '@belay/protocol';
+import { plural } from '@/lib/format';
+import type { Result } from '../sessions/log-view';
+import { BlobImage } from './blob-image';
+import { EditLines } from './edit-lines';
+
+/** The whole input and output of a call. */
+export function CallDetail({ event, result }: { event: Event; result: Result | undefined }) {
+  return (
+    <div className="border-t text-xs">
+      <Block label="Input">{inputText(event)}</Block>
+      <EditLines call={event.id ?? ''} limit={200} />
+      {result && <Block label="Output">{outputText(result)}</Block>}
+      {result?.args.images.map((blob) => (
+        <div key={blob} className="border-t p-2">
+          <BlobImage blob={blob} alt={`Picture from ${event.action}`} className="max-h-72" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Block({ label, children }: { label: string; children: string }) {
+  if (!children) return null;
+  return (
+    <div className="border-t first:border-t-0">
+      <p className="px-3 pt-1.5 text-faint">{label}</p>
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-80 overflow-auto px-3 pb-2 leading-4.5 break-words whitespace-pre-wrap"
+      >
+        {children}
+      </pre>
+    </div>
+  );
+}
+
+function inputText({ action, args }: Event): string {
+  if (action === 'terminal.run') return String(args['command']);
+  if (action === 'files.patch') return String(args['patch']);
+  const { content, ...rest } = args;
+  return content === undefined ? JSON.stringify(rest, null, 2) : JSON.stringify(rest);
+}
+
+function outputText({ args }: Result): string {
+  const output = args.output as Record<string, unknown> | null;
+  const text =
+    output?.['text'] ?? output?.['content'] ?? (args.ok ? undefined : output?.['message']);
+  if (typeof text === 'string') {
+    const omitted = output?.['omittedBytes'];
+    const note =
+      typeof omitted === 'number' && omitted > 0 ? `\n[${plural(omitted, 'byte')} left out]` : '';
+    return text.trimEnd() + note;
+  }
+  const json = JSON.stringify(output, null, 2) ?? '';
+  return json === '{}' ? '' : json.slice(0, 20_000);
+}

@@ -1,0 +1,104 @@
+import { useEffect, useMemo, useRef } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { Button } from '@/components/ui/button';
+import { Empty } from '@/components/ui/empty';
+import type { Entry } from '../sessions/log-view';
+import { useIsPast, useLog, useMoment, useView } from '../sessions/session-context';
+import { ChatEntry } from './chat-entry';
+import { Draft } from './draft';
+import { MessageBox } from './message-box';
+import { Thinking } from './thinking';
+
+type Row = Entry | 'draft';
+const keyOf = (row: Row | undefined): string | number =>
+  row === undefined || row === 'draft' ? 'draft' : row.event.seq;
+
+export function ChatPanel() {
+  return (
+    <div className="flex h-full flex-col">
+      <ChatList />
+      <Thinking />
+      <MessageBox />
+    </div>
+  );
+}
+
+function ChatList() {
+  const entries = useView((view) => view.entries);
+  const older = useLog((log) => log.first > 1);
+  const drafting = useLog((log) => log.draft !== null);
+  const past = useIsPast();
+  const rows = useMemo<readonly Row[]>(
+    () => (drafting && !past ? [...entries, 'draft' as const] : entries),
+    [entries, drafting, past],
+  );
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 56,
+    getItemKey: (index) => keyOf(rows[index]),
+    overscan: 6,
+    anchorTo: 'end',
+    followOnAppend: true,
+    paddingStart: 12,
+    paddingEnd: 12,
+  });
+  const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
+  useOpenAtEnd(toEnd, rows.length > 0);
+  if (rows.length === 0)
+    return <Empty title="Starting">The sandbox starts; the conversation appears here.</Empty>;
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Conversation"
+        className="h-full overflow-y-auto overscroll-contain"
+      >
+        {older && !past && (
+          <p className="pt-2 text-center text-xs text-faint">Loading earlier events…</p>
+        )}
+        <div style={{ height: list.getTotalSize() }} className="relative">
+          {list.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            return row === undefined ? null : (
+              <div
+                key={item.key}
+                ref={list.measureElement}
+                data-index={item.index}
+                className="absolute top-0 left-0 w-full px-4"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                {row === 'draft' ? <Draft /> : <ChatEntry entry={row} />}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      <JumpToEnd distance={list.getDistanceFromEnd?.() ?? 0} onJump={toEnd} />
+    </div>
+  );
+}
+
+/** Opens at the newest entry, and at the newest shown of a moment that was chosen. */
+function useOpenAtEnd(toEnd: () => void, any: boolean): void {
+  const at = useMoment((moment) => moment.at);
+  const latest = useRef(toEnd);
+  latest.current = toEnd;
+  useEffect(() => {
+    if (any) latest.current();
+  }, [any, at]);
+}
+
+function JumpToEnd({ distance, onJump }: { distance: number; onJump(): void }) {
+  if (distance < 200) return null;
+  return (
+    <Button small onClick={onJump} className="absolute bottom-2 left-1/2 -translate-x-1/2">
+      <ArrowDown size={13} aria-hidden /> Newest
+    </Button>
+  );
+}

@@ -1,0 +1,38 @@
+import { useEffect, useState } from 'react';
+import type { Event } from '@belay/protocol';
+import { plainText } from '@/lib/ansi';
+import { useLog, useView } from '../sessions/session-context';
+import { textOf } from './text-of';
+
+/** The last lines that a running command printed. */
+export function LiveOutput({ event }: { event: Event }) {
+  const name = textOf(event.args['terminal']) || 'main';
+  const buffer = useLog((log) => log.terminals.get(name));
+  const since = useView((view) => view.terminalEnds.get(name) ?? 0);
+  const [text, setText] = useState('');
+  useEffect(() => {
+    if (!buffer) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = () => {
+      timer = undefined;
+      const bytes = buffer.slice(Math.max(since, buffer.end - 4_096));
+      setText(
+        plainText(new TextDecoder().decode(bytes)).trimEnd().split('\n').slice(-6).join('\n'),
+      );
+    };
+    read();
+    const stop = buffer.listen(() => {
+      timer ??= setTimeout(read, 120);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [buffer, since]);
+  if (!text.trim()) return null;
+  return (
+    <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
+      {text}
+    </pre>
+  );
+}

@@ -1,0 +1,117 @@
+import { useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
+import { isEnded } from '@belay/protocol';
+import { Paperclip, SendHorizontal } from 'lucide-react';
+import { Button } from '@/components/ui/button';
+import { Choice } from '@/components/ui/choice';
+import { IconButton } from '@/components/ui/icon-button';
+import { sayError } from '@/lib/toasts';
+import { useSummary } from '../sessions/queries';
+import { useIsPast, useSessionId } from '../sessions/session-context';
+import { Attachments } from './attachments';
+import { Completions, useCompletions } from './completions';
+import { useAttachments } from './use-attachments';
+import { runSlashCommand, sendMessage } from './send';
+
+const deliveries = [
+  { value: 'queue', label: 'After this turn' },
+  { value: 'steer', label: 'Now' },
+] as const;
+
+/** Where a person writes to the agent. */
+export function MessageBox() {
+  const id = useSessionId();
+  const summary = useSummary(id);
+  const past = useIsPast();
+  const [text, setText] = useState('');
+  const [delivery, setDelivery] = useState<'queue' | 'steer'>('queue');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const attached = useAttachments();
+  const completions = useCompletions(text, setText, field);
+  const working = summary?.state === 'running';
+
+  const send = async () => {
+    const written = text.trim();
+    if (!written && !attached.items.length) return;
+    setText('');
+    try {
+      if (await runSlashCommand(id, summary, written)) return;
+      await sendMessage(
+        id,
+        { text: written, delivery: working ? delivery : 'queue' },
+        attached.take(),
+      );
+    } catch (error) {
+      setText(written);
+      sayError(error);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (completions.onKeyDown(event)) return;
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (!files.length) return;
+    event.preventDefault();
+    attached.add(files);
+  };
+
+  return (
+    <form
+      className="relative border-t p-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        attached.add([...event.dataTransfer.files]);
+      }}
+    >
+      <Completions {...completions} />
+      <div className="rounded-lg border border-line-strong bg-panel focus-within:border-amber">
+        <Attachments items={attached.items} onRemove={attached.remove} />
+        <textarea
+          ref={field}
+          aria-label="Message to the agent"
+          aria-autocomplete="list"
+          rows={2}
+          value={text}
+          disabled={past}
+          placeholder={past ? 'Go to the live end to write' : hint(summary?.state)}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          className="field-sizing-content block max-h-60 min-h-14 w-full resize-none bg-transparent px-3 py-2 outline-none"
+        />
+        <div className="flex items-center gap-2 px-2 pb-2">
+          <IconButton
+            label="Attach files"
+            icon={Paperclip}
+            onClick={attached.choose}
+            disabled={past}
+          />
+          {working && (
+            <Choice<'queue' | 'steer'>
+              label="When the agent reads it"
+              value={delivery}
+              options={deliveries}
+              onChange={setDelivery}
+            />
+          )}
+          <Button small look="solid" type="submit" disabled={past} className="ml-auto">
+            <SendHorizontal size={13} aria-hidden /> Send
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+const hint = (state: string | undefined): string =>
+  state && isEnded(state as Parameters<typeof isEnded>[0])
+    ? 'A message starts it again · @file · /'
+    : 'Message · @file · /';

@@ -1,0 +1,21 @@
+import { ChevronRight } from 'lucide-react';
+import { usePreferences } from '@/lib/preferences';
+
+/** Thoughts, folded unless the person wants to see them. */
+export function Reasoning({ text, label }: { text: string; label: string }) {
+  const open = usePreferences((state) => state.reasoning);
+  return (
+    <details open={open} className="group text-sm text-muted">
+      <summary className="flex list-none items-center gap-1 text-faint hover:text-ink">
+        <ChevronRight
+          size={13}
+          aria-hidden
+          className="transition-transform duration-100 group-open:rotate-90"
+        />
+        <span className="shrink-0">{label}</span>
+        <span className="truncate group-open:hidden">· {text.slice(0, 120)}</span>
+      </summary>
+      <p className="mt-1 border-l-2 pl-3 whitespace-pre-wrap">{text}</p>
+    </details>
+  );
+}

@@ -1,0 +1,81 @@
+import type { NewMessage, SessionSummary } from '@belay/protocol';
+import { client } from '@/lib/server';
+import { say } from '@/lib/toasts';
+import { fork } from '../sessions/session-actions';
+import type { Attachment } from './use-attachments';
+
+/** What can be written after `/`, with what it does. */
+export const slashCommands: Record<
+  string,
+  { title: string; run(session: SessionSummary, rest: string): Promise<unknown> }
+> = {
+  pause: { title: 'Pause after this call', run: ({ id }) => client.sessions.pause(id) },
+  resume: { title: 'Go on', run: ({ id }) => client.sessions.resume(id) },
+  stop: { title: 'Stop the session', run: ({ id }) => client.sessions.stop(id) },
+  restart: { title: 'Start again from the log', run: ({ id }) => client.sessions.restart(id) },
+  fork: { title: 'Go on in a new session', run: (session) => fork(session, session.lastSeq) },
+  pin: {
+    title: 'A message that is never shortened away',
+    run: ({ id }, rest) => client.sessions.message(id, { text: rest, pinned: true }),
+  },
+  ask: {
+    title: 'Approve each risky call',
+    run: ({ id }) => client.sessions.change(id, { approvals: 'ask' }),
+  },
+  delay: {
+    title: 'Run calls after two seconds',
+    run: ({ id }) => client.sessions.change(id, { approvals: 'delay' }),
+  },
+  auto: {
+    title: 'Run calls at once',
+    run: ({ id }) => client.sessions.change(id, { approvals: 'auto' }),
+  },
+  trust: {
+    title: 'Let AGENTS.md guide the agent',
+    run: ({ id }) => client.sessions.call(id, 'workspace.trust', {}),
+  },
+};
+
+/** Runs a line such as `/pause`; false when it is a message. */
+export async function runSlashCommand(
+  id: string,
+  session: SessionSummary | undefined,
+  text: string,
+): Promise<boolean> {
+  const [, name = '', rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
+  const command = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;
+  if (!command || !session) return false;
+  await command.run(session, rest);
+  say(command.title);
+  return true;
+}
+
+/** Sends a message: pictures go beside it, other files into the workspace, named by their paths. */
+export async function sendMessage(
+  id: string,
+  message: Partial<NewMessage> & { text: string },
+  attachments: readonly Attachment[],
+): Promise<void> {
+  const images: string[] = [];
+  const paths: string[] = [];
+  for (const { file } of attachments) {
+    const content = new Uint8Array(await file.arrayBuffer());
+    if (file.type.startsWith('image/'))
+      images.push((await client.uploadBlob(content, file.type)).blob);
+    else paths.push(await putIntoWorkspace(id, file.name, content));
+  }
+  const text = [message.text, ...paths.map((path) => `@${path}`)].filter(Boolean).join('\n');
+  await client.sessions.message(id, { ...message, text: text || 'See the picture.', images });
+}
+
+async function putIntoWorkspace(id: string, name: string, content: Uint8Array): Promise<string> {
+  const path = `attachments/${name.replace(/[^\w.-]+/g, '-')}`;
+  let binary = '';
+  for (const byte of content) binary += String.fromCharCode(byte);
+  await client.sessions.call(id, 'files.write', {
+    path,
+    content: btoa(binary),
+    encoding: 'base64',
+  });
+  return path;
+}

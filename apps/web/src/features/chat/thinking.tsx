@@ -1,0 +1,33 @@
+import { useSummary } from '../sessions/queries';
+import { useIsPast, useLog, useMoment, useSessionId } from '../sessions/session-context';
+
+/** What the agent does this second, or which moment of the past is shown. */
+export function Thinking() {
+  const summary = useSummary(useSessionId());
+  const past = useIsPast();
+  const at = useMoment((moment) => moment.at);
+  const last = useLog((log) => log.view.lastSeq);
+  const drafting = useLog((log) => log.draft !== null);
+  if (past)
+    return (
+      <p role="status" className="border-t bg-sunken px-4 py-1 text-xs text-muted tabular-nums">
+        Showing event {at} of {last}
+      </p>
+    );
+  const text =
+    summary?.state === 'starting'
+      ? (summary.reason ?? 'The sandbox starts…')
+      : summary?.state === 'running'
+        ? (summary.current ?? (drafting ? null : 'The model thinks…'))
+        : null;
+  if (!text) return null;
+  return (
+    <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
+      <span
+        aria-hidden
+        className="size-1.5 shrink-0 animate-[breathe_2s_ease-in-out_infinite] rounded-full bg-run"
+      />
+      <span className="truncate font-mono">{text}</span>
+    </p>
+  );
+}

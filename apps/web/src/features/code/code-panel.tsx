@@ -1,0 +1,107 @@
+import { lazy, Suspense } from 'react';
+import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { Crosshair, X } from 'lucide-react';
+import { Empty, Loading } from '@/components/ui/empty';
+import { cx } from '@/lib/classes';
+import { usePreferences } from '@/lib/preferences';
+import { useView } from '../sessions/session-context';
+import { FileTree } from './file-tree';
+import { baseName } from './tree';
+import { useOpenFiles } from './use-open-files';
+
+const FileView = lazy(async () => ({ default: (await import('./file-view')).FileView }));
+
+export function CodePanel() {
+  const files = useOpenFiles();
+  const saved = useDefaultLayout({ id: 'belay.code', storage: localStorage });
+  return (
+    <Group {...saved} id="code" orientation="horizontal" className="h-full">
+      <Panel id="tree" defaultSize={190} minSize={120} groupResizeBehavior="preserve-pixel-size">
+        <FileTree selected={files.shown} onOpen={files.open} />
+      </Panel>
+      <Separator
+        aria-label="Resize the file tree"
+        className="w-px bg-line hover:bg-line-strong focus-visible:bg-amber"
+      />
+      <Panel id="file" minSize={160}>
+        <div className="flex h-full flex-col">
+          <FileTabs {...files} />
+          <div className="min-h-0 flex-1">
+            {files.shown ? (
+              <Suspense fallback={<Loading what="the editor" />}>
+                <FileView path={files.shown} line={files.line} visit={files.visit} />
+              </Suspense>
+            ) : (
+              <NoFile />
+            )}
+          </div>
+        </div>
+      </Panel>
+    </Group>
+  );
+}
+
+function NoFile() {
+  const any = useView((view) => view.lastEdit !== null);
+  return (
+    <Empty title="No file is open">
+      {any
+        ? 'Choose one on the left, or turn on Follow to go where the agent edits.'
+        : 'With Follow on, a file opens here as the agent edits it. You can also choose one on the left.'}
+    </Empty>
+  );
+}
+
+function FileTabs({ paths, shown, open, close }: ReturnType<typeof useOpenFiles>) {
+  const follow = usePreferences((state) => state.follow);
+  const set = usePreferences((state) => state.set);
+  return (
+    <div className="flex h-8 shrink-0 items-center border-b">
+      <div
+        role="group"
+        aria-label="Open files"
+        className="flex h-full min-w-0 flex-1 overflow-x-auto"
+      >
+        {paths.map((path) => (
+          <div
+            key={path}
+            className={cx(
+              'flex shrink-0 items-center gap-1 border-r pr-1 pl-3 text-xs',
+              path === shown ? 'bg-panel text-ink' : 'bg-sunken text-muted',
+            )}
+          >
+            <button
+              type="button"
+              aria-pressed={path === shown}
+              title={path}
+              onClick={() => open(path)}
+              className="font-mono"
+            >
+              {baseName(path)}
+            </button>
+            <button
+              type="button"
+              aria-label={`Close ${baseName(path)}`}
+              onClick={() => close(path)}
+              className="rounded-sm p-0.5 text-faint hover:bg-hover hover:text-ink"
+            >
+              <X size={12} aria-hidden />
+            </button>
+          </div>
+        ))}
+      </div>
+      <button
+        type="button"
+        aria-pressed={follow}
+        onClick={() => set({ follow: !follow })}
+        title="Go to each file as the agent edits it"
+        className={cx(
+          'mx-1 inline-flex h-6 items-center gap-1 rounded-sm px-2 text-xs hover:bg-hover',
+          follow ? 'font-medium text-ink' : 'text-faint',
+        )}
+      >
+        <Crosshair size={13} aria-hidden /> Follow {follow ? 'on' : 'off'}
+      </button>
+    </div>
+  );
+}

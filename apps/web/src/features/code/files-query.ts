@@ -1,0 +1,22 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { OperationOutput } from '@belay/protocol';
+import type { filesOperations } from '@belay/protocol';
+import { client } from '@/lib/server';
+
+export type FileList = OperationOutput<(typeof filesOperations)['files.list']>;
+export type FilePage = OperationOutput<(typeof filesOperations)['files.read']>;
+
+/** The files of the workspace; asked again when there is a new commit. */
+export const filesQuery = (session: string, commit: string | null) =>
+  queryOptions({
+    queryKey: ['files', session, commit],
+    queryFn: async () =>
+      (await client.sessions.call(session, 'files.list', {
+        path: '.',
+        depth: 12,
+        limit: 5_000,
+      })) as FileList,
+    placeholderData: (before: FileList | undefined) => before,
+    staleTime: commit === null ? 30_000 : Infinity,
+    retry: 0,
+  });

@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react';
+import { usePreferences } from '@/lib/preferences';
+import { usePlaces } from '../sessions/places';
+import { useView } from '../sessions/session-context';
+
+interface Open {
+  paths: readonly string[];
+  shown: string | null;
+  line: number;
+  /** Counts visits, so that the same line can be gone to again. */
+  visit: number;
+}
+
+const most = 8;
+
+/** Files that are open as tabs; following the agent opens what it edits. */
+export function useOpenFiles() {
+  const [state, setState] = useState<Open>({ paths: [], shown: null, line: 1, visit: 0 });
+  const edit = useView((view) => view.lastEdit);
+  const follow = usePreferences((preferences) => preferences.follow);
+  const place = usePlaces((places) => places.file);
+  const serial = usePlaces((places) => places.serial);
+  const go = (path: string, line: number) =>
+    setState(({ paths, visit }) => ({
+      paths: paths.includes(path) ? paths : [...paths.slice(-most + 1), path],
+      shown: path,
+      line,
+      visit: visit + 1,
+    }));
+  useEffect(() => {
+    if (follow && edit && edit.args.line > 0) go(edit.args.path, edit.args.line);
+  }, [follow, edit]);
+  useEffect(() => {
+    if (place) go(place.path, place.line);
+  }, [place, serial]);
+  return {
+    ...state,
+    open: (path: string) => go(path, 0),
+    close: (path: string) =>
+      setState((now) => {
+        const paths = now.paths.filter((each) => each !== path);
+        return { ...now, paths, shown: now.shown === path ? (paths.at(-1) ?? null) : now.shown };
+      }),
+  };
+}

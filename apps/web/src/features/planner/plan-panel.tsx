@@ -1,0 +1,36 @@
+import { Empty } from '@/components/ui/empty';
+import { Markdown } from '@/components/ui/markdown';
+import { Meter } from '@/components/ui/meter';
+import { clock } from '@/lib/format';
+import { useView } from '../sessions/session-context';
+import { progressOf } from './progress';
+
+export function PlanPanel() {
+  const plan = useView((view) => view.plan);
+  if (!plan)
+    return (
+      <Empty title="No plan yet">
+        The agent’s plan appears here once it makes one, with each step ticked off as it is done.
+      </Empty>
+    );
+  const { done, steps } = progressOf(plan.args.markdown);
+  return (
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label="The plan"
+      className="h-full overflow-y-auto p-3 text-sm"
+    >
+      {steps > 0 && (
+        <div className="mb-3 flex items-center gap-3 text-muted tabular-nums">
+          <Meter label="Steps done" value={done} max={steps} plain />
+          <span className="whitespace-nowrap">
+            {done} of {steps}
+          </span>
+        </div>
+      )}
+      <Markdown text={plan.args.markdown} />
+      <p className="mt-3 text-xs text-faint">Updated {clock(plan.time)}</p>
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import { useState, type KeyboardEvent } from 'react';
+import { Maximize2, Minimize2, MoreHorizontal } from 'lucide-react';
+import { IconButton } from '@/components/ui/icon-button';
+import { Menu } from '@/components/ui/menu';
+import { cx } from '@/lib/classes';
+import { regionIds, useDock, type PanelId, type RegionId } from './dock-store';
+import { PanelBadge } from './panel-badge';
+import { panelTitles } from './panel-titles';
+import { PanelContent } from './panels';
+
+const placeNames: Record<RegionId, string> = {
+  left: 'to the left',
+  top: 'to the top',
+  bottom: 'to the bottom',
+  corner: 'to the right',
+  foot: 'to the foot',
+};
+const dragged = 'application/x-belay-panel';
+
+/** A place that holds panels as tabs; a tab can be dragged to another place, or moved by the menu. */
+export function DockRegion({ id }: { id: RegionId }) {
+  const { tabs, active } = useDock((dock) => dock.regions[id]);
+  const [over, setOver] = useState(false);
+  const move = useDock((dock) => dock.move);
+  const shown = active && tabs.includes(active) ? active : tabs[0];
+  return (
+    <section
+      aria-label={shown ? panelTitles[shown] : 'Panel'}
+      className={cx(
+        'relative flex h-full min-w-0 flex-col bg-panel',
+        over && 'outline-2 -outline-offset-2 outline-amber',
+      )}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes(dragged)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false);
+        const panel = event.dataTransfer.getData(dragged);
+        if (panel) move(panel as PanelId, id);
+      }}
+    >
+      <RegionTabs id={id} tabs={tabs} shown={shown} />
+      <div
+        id={`region-${id}`}
+        role="tabpanel"
+        aria-labelledby={`tab-${shown}`}
+        className="min-h-0 flex-1"
+      >
+        {shown && <PanelContent panel={shown} />}
+      </div>
+    </section>
+  );
+}
+
+interface RegionTabsProps {
+  id: RegionId;
+  tabs: readonly PanelId[];
+  shown: PanelId | undefined;
+}
+
+function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
+  const { show, move, maximize } = useDock.getState();
+  const maximized = useDock((dock) => dock.maximized === id);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step || !shown) return;
+    const next = tabs[(tabs.indexOf(shown) + step + tabs.length) % tabs.length];
+    if (!next) return;
+    show(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div className="flex h-8 shrink-0 items-center border-b pr-1 pl-2">
+      <div
+        role="tablist"
+        aria-label="Panels"
+        className="flex h-full min-w-0 flex-1 overflow-x-auto"
+        onKeyDown={onKeyDown}
+      >
+        {tabs.map((panel) => (
+          <button
+            key={panel}
+            id={`tab-${panel}`}
+            type="button"
+            role="tab"
+            aria-selected={panel === shown}
+            aria-controls={`region-${id}`}
+            tabIndex={panel === shown ? 0 : -1}
+            draggable
+            onDragStart={(event) => event.dataTransfer.setData(dragged, panel)}
+            onClick={() => show(panel)}
+            onDoubleClick={() => maximize(maximized ? null : id)}
+            className={cx(
+              '-mb-px flex items-center gap-1.5 border-b-2 px-2 text-sm',
+              panel === shown
+                ? 'border-ink font-medium'
+                : 'border-transparent text-muted hover:text-ink',
+            )}
+          >
+            {panelTitles[panel]}
+            <PanelBadge panel={panel} />
+          </button>
+        ))}
+      </div>
+      <IconButton
+        label={maximized ? 'Show all panels' : 'Maximize'}
+        icon={maximized ? Minimize2 : Maximize2}
+        onClick={() => maximize(maximized ? null : id)}
+        className="size-6"
+      />
+      {shown && (
+        <Menu
+          trigger={<IconButton label="Move this panel" icon={MoreHorizontal} className="size-6" />}
+          items={[
+            ...regionIds
+              .filter((place) => place !== id)
+              .map((place) => ({
+                label: `Move ${panelTitles[shown].toLowerCase()} ${placeNames[place]}`,
+                run: () => move(shown, place),
+              })),
+            null,
+            { label: 'Put all panels back', run: () => useDock.getState().reset() },
+          ]}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { isEnded } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { stateWord } from '@/components/ui/state-dot';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { useSessionId } from './session-context';
+import { useSummary } from './queries';
+
+/** Why a session ended before its task was done, and how to go on. */
+export function EndedBar() {
+  const id = useSessionId();
+  const summary = useSummary(id);
+  if (!summary || !isEnded(summary.state) || summary.state === 'finished') return null;
+  return (
+    <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
+      <p className="min-w-0 flex-1">
+        <span className="font-medium">This session is {stateWord(summary.state)}.</span>{' '}
+        <span className="text-muted">
+          {summary.reason} Its log and files are kept; write a message or restart it to go on.
+        </span>
+      </p>
+      <Button small onClick={() => attempt(() => client.sessions.restart(id))}>
+        Restart
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+/** @jest-environment node */
+import { emptyDraft, entriesOf, sessionsOf } from './new-session';
+
+describe('sessionsOf', () => {
+  it('makes one session for each task and model', () => {
+    const draft = { ...emptyDraft, tasks: 'One\n---\n\nTwo\n', models: ['a:1', 'b:2'] };
+    expect(
+      sessionsOf(draft, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
+    ).toEqual([
+      ['One', 'a:1', 'ws'],
+      ['One', 'b:2', 'ws'],
+      ['Two', 'a:1', 'ws'],
+      ['Two', 'b:2', 'ws'],
+    ]);
+  });
+
+  it('reads budgets and lists as they were typed', () => {
+    const [session] = sessionsOf(
+      {
+        ...emptyDraft,
+        tasks: 'x',
+        models: ['a:1'],
+        steps: '',
+        dollars: '0.5',
+        minutes: '2',
+        hosts: 'a.example, b.example:80',
+        tags: 'x  y',
+      },
+      null,
+    );
+    expect(session).toMatchObject({
+      budgets: { steps: null, dollars: 0.5, seconds: 120 },
+      egress: { profile: 'packages', hosts: ['a.example', 'b.example:80'] },
+      tags: ['x', 'y'],
+    });
+  });
+});
+
+it('packs a folder without its name and without installed packages', () => {
+  const file = (webkitRelativePath: string) =>
+    ({ name: 'x', webkitRelativePath, size: 1, lastModified: 0 }) as File;
+  const files = ['app/a.ts', 'app/node_modules/b/c.js', 'app/src/d.ts', 'app/.git/HEAD'].map(file);
+  expect(entriesOf(files).map(({ path }) => path)).toEqual(['a.ts', 'src/d.ts', '.git/HEAD']);
+});

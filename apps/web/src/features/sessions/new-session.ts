@@ -1,0 +1,94 @@
+import type { NewSession } from '@belay/protocol';
+import { client } from '@/lib/server';
+import { packTar, type TarEntry } from './tar';
+
+/** What the form holds; text as it was typed. */
+export interface Draft {
+  tasks: string;
+  models: readonly string[];
+  workspace:
+    { kind: 'empty' } | { kind: 'example'; name: string } | { kind: 'folder'; files: File[] };
+  image: string;
+  approvals: 'ask' | 'delay' | 'auto';
+  steps: string;
+  dollars: string;
+  minutes: string;
+  egress: 'none' | 'packages' | 'list' | 'open';
+  hosts: string;
+  tags: string;
+  trust: boolean;
+}
+
+export const emptyDraft: Draft = {
+  tasks: '',
+  models: [],
+  workspace: { kind: 'empty' },
+  image: '',
+  approvals: 'ask',
+  steps: '100',
+  dollars: '',
+  minutes: '',
+  egress: 'packages',
+  hosts: '',
+  tags: '',
+  trust: false,
+};
+
+/** One session for each task and model. Tasks are parted by a line of three dashes. */
+export function sessionsOf(draft: Draft, workspace: string | null): NewSession[] {
+  const tasks = draft.tasks
+    .split(/^---+\s*$/m)
+    .map((task) => task.trim())
+    .filter(Boolean);
+  return tasks.flatMap((task) =>
+    draft.models.map((model): NewSession => ({
+      task,
+      model,
+      image: draft.image.trim() || null,
+      workspace,
+      approvals: draft.approvals,
+      budgets: {
+        steps: numberOf(draft.steps),
+        dollars: numberOf(draft.dollars),
+        seconds: scaled(numberOf(draft.minutes), 60),
+      },
+      egress: { profile: draft.egress, hosts: words(draft.hosts) },
+      trust: draft.trust,
+      tags: words(draft.tags),
+    })),
+  );
+}
+
+/** Sends the chosen folder, if one was, and answers the workspace's name. */
+export async function uploadWorkspace({ workspace }: Draft): Promise<string | null> {
+  if (workspace.kind === 'empty') return null;
+  if (workspace.kind === 'example') return `example:${workspace.name}`;
+  const tar = packTar(entriesOf(workspace.files));
+  const archive = new Uint8Array(await new Response(tar).arrayBuffer());
+  return (await client.uploadWorkspace(archive)).workspace;
+}
+
+const skipped = /(^|\/)(node_modules|\.venv|__pycache__|\.DS_Store)(\/|$)/;
+
+/** Files of a chosen folder without its own name, and without what is installed anew anyway. */
+export function entriesOf(files: readonly File[]): TarEntry[] {
+  return files
+    .map((file) => ({ file, path: (file.webkitRelativePath || file.name).replace(/^[^/]+\//, '') }))
+    .filter(({ path }) => !skipped.test(path))
+    .map(({ file, path }) => ({
+      path,
+      size: file.size,
+      modified: file.lastModified,
+      content: async () => new Uint8Array(await file.arrayBuffer()),
+    }));
+}
+
+function numberOf(text: string): number | null {
+  const value = Number(text.trim());
+  return text.trim() && Number.isFinite(value) && value > 0 ? value : null;
+}
+
+const scaled = (value: number | null, by: number): number | null =>
+  value === null ? null : value * by;
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);

@@ -1,0 +1,56 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { SessionSummary } from '@belay/protocol';
+import { client, live } from '@/lib/server';
+import { perFrame } from '@/lib/per-frame';
+import { queryClient } from '@/lib/query';
+import { notifyOf } from '@/lib/notify';
+import { recordActivity } from './activity';
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: () => client.sessions.list(),
+  staleTime: Infinity,
+});
+
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: () => client.models(),
+});
+
+export const examplesQuery = queryOptions({
+  queryKey: ['examples'],
+  queryFn: () => client.examples(),
+});
+
+/** Keeps the list of sessions in the cache as the server tells of changes. */
+export function useFleetUpdates(): void {
+  useEffect(() => {
+    const put = perFrame<{ id: string; summary: SessionSummary | null }>((changes) => {
+      recordActivity(changes.flatMap(({ summary }) => summary ?? []));
+      queryClient.setQueryData(sessionsQuery.queryKey, (known = []) => {
+        const byId = new Map(known.map((summary) => [summary.id, summary]));
+        for (const { id, summary } of changes) {
+          if (summary) notifyOf(byId.get(id), summary);
+          if (summary) byId.set(id, summary);
+          else byId.delete(id);
+        }
+        return [...byId.values()];
+      });
+    });
+    const watch = live().fleet((id, summary) => put({ id, summary }));
+    return () => watch.close();
+  }, []);
+}
+
+/** One session in one line, as it is now. */
+export function useSummary(id: string): SessionSummary | undefined {
+  const { data } = useQuery(sessionsQuery);
+  return data?.find((summary) => summary.id === id);
+}
+
+export const useLiveState = () =>
+  useSyncExternalStore(
+    (changed) => live().onState(changed),
+    () => live().state,
+  );

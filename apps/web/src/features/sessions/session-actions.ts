@@ -1,0 +1,80 @@
+import { isEnded, type SessionSummary } from '@belay/protocol';
+import type { MenuItem } from '@/components/ui/menu';
+import { download } from '@/lib/download';
+import { openSessionPage } from '@/lib/go';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+/** What can be done with a session as a whole, for its menu. */
+export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
+  const { id, state, archived } = session;
+  const ended = isEnded(state);
+  return [
+    ended
+      ? {
+          label: 'Restart',
+          run: () => attempt(() => client.sessions.restart(id), 'It starts again from its log.'),
+        }
+      : state === 'paused'
+        ? { label: 'Resume', run: () => attempt(() => client.sessions.resume(id)) }
+        : { label: 'Pause', run: () => attempt(() => client.sessions.pause(id)) },
+    { label: 'Stop', disabled: ended, run: () => attempt(() => client.sessions.stop(id)) },
+    { label: 'Fork here', run: () => attempt(() => fork(session, session.lastSeq)) },
+    null,
+    { label: 'Rename…', run: () => rename(session) },
+    { label: 'Tags…', run: () => retag(session) },
+    {
+      label: archived ? 'Take out of the archive' : 'Archive',
+      run: () => attempt(() => client.sessions.change(id, { archived: !archived })),
+    },
+    null,
+    {
+      label: 'Changes as a patch',
+      run: () => attempt(() => save(session, 'patch')),
+    },
+    { label: 'Files as a zip', run: () => attempt(() => save(session, 'zip')) },
+    {
+      label: 'Delete…',
+      danger: true,
+      disabled: !ended,
+      hint: ended ? '' : 'stop it first',
+      run: () => remove(session),
+    },
+  ];
+}
+
+/** Goes on from an event in a new session, and opens it. */
+export async function fork({ id }: SessionSummary, seq: number): Promise<void> {
+  const forked = await client.sessions.fork(id, { seq });
+  await openSessionPage(forked.id);
+}
+
+async function save({ id, title }: SessionSummary, format: 'patch' | 'zip'): Promise<void> {
+  const content = await client.sessions.export(id, format);
+  const type = format === 'zip' ? 'application/zip' : 'text/x-diff';
+  download(`${fileName(title)}.${format}`, content as BlobPart, type);
+}
+
+function rename({ id, title }: SessionSummary): void {
+  const chosen = prompt('Name of this session', title)?.trim();
+  if (chosen) attempt(() => client.sessions.change(id, { title: chosen }));
+}
+
+function retag({ id, tags }: SessionSummary): void {
+  const chosen = prompt('Tags, separated by commas', tags.join(', '));
+  if (chosen === null) return;
+  const list = chosen.split(',').map((tag) => tag.trim());
+  attempt(() => client.sessions.change(id, { tags: [...new Set(list)].filter(Boolean) }));
+}
+
+function remove({ id, title }: SessionSummary): void {
+  if (confirm(`Delete “${title}” with its log, files and terminals? This cannot be undone.`))
+    attempt(() => client.sessions.remove(id), 'Deleted.');
+}
+
+export const fileName = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || 'session';

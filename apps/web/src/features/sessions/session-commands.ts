@@ -1,0 +1,60 @@
+import { useMemo } from 'react';
+import { isEnded } from '@belay/protocol';
+import { useCommands, type Command } from '@/lib/commands';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { panelIds, useDock } from './dock-store';
+import { lookAt, useSessionContext } from './session-context';
+import { panelTitles } from './panel-titles';
+import { useSummary } from './queries';
+
+/** What a person can do in a session by palette and keys. */
+export function useSessionCommands(): void {
+  const context = useSessionContext();
+  const { id } = context;
+  const state = useSummary(id)?.state;
+  const commands = useMemo((): Command[] => {
+    const control = (
+      name: 'pause' | 'resume' | 'stop' | 'restart',
+      title: string,
+      keys?: string,
+    ) => ({
+      id: `session.${name}`,
+      title,
+      group: 'Session',
+      ...(keys && { keys }),
+      run: () => attempt(() => client.sessions[name](id)),
+    });
+    const ended = state !== undefined && isEnded(state);
+    return [
+      ...(ended ? [control('restart', 'Restart this session')] : []),
+      ...(ended ? [] : [control('stop', 'Stop this session', 'mod+shift+x')]),
+      ...(state === 'paused'
+        ? [control('resume', 'Resume this session', 'mod+shift+p')]
+        : ended
+          ? []
+          : [control('pause', 'Pause this session', 'mod+shift+p')]),
+      ...panelIds.map((panel, index) => ({
+        id: `panel.${panel}`,
+        title: `Show ${panelTitles[panel].toLowerCase()}`,
+        group: 'Panels',
+        keys: `alt+${index + 1}`,
+        run: () => useDock.getState().show(panel),
+      })),
+      {
+        id: 'panels.reset',
+        title: 'Put all panels back',
+        group: 'Panels',
+        run: () => useDock.getState().reset(),
+      },
+      {
+        id: 'moment.live',
+        title: 'Go to the live end',
+        group: 'Timeline',
+        keys: 'l',
+        run: () => lookAt(context, null),
+      },
+    ];
+  }, [context, id, state]);
+  useCommands(commands);
+}

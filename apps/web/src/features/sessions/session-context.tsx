@@ -1,0 +1,79 @@
+import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
+import { useStore } from 'zustand';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { joinViews, viewOf, type LogView } from './log-view';
+import { openSession, type SessionLog, type SessionStore } from './session-store';
+
+/** Where the person looks: at the live end, or at a moment of the past. */
+export interface Moment {
+  /** The last event that is shown; null at the live end. */
+  at: number | null;
+  view: LogView | null;
+  playing: boolean;
+  speed: number;
+}
+
+export interface SessionContext {
+  id: string;
+  log: SessionStore;
+  moment: StoreApi<Moment>;
+}
+
+const Context = createContext<SessionContext | null>(null);
+
+export function SessionProvider({ id, children }: { id: string; children: ReactNode }) {
+  const [opened, setOpened] = useState<SessionContext | null>(null);
+  useEffect(() => {
+    const log = openSession(id);
+    setOpened({ id, log, moment: newMoment() });
+    return () => log.close();
+  }, [id]);
+  if (!opened || opened.id !== id) return null;
+  return <Context.Provider value={opened}>{children}</Context.Provider>;
+}
+
+export function useSessionContext(): SessionContext {
+  const context = useContext(Context);
+  if (!context) throw new Error('A panel of a session was used outside of a session.');
+  return context;
+}
+
+export const useSessionId = (): string => useSessionContext().id;
+
+export function useLog<T>(select: (log: SessionLog) => T): T {
+  return useStore(useSessionContext().log, select);
+}
+
+export function useMoment<T>(select: (moment: Moment) => T): T {
+  return useStore(useSessionContext().moment, select);
+}
+
+/** What the panels show: the live log, or the log as it was at the moment looked at. */
+export function useView<T>(select: (view: LogView) => T): T {
+  const past = useMoment((moment) => moment.view);
+  return useLog((log) => select(past ?? log.view));
+}
+
+/** Whether the person looks at the past: panels then show and do not act. */
+export const useIsPast = (): boolean => useMoment((moment) => moment.at !== null);
+
+/** Shows the log as it was after event `at`; null goes back to the live end. */
+export function lookAt(
+  { log, moment }: Pick<SessionContext, 'log' | 'moment'>,
+  at: number | null,
+): void {
+  if (at === null) return moment.setState({ at: null, view: null, playing: false });
+  const { events, first } = log.getState();
+  const { at: shown, view } = moment.getState();
+  const upTo = (seq: number) => Math.max(0, seq - first + 1);
+  const forward = shown !== null && view !== null && shown <= at && at - shown < 2_000;
+  moment.setState({
+    at,
+    view: forward
+      ? joinViews(view, viewOf(events.slice(upTo(shown), upTo(at))))
+      : viewOf(events.slice(0, upTo(at))),
+  });
+}
+
+const newMoment = (): StoreApi<Moment> =>
+  createStore<Moment>()(() => ({ at: null, view: null, playing: false, speed: 1 }));

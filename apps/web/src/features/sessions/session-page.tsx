@@ -1,0 +1,85 @@
+import { useEffect } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Empty, Loading } from '@/components/ui/empty';
+import { usePhone } from '@/lib/media';
+import { Dock } from './dock';
+import { panelIds, useDock, type PanelId } from './dock-store';
+import { EndedBar } from './ended-bar';
+import { PhonePanels } from './phone-panels';
+import {
+  lookAt,
+  SessionProvider,
+  useLog,
+  useSessionContext,
+  useSessionId,
+} from './session-context';
+import { SessionHeader } from './session-header';
+import { useSessionCommands } from './session-commands';
+import { useSummary } from './queries';
+import { Timeline } from '../timeline/timeline';
+
+const route = getRouteApi('/sessions/$id');
+
+export function SessionPage() {
+  const { id } = route.useParams();
+  return (
+    <SessionProvider key={id} id={id}>
+      <Session />
+    </SessionProvider>
+  );
+}
+
+function Session() {
+  const id = useSessionId();
+  const summary = useSummary(id);
+  const status = useLog((log) => log.status);
+  const error = useLog((log) => log.error);
+  const phone = usePhone();
+  useAddress();
+  useSessionCommands();
+  if (status === 'refused')
+    return (
+      <Empty title={error?.message ?? 'This session cannot be shown.'}>
+        <Link to="/" className="underline">
+          Go to the fleet
+        </Link>
+      </Empty>
+    );
+  return (
+    <>
+      <title>{`${summary?.state === 'waiting' ? '(!) ' : ''}${summary?.title ?? 'Session'} · Belay`}</title>
+      <SessionHeader />
+      <main id="content" className="flex min-h-0 flex-1 flex-col">
+        <h1 className="sr-only">{summary?.title ?? 'Session'}</h1>
+        {status === 'loading' ? (
+          <Loading what="the log" />
+        ) : (
+          <div className="min-h-0 flex-1">{phone ? <PhonePanels /> : <Dock />}</div>
+        )}
+        <EndedBar />
+      </main>
+      {!phone && <Timeline />}
+    </>
+  );
+}
+
+/** Goes where the address says: a panel, and a moment once the log has it. */
+function useAddress(): void {
+  const { at, panel } = route.useSearch();
+  const { log, moment } = useSessionContext();
+  useEffect(() => {
+    if (panelIds.includes(panel as PanelId)) useDock.getState().show(panel as PanelId);
+  }, [panel]);
+  useEffect(() => {
+    if (!at) return;
+    const there = () => {
+      const { status, first } = log.getState();
+      if (status !== 'ready' || first > at) return false;
+      lookAt({ log, moment }, at);
+      return true;
+    };
+    if (there()) return;
+    const stop = log.subscribe(() => there() && stop());
+    return stop;
+  }, [at, log, moment]);
+}

@@ -1,0 +1,18 @@
+import { countsNow, useActivity } from './activity';
+
+/** The last two minutes of a session as bars. */
+export function Sparkline({ session, now }: { session: string; now: number }) {
+  const bar = useActivity((state) => state.bars.get(session));
+  const counts = countsNow(bar, now);
+  const most = Math.max(4, ...counts);
+  return (
+    <svg viewBox="0 0 72 16" className="h-4 w-18 text-faint" aria-hidden>
+      <path d="M0 15.5H72" stroke="var(--line)" />
+      {counts.map((each, index) => {
+        const height = each ? Math.max(2, (each / most) * 15) : 0;
+        const x = 72 - (counts.length - index) * 3;
+        return <rect key={x} x={x} y={15 - height} width="2" height={height} fill="currentColor" />;
+      })}
+    </svg>
+  );
+}

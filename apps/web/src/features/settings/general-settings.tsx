@@ -1,0 +1,107 @@
+import type { ReactNode } from 'react';
+import { Choice } from '@/components/ui/choice';
+import { Input } from '@/components/ui/field';
+import { allowNotifications } from '@/lib/notify';
+import { usePreferences, type Theme } from '@/lib/preferences';
+import { attempt, say } from '@/lib/toasts';
+
+const themes: readonly { value: Theme; label: string }[] = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+/** How the dashboard looks and behaves on this machine. */
+export function GeneralSettings() {
+  const preferences = usePreferences();
+  const notify = (on: boolean) =>
+    attempt(async () => {
+      const allowed = on && (await allowNotifications());
+      preferences.set({ notifications: allowed });
+      if (on && !allowed) say('The browser does not allow notifications for this page.');
+    });
+  return (
+    <div className="divide-y">
+      <Row title="Theme">
+        <Choice
+          label="Theme"
+          value={preferences.theme}
+          options={themes}
+          onChange={(theme) => preferences.set({ theme })}
+        />
+      </Row>
+      <Row
+        title="Notifications"
+        text="When a session ends or waits for you while you look elsewhere."
+      >
+        <Switch label="Notifications" on={preferences.notifications} onChange={notify} />
+      </Row>
+      <Row title="Follow the agent" text="The code panel opens each file as it is edited.">
+        <Switch
+          label="Follow the agent"
+          on={preferences.follow}
+          onChange={(follow) => preferences.set({ follow })}
+        />
+      </Row>
+      <Row title="Reasoning unfolded" text="Show what a model thinks without a press.">
+        <Switch
+          label="Reasoning unfolded"
+          on={preferences.reasoning}
+          onChange={(reasoning) => preferences.set({ reasoning })}
+        />
+      </Row>
+      <Row title="Terminal text" text="Size in pixels.">
+        <Input
+          type="number"
+          aria-label="Size of the terminal’s text"
+          min={9}
+          max={24}
+          value={preferences.terminalSize}
+          onChange={(event) => preferences.set({ terminalSize: Number(event.target.value) || 13 })}
+          className="w-20"
+        />
+      </Row>
+    </div>
+  );
+}
+
+interface RowProps {
+  title: string;
+  text?: string;
+  children: ReactNode;
+}
+
+export function Row({ title, text, children }: RowProps) {
+  return (
+    <div className="flex items-center justify-between gap-4 py-3 max-sm:flex-wrap">
+      <div className="min-w-0">
+        <p className="font-medium">{title}</p>
+        {text && <p className="text-sm text-muted">{text}</p>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface SwitchProps {
+  label: string;
+  on: boolean;
+  onChange(on: boolean): void;
+}
+
+function Switch({ label, on, onChange }: SwitchProps) {
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={on}
+      aria-label={label}
+      onClick={() => onChange(!on)}
+      className={`h-5 w-9 shrink-0 rounded-full border p-0.5 transition-colors duration-100 ${on ? 'border-solid bg-solid' : 'border-line-strong bg-hover'}`}
+    >
+      <span
+        className={`block size-3.5 rounded-full transition-transform duration-100 ${on ? 'translate-x-4 bg-on-solid' : 'bg-muted'}`}
+      />
+    </button>
+  );
+}

@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { operations, type NewRule as Rule } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Field, Input, Select } from '@/components/ui/field';
+import { plural } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+const names = [
+  'egress',
+  ...Object.values(operations)
+    .filter(({ risk }) => risk !== 'read')
+    .map(({ name }) => name),
+];
+
+/** Writes a rule by hand, showing what it would have decided. */
+export function NewRule({ onMade }: { onMade(): Promise<void> }) {
+  const [operation, setOperation] = useState('terminal.run');
+  const [pattern, setPattern] = useState('');
+  const [verdict, setVerdict] = useState<Rule['verdict']>('approved');
+  const rule: Rule = { scope: 'all', operation, pattern, verdict, expires: null };
+  const preview = useQuery({
+    queryKey: ['rule-preview', rule],
+    queryFn: () => client.rules.preview(rule),
+    enabled: pattern.trim() !== '',
+  });
+  const make = () =>
+    attempt(async () => {
+      await client.rules.create(rule);
+      setPattern('');
+      await onMade();
+    }, 'The rule counts from now on.');
+  return (
+    <form
+      className="space-y-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        make();
+      }}
+    >
+      <h2 className="font-medium">A new rule, everywhere</h2>
+      <div className="grid grid-cols-[120px_180px_1fr] gap-3 max-sm:grid-cols-1">
+        <Field label="Decision">
+          <Select
+            value={verdict}
+            onChange={(event) => setVerdict(event.target.value as Rule['verdict'])}
+          >
+            <option value="approved">Allow</option>
+            <option value="rejected">Forbid</option>
+          </Select>
+        </Field>
+        <Field label="Operation">
+          <Select value={operation} onChange={(event) => setOperation(event.target.value)}>
+            {names.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="When it matches" hint="* stands for any text, such as npm test *">
+          <Input
+            required
+            className="font-mono text-xs"
+            value={pattern}
+            onChange={(event) => setPattern(event.target.value)}
+          />
+        </Field>
+      </div>
+      <div className="flex items-center gap-3">
+        <Button type="submit" small>
+          Make the rule
+        </Button>
+        {preview.data && (
+          <span className="text-sm text-muted">
+            It would have decided {plural(preview.data.matches, 'past call')}.
+          </span>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,67 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Rule } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { age, plural } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { NewRule } from './new-rule';
+
+const rulesKey = ['rules'];
+
+/** What was allowed or forbidden for always, and the way to take it back. */
+export function RuleSettings() {
+  const rules = useQuery({ queryKey: rulesKey, queryFn: () => client.rules.list() });
+  const cache = useQueryClient();
+  const again = () => cache.invalidateQueries({ queryKey: rulesKey });
+  return (
+    <div className="space-y-6">
+      {rules.isPending && <Loading what="the rules" />}
+      {rules.isError && <Failed error={rules.error} retry={() => void rules.refetch()} />}
+      {rules.data?.length === 0 && (
+        <Empty title="No rules">
+          Answer a question with “Always…” to make one, or write one below.
+        </Empty>
+      )}
+      <ul className="divide-y rounded-md border bg-panel empty:hidden">
+        {rules.data?.map((rule) => (
+          <RuleLine
+            key={rule.id}
+            rule={rule}
+            onRevoke={() =>
+              attempt(async () => {
+                await client.rules.remove(rule.id);
+                await again();
+              }, 'Revoked. It is asked again from now on.')
+            }
+          />
+        ))}
+      </ul>
+      <NewRule onMade={again} />
+    </div>
+  );
+}
+
+const scopes = { session: 'in one session', workspace: 'in one workspace', all: 'everywhere' };
+
+function RuleLine({ rule, onRevoke }: { rule: Rule; onRevoke(): void }) {
+  return (
+    <li className="flex items-center justify-between gap-4 px-3 py-2">
+      <div className="min-w-0">
+        <p className="text-sm">
+          <span className={rule.verdict === 'approved' ? 'text-pass' : 'text-fail'}>
+            {rule.verdict === 'approved' ? 'Allow' : 'Forbid'}
+          </span>{' '}
+          {rule.operation} <code className="break-all">{rule.pattern}</code>
+        </p>
+        <p className="text-xs text-faint">
+          {scopes[rule.scope]} · used {plural(rule.uses, 'time')} · {age(rule.created)} old
+          {rule.expires && ` · until ${new Date(rule.expires).toLocaleString()}`}
+        </p>
+      </div>
+      <Button small look="danger" onClick={onRevoke}>
+        Revoke
+      </Button>
+    </li>
+  );
+}

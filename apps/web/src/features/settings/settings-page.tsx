@@ -1,0 +1,54 @@
+import type { ComponentType } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { TopBar } from '@/app/top-bar';
+import { cx } from '@/lib/classes';
+import { GeneralSettings } from './general-settings';
+import { ModelSettings } from './model-settings';
+import { RuleSettings } from './rule-settings';
+import { ShortcutSettings } from './shortcut-settings';
+
+const route = getRouteApi('/settings');
+
+const sections = [
+  { id: 'general', title: 'General', Content: GeneralSettings },
+  { id: 'models', title: 'Models and keys', Content: ModelSettings },
+  { id: 'approvals', title: 'Approval rules', Content: RuleSettings },
+  { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
+] as const satisfies { id: string; title: string; Content: ComponentType }[];
+
+export function SettingsPage() {
+  const { section = 'general' } = route.useSearch();
+  const shown = sections.find(({ id }) => id === section) ?? sections[0];
+  return (
+    <>
+      <title>{`${shown.title} · Belay`}</title>
+      <TopBar />
+      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto flex max-w-4xl gap-8 p-6 max-sm:flex-col max-sm:gap-4 max-sm:p-4">
+          <nav
+            aria-label="Settings"
+            className="flex w-44 shrink-0 flex-col gap-0.5 max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto"
+          >
+            {sections.map(({ id, title }) => (
+              <Link
+                key={id}
+                to="/settings"
+                search={{ section: id }}
+                className={cx(
+                  'rounded-md px-2 py-1.5 text-sm whitespace-nowrap',
+                  id === shown.id ? 'bg-hover font-medium' : 'text-muted hover:text-ink',
+                )}
+              >
+                {title}
+              </Link>
+            ))}
+          </nav>
+          <section className="min-w-0 flex-1">
+            <h1 className="mb-4 text-xl font-semibold">{shown.title}</h1>
+            <shown.Content />
+          </section>
+        </div>
+      </main>
+    </>
+  );
+}

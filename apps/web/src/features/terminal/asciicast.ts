@@ -1,0 +1,60 @@
+import { isFact, type Event } from '@belay/protocol';
+
+export interface Recording {
+  title: string;
+  terminal: string;
+  bytes: Uint8Array;
+  events: readonly Event[];
+}
+
+/**
+ * Writes a terminal as asciicast v3. The log knows when each operation's output ended, so the bytes
+ * up to that offset appear at that time (the format: docs.asciinema.org/manual/asciicast/v3).
+ */
+export function toAsciicast({ title, terminal, bytes, events }: Recording): string {
+  const first = Date.parse(events[0]?.time ?? '') || 0;
+  const decoder = new TextDecoder();
+  const { columns, rows } = sizeOf(events, terminal);
+  const header = {
+    version: 3,
+    term: { cols: columns, rows },
+    timestamp: Math.floor(first / 1_000),
+    title,
+  };
+  const lines = [JSON.stringify(header)];
+  let written = 0;
+  let last = first;
+  const put = (time: number, code: string, data: string) => {
+    if (!data) return;
+    lines.push(JSON.stringify([Math.max(0, time - last) / 1_000, code, data]));
+    last = Math.max(last, time);
+  };
+  for (const { time, resize, end } of moments(events, terminal)) {
+    if (resize) put(time, 'r', resize);
+    if (end <= written) continue;
+    put(time, 'o', decoder.decode(bytes.subarray(written, end), { stream: true }));
+    written = end;
+  }
+  put(last, 'o', decoder.decode(bytes.subarray(written)));
+  return `${lines.join('\n')}\n`;
+}
+
+function* moments(events: readonly Event[], terminal: string) {
+  for (const event of events) {
+    const time = Date.parse(event.time);
+    if (isFact(event, 'terminal') && event.args.terminal === terminal) {
+      const { change, columns, rows } = event.args;
+      if (change === 'resized') yield { time, resize: `${columns}x${rows}`, end: 0 };
+    }
+    if (!isFact(event, 'result')) continue;
+    const output = event.args.output as { terminal?: unknown; to?: unknown } | null;
+    if (output?.terminal === terminal && typeof output.to === 'number')
+      yield { time, resize: null, end: output.to };
+  }
+}
+
+function sizeOf(events: readonly Event[], terminal: string) {
+  for (const event of events)
+    if (isFact(event, 'terminal') && event.args.terminal === terminal) return event.args;
+  return { columns: 120, rows: 30 };
+}

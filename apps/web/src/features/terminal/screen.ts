@@ -1,0 +1,171 @@
+import { FitAddon } from '@xterm/addon-fit';
+import { SearchAddon } from '@xterm/addon-search';
+import { Unicode11Addon } from '@xterm/addon-unicode11';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { WebglAddon } from '@xterm/addon-webgl';
+import { Terminal, type ITheme } from '@xterm/xterm';
+import { colour } from '@/lib/theme';
+import type { TerminalBuffer } from '../sessions/terminal-bytes';
+
+interface ScreenOptions {
+  name: string;
+  onKeys(data: string): Promise<unknown>;
+  onSize(columns: number, rows: number): void;
+  onFind(): void;
+}
+
+/** An xterm that shows a stretch of a terminal's bytes, exact by offset. The caller disposes it. */
+export class Screen {
+  readonly #terminal: Terminal;
+  readonly #search = new SearchAddon();
+  readonly #fit = new FitAddon();
+  readonly #observer: ResizeObserver;
+  readonly #options: ScreenOptions;
+  #typing = false;
+  #written = 0;
+
+  constructor(element: HTMLElement, options: ScreenOptions) {
+    this.#options = options;
+    this.#terminal = new Terminal({
+      allowProposedApi: true,
+      fontFamily: "'JetBrains Mono Variable', monospace",
+      fontSize: 13,
+      lineHeight: 1.25,
+      scrollback: 20_000,
+      disableStdin: true,
+      cursorInactiveStyle: 'outline',
+      minimumContrastRatio: 4.5,
+      screenReaderMode: false,
+    });
+    this.#terminal.loadAddon(this.#fit);
+    this.#terminal.loadAddon(this.#search);
+    this.#terminal.loadAddon(new Unicode11Addon());
+    this.#terminal.loadAddon(new WebLinksAddon());
+    this.#terminal.unicode.activeVersion = '11';
+    this.#terminal.open(element);
+    this.#terminal.textarea?.setAttribute('aria-label', `Terminal ${options.name}`);
+    this.#drawFast();
+    this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
+    this.#terminal.onResize(({ cols, rows }) => this.#typing && options.onSize(cols, rows));
+    this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
+    this.#observer = new ResizeObserver(() => this.#fit.fit());
+    this.#observer.observe(element);
+  }
+
+  /** Resolves when the bytes are drawn: what comes faster waits. */
+  append(bytes: Uint8Array, offset: number): Promise<void> | undefined {
+    if (offset + bytes.length <= this.#written) return undefined;
+    this.#written = offset + bytes.length;
+    return new Promise((resolve) => this.#terminal.write(bytes, resolve));
+  }
+
+  /** Shows the bytes up to an offset; going back draws anew from the start. */
+  showUpTo(buffer: TerminalBuffer, end: number): void {
+    if (end < this.#written || this.#written < buffer.start) {
+      this.#terminal.reset();
+      this.#written = buffer.start;
+    }
+    const bytes = buffer.slice(this.#written, end);
+    if (bytes.length) void this.append(bytes, this.#written);
+  }
+
+  /** Scrolls to where a byte was printed, as far as line breaks tell. */
+  scrollTo(buffer: TerminalBuffer, offset: number): void {
+    let lines = 0;
+    for (const byte of buffer.slice(offset)) if (byte === 10) lines += 1;
+    const { baseY, cursorY } = this.#terminal.buffer.active;
+    this.#terminal.scrollToLine(Math.max(0, baseY + cursorY - lines - 1));
+  }
+
+  setTyping(typing: boolean): void {
+    this.#typing = typing;
+    this.#terminal.options.disableStdin = !typing;
+    this.#terminal.options.cursorBlink = typing;
+    if (!typing) return;
+    this.#terminal.focus();
+    this.#options.onSize(this.#terminal.cols, this.#terminal.rows);
+  }
+
+  style({ dark, size }: { dark: boolean; size: number }): void {
+    this.#terminal.options.theme = dark ? darkTheme() : lightTheme();
+    this.#terminal.options.fontSize = size;
+    this.#fit.fit();
+  }
+
+  find(text: string, direction: 'next' | 'previous'): void {
+    const decorations = {
+      matchBackground: '#f5b83d',
+      matchOverviewRuler: '#f5b83d',
+      activeMatchBackground: '#ff9f1c',
+      activeMatchColorOverviewRuler: '#ff9f1c',
+    };
+    if (direction === 'next') this.#search.findNext(text, { decorations });
+    else this.#search.findPrevious(text, { decorations });
+  }
+
+  endSearch(): void {
+    this.#search.clearDecorations();
+    this.#terminal.focus();
+  }
+
+  dispose(): void {
+    this.#observer.disconnect();
+    this.#terminal.dispose();
+  }
+
+  #drawFast(): void {
+    try {
+      const webgl = new WebglAddon();
+      webgl.onContextLoss(() => webgl.dispose());
+      this.#terminal.loadAddon(webgl);
+    } catch {
+      // Without WebGL xterm draws with the DOM: slower, but the same.
+    }
+  }
+
+  /** Copy and search keep their keys; everything else goes to the program. */
+  #key(event: KeyboardEvent): boolean {
+    if (event.type !== 'keydown') return true;
+    const mod = event.ctrlKey || event.metaKey;
+    if (mod && event.key.toLowerCase() === 'f' && (event.shiftKey || !this.#typing)) {
+      event.preventDefault();
+      this.#options.onFind();
+      return false;
+    }
+    const copies = mod && event.key.toLowerCase() === 'c' && this.#terminal.hasSelection();
+    if (copies) void navigator.clipboard.writeText(this.#terminal.getSelection());
+    return !copies;
+  }
+}
+
+const darkTheme = (): ITheme => ({
+  background: colour('panel'),
+  foreground: colour('ink'),
+  cursor: colour('ink'),
+  selectionBackground: '#f5b83d55',
+  black: '#43474e',
+  red: '#ff7b72',
+  green: '#56c271',
+  yellow: '#e3b341',
+  blue: '#74b3ff',
+  magenta: '#d2a8ff',
+  cyan: '#56d4dd',
+  white: '#c9ced4',
+  brightBlack: '#8d939b',
+});
+
+const lightTheme = (): ITheme => ({
+  background: colour('panel'),
+  foreground: colour('ink'),
+  cursor: colour('ink'),
+  selectionBackground: '#f5b83d66',
+  black: '#1b1d1f',
+  red: '#b3261e',
+  green: '#1a6f33',
+  yellow: '#7a5700',
+  blue: '#0b5cad',
+  magenta: '#7b3fb0',
+  cyan: '#0f6a73',
+  white: '#686c71',
+  brightBlack: '#54585d',
+});

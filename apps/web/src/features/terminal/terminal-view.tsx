@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from 'react';
+import { useCommands } from '@/lib/commands';
+import { usePreferences } from '@/lib/preferences';
+import { live } from '@/lib/server';
+import { sayError } from '@/lib/toasts';
+import { useDark } from '@/lib/theme';
+import { usePlaces } from '../sessions/places';
+import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
+import { Screen } from './screen';
+import { SearchBar } from './search-bar';
+import '@xterm/xterm/css/xterm.css';
+
+/** One terminal as it is, or as it was at the moment looked at. */
+export function TerminalView({ name }: { name: string }) {
+  const session = useSessionId();
+  const element = useRef<HTMLDivElement>(null);
+  const [screen, setScreen] = useState<Screen | null>(null);
+  const [searching, setSearching] = useState(false);
+  const buffer = useLog((log) => log.terminals.get(name));
+  const past = useIsPast();
+  const upTo = useView((view) => view.terminalEnds.get(name) ?? 0);
+  const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
+  const size = usePreferences((state) => state.terminalSize);
+  const dark = useDark();
+  const typing = holder === 'user' && !past;
+
+  useEffect(() => {
+    if (!element.current) return;
+    const made = new Screen(element.current, {
+      name,
+      onFind: () => setSearching(true),
+      onKeys: (data) =>
+        live().request('terminal.keys', { session, terminal: name, data }).catch(sayError),
+      onSize: (columns, rows) =>
+        void live()
+          .request('terminal.resize', { session, terminal: name, columns, rows })
+          .catch(() => undefined),
+    });
+    setScreen(made);
+    return () => made.dispose();
+  }, [session, name]);
+
+  useEffect(() => screen?.style({ dark, size }), [screen, dark, size]);
+  useEffect(() => screen?.setTyping(typing), [screen, typing]);
+  useEffect(() => {
+    if (!screen || !buffer || past) return;
+    screen.showUpTo(buffer, buffer.end);
+    return buffer.listen((bytes, offset) => screen.append(bytes, offset));
+  }, [screen, buffer, past]);
+  useEffect(() => {
+    if (screen && buffer && past) screen.showUpTo(buffer, upTo);
+  }, [screen, buffer, past, upTo]);
+
+  const place = usePlaces((places) => places.terminal);
+  const serial = usePlaces((places) => places.serial);
+  useEffect(() => {
+    if (screen && buffer && place?.name === name && place.offset !== null)
+      screen.scrollTo(buffer, place.offset);
+  }, [screen, buffer, place, serial, name]);
+  useCommands(useFindCommand(() => setSearching(true)));
+
+  return (
+    <div className="relative h-full">
+      {searching && screen && <SearchBar screen={screen} onClose={() => setSearching(false)} />}
+      <div ref={element} className="h-full overflow-hidden" data-terminal={name} />
+    </div>
+  );
+}
+
+function useFindCommand(find: () => void) {
+  const latest = useRef(find);
+  latest.current = find;
+  const [commands] = useState(() => [
+    {
+      id: 'terminal.find',
+      title: 'Search the terminal',
+      group: 'Panels',
+      run: () => latest.current(),
+    },
+  ]);
+  return commands;
+}

@@ -1,0 +1,95 @@
+import { GitFork, Pause, Play, SkipBack, SkipForward, Undo2 } from 'lucide-react';
+import { Button } from '@/components/ui/button';
+import { Select } from '@/components/ui/field';
+import { IconButton } from '@/components/ui/icon-button';
+import { cx } from '@/lib/classes';
+import { attempt } from '@/lib/toasts';
+import { fork } from '../sessions/session-actions';
+import { useSummary } from '../sessions/queries';
+import { lookAt, useLog, useMoment, useSessionContext } from '../sessions/session-context';
+import { askRewind } from './rewind';
+import { Track } from './track';
+import { speeds, stepFrom } from './playback';
+import { usePlayback } from './use-playback';
+
+/** One scrubber over the log. All panels show the moment it points at. */
+export function Timeline() {
+  const context = useSessionContext();
+  const { moment } = context;
+  const at = useMoment((state) => state.at);
+  const playing = useMoment((state) => state.playing);
+  const speed = useMoment((state) => state.speed);
+  const last = useLog((log) => log.view.lastSeq);
+  const marks = useLog((log) => log.view.marks);
+  const first = useLog((log) => log.first);
+  const summary = useSummary(context.id);
+  usePlayback();
+  const here = at ?? last;
+  const step = (direction: 1 | -1) => {
+    const to = stepFrom(marks, here, direction);
+    if (to !== null) lookAt(context, to);
+    else if (direction === 1) lookAt(context, null);
+  };
+  const play = () => {
+    if (at === null) lookAt(context, first);
+    moment.setState({ playing: !playing });
+  };
+  return (
+    <footer
+      aria-label="Timeline"
+      className="flex h-10 shrink-0 items-center gap-1 border-t bg-panel px-3"
+    >
+      <IconButton label="Step back" icon={SkipBack} onClick={() => step(-1)} />
+      <IconButton
+        label={playing ? 'Pause the replay' : 'Play from here'}
+        icon={playing ? Pause : Play}
+        onClick={play}
+      />
+      <IconButton
+        label="Step forward"
+        icon={SkipForward}
+        onClick={() => step(1)}
+        disabled={at === null}
+      />
+      <Select
+        aria-label="Speed"
+        value={speed}
+        onChange={(event) => moment.setState({ speed: Number(event.target.value) })}
+        className="h-6 w-16 text-xs"
+      >
+        {speeds.map((each) => (
+          <option key={each} value={each}>
+            {each}×
+          </option>
+        ))}
+      </Select>
+      <Track
+        first={first}
+        last={last}
+        at={here}
+        marks={marks}
+        onMove={(seq) => lookAt(context, seq >= last ? null : seq)}
+      />
+      {at !== null && summary && (
+        <>
+          <Button small onClick={() => attempt(() => fork(summary, at))}>
+            <GitFork size={12} aria-hidden /> Fork here
+          </Button>
+          <Button small onClick={() => attempt(() => askRewind(context, at))}>
+            <Undo2 size={12} aria-hidden /> Rewind to here…
+          </Button>
+        </>
+      )}
+      <Button small look="ghost" aria-pressed={at === null} onClick={() => lookAt(context, null)}>
+        <span
+          aria-hidden
+          className={cx('size-2 rounded-full', at === null ? 'bg-run' : 'border border-faint')}
+        />
+        live
+      </Button>
+      <span className="w-20 text-right text-xs whitespace-nowrap text-faint tabular-nums">
+        {at === null ? `event ${last}` : `${at} / ${last}`}
+      </span>
+    </footer>
+  );
+}

@@ -1,0 +1,68 @@
+import { useMemo } from 'react';
+import type { Mark } from '../sessions/log-view';
+
+const colours: Record<Mark['kind'], string> = {
+  message: 'var(--ink)',
+  step: 'var(--line-strong)',
+  edit: 'var(--run)',
+  failed: 'var(--fail)',
+  approval: 'var(--amber-fill)',
+  ended: 'var(--pass)',
+};
+const most = 400;
+
+interface TrackProps {
+  first: number;
+  last: number;
+  at: number;
+  marks: readonly Mark[];
+  onMove(seq: number): void;
+}
+
+/** The log as a line with its marks, and a slider to move along it. */
+export function Track({ first, last, at, marks, onMove }: TrackProps) {
+  const span = Math.max(1, last - first);
+  const place = (seq: number) => `${((seq - first) / span) * 100}%`;
+  const drawn = useMemo(() => thin(marks, most), [marks]);
+  return (
+    <div className="relative mx-2 h-6 min-w-0 flex-1">
+      <div aria-hidden className="absolute inset-x-2 top-0 h-full">
+        <div className="absolute top-1/2 h-px w-full bg-line-strong" />
+        <div className="absolute top-1/2 h-px bg-muted" style={{ width: place(at) }} />
+        {drawn.map(({ seq, kind }) => (
+          <span
+            key={seq}
+            className="absolute top-1/2 -translate-1/2 rounded-full"
+            style={{
+              left: place(seq),
+              background: colours[kind],
+              width: kind === 'step' ? 3 : 6,
+              height: kind === 'step' ? 3 : 6,
+            }}
+          />
+        ))}
+      </div>
+      <input
+        type="range"
+        aria-label="Moment of the session"
+        aria-valuetext={`event ${at} of ${last}`}
+        min={first}
+        max={last}
+        value={at}
+        onChange={(event) => onMove(Number(event.target.value))}
+        className="scrubber absolute inset-0 h-full w-full"
+      />
+    </div>
+  );
+}
+
+/** At most so many marks, the telling ones kept. */
+function thin(marks: readonly Mark[], limit: number): readonly Mark[] {
+  if (marks.length <= limit) return marks;
+  const telling = marks.filter(({ kind }) => kind !== 'step' && kind !== 'edit');
+  if (telling.length > limit) {
+    const every = Math.ceil(telling.length / limit);
+    return telling.filter((_, index) => index % every === 0);
+  }
+  return telling;
+}

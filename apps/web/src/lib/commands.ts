@@ -1,0 +1,76 @@
+import { useEffect } from 'react';
+import { create } from 'zustand';
+import { createMatcher, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
+import { usePreferences } from '@/lib/preferences';
+
+/** Something a person can do, from the palette or by a shortcut. */
+export interface Command {
+  id: string;
+  title: string;
+  group: string;
+  /** The shortcut it has unless the person chose another. */
+  keys?: string;
+  run(): void;
+}
+
+interface Commands {
+  commands: ReadonlyMap<string, Command>;
+  paletteOpen: boolean;
+}
+
+export const useCommandList = create<Commands>()(() => ({
+  commands: new Map(),
+  paletteOpen: false,
+}));
+
+export const openPalette = (open: boolean): void => useCommandList.setState({ paletteOpen: open });
+
+/** Offers commands while a component is shown. Memoize the list. */
+export function useCommands(list: readonly Command[]): void {
+  useEffect(() => {
+    useCommandList.setState(({ commands }) => ({
+      commands: new Map([...commands, ...list.map((each) => [each.id, each] as const)]),
+    }));
+    return () =>
+      useCommandList.setState(({ commands }) => {
+        const left = new Map(commands);
+        for (const each of list) if (left.get(each.id) === each) left.delete(each.id);
+        return { commands: left };
+      });
+  }, [list]);
+}
+
+/** The shortcut of a command as the person has it; empty when it has none. */
+export const keysOf = (command: Pick<Command, 'id' | 'keys'>, chosen: Record<string, string>) =>
+  chosen[command.id] ?? command.keys ?? '';
+
+/** Runs commands by their shortcuts, but for plain keys while a person types. */
+export function listenForKeys(): () => void {
+  const match = createMatcher();
+  const listen = (event: KeyboardEvent) => {
+    const stroke = strokeOf(event);
+    if (event.defaultPrevented || event.isComposing) return;
+    if (!stroke.mod && !stroke.alt && isTyping(event.target)) return;
+    const { commands } = useCommandList.getState();
+    const id = match(stroke, bindings(commands.values()));
+    if (!id) return;
+    event.preventDefault();
+    commands.get(id)?.run();
+  };
+  document.addEventListener('keydown', listen);
+  return () => document.removeEventListener('keydown', listen);
+}
+
+function bindings(commands: Iterable<Command>): Map<string, string> {
+  const { keys } = usePreferences.getState();
+  const bound = new Map<string, string>();
+  for (const command of commands) {
+    const strokes = parseKeys(keysOf(command, keys));
+    if (strokes) bound.set(strokes.map(writeStroke).join(' '), command.id);
+  }
+  return bound;
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));

@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from 'react';
+import { usePreferences } from '@/lib/preferences';
+
+const systemDark = (): MediaQueryList => matchMedia('(prefers-color-scheme: dark)');
+
+/** Keeps the page's theme what the person chose, or what the system says. */
+export function applyTheme(): void {
+  const apply = () => {
+    const { theme } = usePreferences.getState();
+    const dark = theme === 'dark' || (theme === 'system' && systemDark().matches);
+    document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
+    document.dispatchEvent(new Event('belay:theme'));
+  };
+  usePreferences.subscribe(apply);
+  systemDark().addEventListener('change', apply);
+  apply();
+}
+
+export function useDark(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      document.addEventListener('belay:theme', changed);
+      return () => document.removeEventListener('belay:theme', changed);
+    },
+    () => document.documentElement.dataset['theme'] === 'dark',
+  );
+}
+
+/** Value of a colour of the theme, for what is drawn outside CSS. */
+export const colour = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
