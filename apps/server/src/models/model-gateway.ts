@@ -16,6 +16,8 @@ import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry
 import { readScript } from './scripted/script.js';
 import { Stopwatch } from './stopwatch.js';
 
+export type { ModelChoice } from './choices.js';
+
 /** Every call of a model goes through here: budgets, retries, usage, and the text that streams to the viewers. */
 @Injectable()
 export class ModelGateway {

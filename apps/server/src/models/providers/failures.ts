@@ -36,9 +36,12 @@ export function failureOf(
   if (error instanceof ModelFailure || error instanceof AppError) return error;
   const read = providerError.safeParse(typeof error === 'string' ? { message: error } : error);
   const known: ProviderError = read.success ? read.data : { message: String(error) };
+  if (known.statusCode !== undefined && known.statusCode < 400) {
+    return new ModelFailure('retry', `The reply of ${at.provider} broke off in the middle.`);
+  }
   const said = sentence(known, at.secret);
   const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
-  const status = known.statusCode ?? statusOfType(known);
+  const status = statusOf(known);
   if (status === 401 || status === 403) {
     const variable = keyVariables[at.provider] ?? 'its key';
     return new ModelFailure('fatal', `${at.provider} refused the key: check ${variable}.`);
@@ -64,7 +67,8 @@ const isServerSide = (status: number | undefined): boolean =>
   status !== undefined && (status === 429 || status >= 500);
 
 /** Errors within a stream have no status; their type or code says the same. */
-function statusOfType({ type, code }: ProviderError): number | undefined {
+function statusOf({ statusCode, type, code }: ProviderError): number | undefined {
+  if (statusCode !== undefined) return statusCode;
   if (typeof code === 'number' && code >= 400) return code;
   const name = `${type ?? ''} ${code ?? ''}`;
   if (/rate_limit/.test(name)) return 429;
@@ -88,8 +92,26 @@ function retryAfter({ responseHeaders = {}, responseBody = '' }: ProviderError) 
   return delay === undefined ? undefined : Number(delay);
 }
 
-function sentence({ message }: ProviderError, secret: string | undefined): string {
+function sentence(error: ProviderError, secret: string | undefined): string {
+  const message = messageIn(error.responseBody) ?? error.message;
   const clean = secret ? message.replaceAll(secret, '…') : message;
   const line = clean.replace(/\s+/g, ' ').trim().slice(0, 500);
   return /[.!?]$/.test(line) ? line : `${line}.`;
+}
+
+const errorBody = z.union([
+  z
+    .object({ error: z.object({ message: z.string().min(1) }) })
+    .transform(({ error }) => error.message),
+  z.object({ error: z.string().min(1) }).transform(({ error }) => error),
+  z.object({ message: z.string().min(1) }).transform(({ message }) => message),
+]);
+
+/** The forms of the four providers and of those that only resemble them, for which the SDK says the status. */
+function messageIn(body: string | undefined): string | undefined {
+  try {
+    return errorBody.safeParse(JSON.parse(body ?? '')).data;
+  } catch {
+    return undefined;
+  }
 }

@@ -117,8 +117,11 @@ export class ReplyBuilder {
     return this.parts.map((part) => (part.type === type ? part.text : '')).join('');
   }
 
+  /** Also without signatures: some models want the reasoning back that led to a call. */
   private opaque(): OpaqueReply | undefined {
-    if (!this.parts.some((part) => part.metadata)) return undefined;
+    const types = new Set(this.parts.map(({ type }) => type));
+    const reasoned = types.has('reasoning') && types.has('call');
+    if (!reasoned && !this.parts.some((part) => part.metadata)) return undefined;
     const parts = this.parts.map((part) => ({
       ...(part.type === 'call'
         ? { type: part.type, id: part.call.id }

@@ -1,0 +1,180 @@
+import { TestGateway, turn } from '../testing/gateway.js';
+import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
+import {
+  anthropicMessages,
+  chatCompletions,
+  googleGenerate,
+  openaiResponses,
+  type Wire,
+} from '../testing/wire.js';
+
+describe('what differs from provider to provider', () => {
+  let server: ProviderServer;
+  let test: TestGateway;
+  const open = async (wire: Wire, model = wire.model) => {
+    test = await TestGateway.open(wire.environment(server.url));
+    await test.session(model);
+  };
+  beforeEach(async () => {
+    server = await ProviderServer.open();
+  });
+  afterEach(async () => {
+    await test.close();
+    await server.close();
+  });
+
+  it.each([chatCompletions, openaiResponses, anthropicMessages])(
+    'reads the other calls when one is malformed JSON: $provider',
+    async (wire) => {
+      await open(wire);
+      const calls = [
+        { id: 'call_1', name: 'terminal_run', input: '{"command": "ls"' },
+        { id: 'call_2', name: 'finish', input: '{}' },
+      ];
+      server.answer(streaming(wire.reply({ calls })), streaming(wire.reply({ text: 'Again.' })));
+      const reply = await test.generate();
+      expect(reply.calls[0]).toMatchObject({
+        operation: 'terminal.run',
+        input: '{"command": "ls"',
+        invalid: expect.stringMatching(/^The input is not valid JSON: /) as string,
+      });
+      expect(reply.calls[1]).toEqual({ id: 'call_2', operation: 'finish', input: {} });
+      // The history with the malformed call can be sent back.
+      const results = reply.calls.map(({ id, operation }) => ({
+        id,
+        operation,
+        output: {},
+        failed: true,
+        images: [],
+      }));
+      await test.generate(turn({ role: 'assistant', ...reply }, { role: 'tool', results }));
+      expect(server.requests).toHaveLength(2);
+    },
+  );
+
+  it('keeps the order and the signatures of Anthropic’s thinking, and drops them for another provider', async () => {
+    await open(anthropicMessages);
+    const call = { id: 'call_1', name: 'terminal_run', input: '{"command":"ls"}' };
+    const wire = { text: 'Looking.', reasoning: 'First look.', calls: [call] };
+    server.answer(
+      streaming(anthropicMessages.reply(wire)),
+      streaming(anthropicMessages.reply({ text: 'Fine.' })),
+    );
+    const reply = await test.generate();
+    const results = [
+      { id: 'call_1', operation: 'terminal.run', output: 1, failed: false, images: [] },
+    ];
+    const history = turn({ role: 'assistant', ...reply }, { role: 'tool', results });
+    await test.generate(history);
+    const messages = server.requests[1]?.body['messages'] as { role: string; content: object[] }[];
+    expect(messages[1]?.content).toEqual([
+      { type: 'thinking', thinking: 'First look.', signature: 'signed-1' },
+      { type: 'text', text: 'Looking.' },
+      { type: 'tool_use', id: 'call_1', name: 'terminal_run', input: { command: 'ls' } },
+    ]);
+    await test.close();
+    await open(chatCompletions);
+    server.answer(streaming(chatCompletions.reply({ text: 'Fine.' })));
+    await test.generate(history);
+    const elsewhere = JSON.stringify(server.requests[2]?.body);
+    expect(elsewhere).not.toContain('signed-1');
+    expect(elsewhere).not.toContain('First look.');
+    expect(elsewhere).toContain('Looking.');
+  });
+
+  it('marks what Anthropic shall cache, and pays for reading and writing it', async () => {
+    await open(anthropicMessages);
+    const usage = { input: 10_000, cached: 6_000, cacheWrite: 3_000, output: 100 };
+    server.answer(streaming(anthropicMessages.reply({ text: 'Yes.', usage })));
+    const { usage: used } = await test.generate(
+      turn(
+        { role: 'assistant', text: 'One.', calls: [] },
+        { role: 'user', text: 'Two.', images: [] },
+        { role: 'assistant', text: 'Three.', calls: [] },
+        { role: 'user', text: 'Four.', images: [] },
+      ),
+    );
+    const { system, messages } = server.requests[0]!.body as {
+      system: object[];
+      messages: { content: { text: string; cache_control?: object }[] }[];
+    };
+    expect(system).toMatchObject([{ cache_control: { type: 'ephemeral' } }]);
+    const marked = messages.flatMap(({ content }) => content.filter((part) => part.cache_control));
+    expect(marked.map(({ text }) => text)).toEqual(['Two.', 'Four.']);
+    // 1,000 fresh at $3, 6,000 read at $0.30, 3,000 written at $3.75, 100 out at $15 for a million.
+    expect(used.dollars).toBeCloseTo(0.003 + 0.0018 + 0.01125 + 0.0015, 10);
+    expect(used).toMatchObject({ inputTokens: 10_000, cachedTokens: 6_000 });
+  });
+
+  it('stores nothing at OpenAI and asks for the same cache for a session', async () => {
+    await open(openaiResponses, 'openai:gpt-5?reasoning=high');
+    server.answer(streaming(openaiResponses.reply({ text: 'Yes.' })));
+    await test.generate();
+    expect(server.requests[0]?.path).toBe('/v1/responses');
+    expect(server.requests[0]?.body).toMatchObject({
+      store: false,
+      prompt_cache_key: 's',
+      include: ['reasoning.encrypted_content'],
+      reasoning: { effort: 'high' },
+    });
+  });
+
+  it('tries again after Anthropic is overloaded in the middle of a stream', async () => {
+    await open(anthropicMessages);
+    const begun = anthropicMessages.reply({ text: 'Half' }).slice(0, 4);
+    const overloaded = `event: error\ndata: ${JSON.stringify(anthropicMessages.error('Overloaded', 'overloaded_error'))}\n\n`;
+    server.answer(
+      streaming([...begun, overloaded]),
+      streaming(anthropicMessages.reply({ text: 'Whole' })),
+    );
+    expect((await test.generate()).text).toBe('Whole');
+    expect((await test.events('retry'))[0]?.message).toMatch(
+      /^anthropic answered 529: Overloaded\. Trying again in /,
+    );
+  });
+
+  it('reads the time to wait from Google’s error', async () => {
+    await open(googleGenerate);
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '0.5s' }];
+    const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED', details };
+    server.answer(failing(429, { error }), streaming(googleGenerate.reply({ text: 'Now.' })));
+    await test.generate();
+    expect((await test.events('retry'))[0]?.args['seconds']).toBe(0.5);
+  });
+
+  it('does not wait for hours', async () => {
+    await open(chatCompletions);
+    server.answer(
+      failing(429, chatCompletions.error('Come back tomorrow'), { 'retry-after': '7200' }),
+    );
+    await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('does not try again when the account is empty', async () => {
+    await open(openaiResponses);
+    server.answer(
+      failing(429, openaiResponses.error('You exceeded your quota', 'insufficient_quota')),
+    );
+    await expect(test.generate()).rejects.toThrow(/no credit left/);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('says when a content filter withheld the reply, and when it was cut by its length', async () => {
+    await open(chatCompletions);
+    server.answer(
+      streaming(chatCompletions.reply({ finish: 'content_filter' })),
+      streaming(chatCompletions.reply({ text: 'Half a sent', finish: 'length' })),
+    );
+    await expect(test.generate()).rejects.toThrow(/content filter/);
+    expect(await test.generate()).toMatchObject({ text: 'Half a sent', finish: 'length' });
+  });
+
+  it('tries again while nothing listens at the address', async () => {
+    await open(chatCompletions);
+    await server.close();
+    await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
+    expect(await test.events('retry')).toHaveLength(2);
+    server = await ProviderServer.open();
+  });
+});

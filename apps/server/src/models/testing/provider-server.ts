@@ -1,0 +1,88 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ProviderRequest {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+export type ProviderAnswer = (response: ServerResponse) => void;
+
+/** Stands in for a language model's provider: answers in the order given, in its real wire format. */
+export class ProviderServer {
+  readonly requests: ProviderRequest[] = [];
+  /** Resolves when a client has left before its answer was complete. */
+  readonly abandoned = Promise.withResolvers<void>();
+  private readonly answers: ProviderAnswer[] = [];
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      response.once('close', () => {
+        if (!response.writableFinished) this.abandoned.resolve();
+      });
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
+        this.requests.push({ path: request.url ?? '', headers: request.headers, body });
+        const answer =
+          this.answers.shift() ?? failing(418, { error: { message: 'no answer left' } });
+        answer(response);
+      });
+    });
+  }
+
+  static async open(): Promise<ProviderServer> {
+    const provider = new ProviderServer();
+    await new Promise<void>((resolve) => provider.server.listen(0, '127.0.0.1', resolve));
+    return provider;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  answer(...answers: ProviderAnswer[]): void {
+    this.answers.push(...answers);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** `cut`: the connection breaks after the events; `open`: it stays, and nothing more comes. */
+export function streaming(
+  events: readonly string[],
+  end: 'end' | 'cut' | 'open' = 'end',
+): ProviderAnswer {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const body = events.join('');
+    // In small pieces, so that events and characters are split across them.
+    const bytes = Buffer.from(body);
+    for (let at = 0; at < bytes.length; at += 37) response.write(bytes.subarray(at, at + 37));
+    if (end === 'end') response.end();
+    else if (end === 'cut') setImmediate(() => response.destroy());
+  };
+}
+
+export function failing(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): ProviderAnswer {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
