@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 
 const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
@@ -81,7 +82,7 @@ export class Config {
   /** Everything that was set, for what asks the host about proxies and package registries. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 
-  /** Throws an Error that names the variable when one cannot be read. */
+  /** Throws an AppError that names the variable when one cannot be read. */
   constructor(env: Record<string, string | undefined> = process.env) {
     const set = parse(env);
     this.environment = env;
@@ -125,7 +126,7 @@ function parse(env: Record<string, string | undefined>): z.output<typeof environ
   const parsed = environment.safeParse(env);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The environment cannot be read. ${faults.join('; ')}.`);
+  throw new AppError('invalid_input', `The environment cannot be read. ${faults.join('; ')}.`);
 }
 
 /** `os.userInfo` throws for a user without an entry in the passwd file. */

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../config.js';
 
-/** A session that the product ships: a folder with `example.yaml`, its script and its project. */
+/** A session that the product ships: a folder with `session.yaml`, its script and its project. */
 export interface Example {
   name: string;
   title: string;
@@ -21,29 +21,28 @@ export interface Example {
 const description = z.object({
   title: z.string().optional(),
   task: z.string(),
-  model: z.string().optional(),
+  model: z.string().default('scripted'),
 });
 
 @Injectable()
 export class Examples {
-  constructor(private readonly config: Config) {}
+  private readonly folder: string | undefined;
+
+  constructor({ examples }: Config) {
+    this.folder = examples && join(examples, 'sessions');
+  }
 
   async list(): Promise<Example[]> {
-    const { examples } = this.config;
-    if (!examples) return [];
-    const entries = await readdir(examples, { withFileTypes: true }).catch(() => []);
+    if (!this.folder) return [];
+    const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-    const found = await Promise.all(names.toSorted().map((name) => this.read(examples, name)));
+    const found = await Promise.all(names.toSorted().map((name) => this.read(name)));
     return found.filter((example) => example !== undefined);
   }
 
   /** Throws `not_found` when there is no such example. */
   async find(name: string): Promise<Example> {
-    const { examples } = this.config;
-    const example =
-      examples && /^[\w.-]+$/.test(name) && !name.startsWith('.')
-        ? await this.read(examples, name)
-        : undefined;
+    const example = /^[\w-]+$/.test(name) ? await this.read(name) : undefined;
     if (!example) throw new AppError('not_found', `There is no example ${name}.`);
     return example;
   }
@@ -52,7 +51,7 @@ export class Examples {
   async pack(name: string): Promise<Readable> {
     await this.find(name);
     const archive = pack();
-    const project = join(this.config.examples ?? '', name, 'project');
+    const project = join(this.folder ?? '', name, 'project');
     const read = archive.pipe(new PassThrough());
     addFolder(archive, project, '').then(
       () => archive.finalize(),
@@ -61,8 +60,10 @@ export class Examples {
     return read;
   }
 
-  private async read(folder: string, name: string): Promise<Example | undefined> {
-    const text = await readFile(join(folder, name, 'example.yaml'), 'utf8').catch(() => undefined);
+  private async read(name: string): Promise<Example | undefined> {
+    if (!this.folder) return undefined;
+    const { folder } = this;
+    const text = await readFile(join(folder, name, 'session.yaml'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
     const {
       title = name,

@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { ApprovalsModule } from './approvals/approvals.module.js';
+import { DoorsModule } from './doors/doors.module.js';
+import { EgressModule } from './egress/egress.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { SandboxesModule } from './sandboxes/sandboxes.module.js';
+import { LogsModule } from './sessions/logs.module.js';
+import { SessionsModule } from './sessions/sessions.module.js';
+import { StorageModule } from './storage/storage.module.js';
+
+@Module({
+  imports: [
+    StorageModule,
+    LogsModule,
+    ModelsModule,
+    ApprovalsModule,
+    EgressModule,
+    SandboxesModule,
+    SessionsModule,
+    DoorsModule,
+  ],
+})
+export class AppModule {}

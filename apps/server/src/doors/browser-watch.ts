@@ -1,0 +1,61 @@
+import { isFact } from '@belay/protocol';
+import type { SandboxService } from '../sandboxes/sandbox.service.js';
+import type { EventLog } from '../sessions/event-log.js';
+import { isCongested, type ViewerSocket } from './viewer.js';
+import type { Live } from '../sessions/live.js';
+
+/** Who looks at which browser. An agent takes pictures only while somebody does. */
+export class BrowserWatch {
+  private readonly watchers = new Map<string, Set<ViewerSocket>>();
+  private readonly endings: (() => void)[];
+
+  constructor(
+    private readonly sandboxes: SandboxService,
+    log: EventLog,
+    live: Live,
+  ) {
+    const show = (frame: Parameters<Parameters<typeof live.on<'frame'>>[1]>[0]): void => {
+      for (const socket of this.watchers.get(frame.session) ?? []) {
+        // The next picture is as good: one that finds the way blocked is dropped.
+        if (!isCongested(socket)) socket.emit('frame', frame);
+      }
+    };
+    live.on('frame', show);
+    this.endings = [
+      () => live.off('frame', show),
+      log.subscribeAll((session, events) => {
+        const begins = events.some(
+          (event) => isFact(event, 'state') && event.args.state === 'running',
+        );
+        if (begins && this.watchers.has(session)) this.tell(session, true);
+      }),
+    ];
+  }
+
+  set(socket: ViewerSocket, session: string, watched: boolean): void {
+    const watchers = this.watchers.get(session) ?? new Set();
+    const before = watchers.size;
+    if (watched) watchers.add(socket);
+    else watchers.delete(socket);
+    if (watchers.size > 0) this.watchers.set(session, watchers);
+    else this.watchers.delete(session);
+    if (before === 0 && watchers.size === 1) this.tell(session, true);
+    if (before === 1 && watchers.size === 0) this.tell(session, false);
+  }
+
+  remove(socket: ViewerSocket): void {
+    for (const session of [...this.watchers.keys()]) this.set(socket, session, false);
+  }
+
+  close(): void {
+    for (const end of this.endings) end();
+  }
+
+  private tell(session: string, watched: boolean): void {
+    // An agent that is not there is told when it runs again.
+    void this.sandboxes
+      .agent(session)
+      ?.call('browser.watch', { watched })
+      .catch(() => undefined);
+  }
+}

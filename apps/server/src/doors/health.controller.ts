@@ -1,0 +1,50 @@
+import { Controller, Get, Header, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { sql } from 'kysely';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { Database } from '../storage/database.js';
+import { Metrics } from './metrics.js';
+import { Open } from './open.js';
+
+/** Checks of the engine take a while: what they said last is good enough for this long. */
+const engineMs = 10_000;
+
+@Controller()
+export class HealthController {
+  private engine: { at: number; ok: boolean | null } = { at: 0, ok: null };
+
+  constructor(
+    private readonly database: Database,
+    private readonly sandboxes: SandboxService,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Open to all and quick: whether the server works, and what it last heard from the engine. */
+  @Get('health')
+  @Open()
+  async health(@Res({ passthrough: true }) response: Response) {
+    this.lookAtEngine();
+    const database = await sql`select 1`.execute(this.database.kysely).then(
+      () => true,
+      () => false,
+    );
+    if (!database) response.status(503);
+    return { ok: database, database, engine: this.engine.ok };
+  }
+
+  @Get('metrics')
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  read(): Promise<string> {
+    return this.metrics.text();
+  }
+
+  private lookAtEngine(): void {
+    const now = Date.now();
+    if (now - this.engine.at < engineMs) return;
+    this.engine = { at: now, ok: this.engine.ok };
+    this.sandboxes.checks().then(
+      (checks) => (this.engine.ok = checks.every((check) => check.ok)),
+      () => (this.engine.ok = false),
+    );
+  }
+}

@@ -1,0 +1,89 @@
+import { buffer } from 'node:stream/consumers';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { AppError, newRule, type Rule, type RulePreview } from '@belay/protocol';
+import type { Request } from 'express';
+import { createZodDto } from 'nestjs-zod';
+import { z } from 'zod';
+import { RulePreviews } from '../approvals/rule-preview.js';
+import { RulesStore } from '../approvals/rules.store.js';
+import { ModelGateway, type ModelChoice } from '../models/model-gateway.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
+import { Examples, type Example } from '../sessions/examples.js';
+import { Search, type Found } from '../sessions/search.js';
+import { WorkspaceStore } from '../sessions/workspace.store.js';
+
+class SearchQuery extends createZodDto(z.object({ q: z.string().max(1_000) })) {}
+class RuleBody extends createZodDto(newRule) {}
+
+/** What is not about one session: uploads, models, checks, examples, search and rules. */
+@Controller('api')
+export class ServerController {
+  constructor(
+    private readonly workspaces: WorkspaceStore,
+    private readonly blobs: BlobStore,
+    private readonly models: ModelGateway,
+    private readonly sandboxes: SandboxService,
+    private readonly examples: Examples,
+    private readonly searches: Search,
+    private readonly rules: RulesStore,
+    private readonly previews: RulePreviews,
+  ) {}
+
+  @Post('workspaces')
+  async uploadWorkspace(@Req() request: Request): Promise<{ workspace: string }> {
+    return { workspace: await this.workspaces.upload(request) };
+  }
+
+  @Post('blobs')
+  async uploadBlob(@Req() request: Request): Promise<{ blob: string }> {
+    const stated = Number(request.headers['content-length'] ?? Number.NaN);
+    if (!(stated <= maxBlobBytes)) {
+      throw new AppError('too_large', 'A picture or file may have at most 16 MiB; say its length.');
+    }
+    const type = request.headers['content-type'] ?? '';
+    return { blob: await this.blobs.put(await buffer(request), type) };
+  }
+
+  @Get('models')
+  listModels(): Promise<ModelChoice[]> {
+    return this.models.choices();
+  }
+
+  @Get('checks')
+  checks(): ReturnType<SandboxService['checks']> {
+    return this.sandboxes.checks();
+  }
+
+  @Get('examples')
+  listExamples(): Promise<Example[]> {
+    return this.examples.list();
+  }
+
+  @Get('search')
+  search(@Query() { q }: SearchQuery): Promise<Found[]> {
+    return this.searches.find(q);
+  }
+
+  @Get('rules')
+  listRules(): Promise<Rule[]> {
+    return this.rules.list();
+  }
+
+  @Post('rules')
+  createRule(@Body() body: RuleBody): Promise<Rule> {
+    return this.rules.create(body);
+  }
+
+  @Post('rules/preview')
+  @HttpCode(200)
+  previewRule(@Body() body: RuleBody): Promise<RulePreview> {
+    return this.previews.preview(body);
+  }
+
+  @Delete('rules/:rule')
+  @HttpCode(204)
+  removeRule(@Param('rule') rule: string): Promise<void> {
+    return this.rules.remove(rule);
+  }
+}

@@ -1,0 +1,65 @@
+import type { LoggerService } from '@nestjs/common';
+import pino, { type Logger } from 'pino';
+import type { Config } from './config.js';
+
+/** Where a secret may stand in what is logged. */
+const secrets = ['token', 'viewerToken', 'key', 'apiKey', 'authorization', 'cookie', 'password'];
+
+/** Logs of the server: lines of JSON on stderr, for stdout has the line that says it is ready. */
+export class ServerLogger implements LoggerService {
+  private readonly pino: Logger;
+
+  constructor(config: Pick<Config, 'logLevel'>) {
+    this.pino = pino(
+      {
+        level: config.logLevel,
+        base: { pid: process.pid },
+        redact: {
+          paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+          censor: '(hidden)',
+        },
+      },
+      pino.destination({ dest: 2, sync: true }),
+    );
+  }
+
+  log(message: unknown, ...more: unknown[]): void {
+    // Nest tells of each module and route it sets up: of use to its developers only.
+    this.write(isStartup(more) ? 'debug' : 'info', message, more);
+  }
+  error(message: unknown, ...more: unknown[]): void {
+    this.write('error', message, more);
+  }
+  warn(message: unknown, ...more: unknown[]): void {
+    this.write('warn', message, more);
+  }
+  debug(message: unknown, ...more: unknown[]): void {
+    this.write('debug', message, more);
+  }
+  verbose(message: unknown, ...more: unknown[]): void {
+    this.write('trace', message, more);
+  }
+  fatal(message: unknown, ...more: unknown[]): void {
+    this.write('fatal', message, more);
+  }
+
+  private write(level: pino.Level, message: unknown, more: unknown[]): void {
+    const context = more.findLast((each) => typeof each === 'string');
+    if (message instanceof Error) this.pino[level]({ context, err: message });
+    else if (typeof message === 'object' && message !== null) {
+      const { error, ...fields } = message as Record<string, unknown>;
+      this.pino[level]({ context, ...fields, ...(error !== undefined && { err: error }) });
+    } else this.pino[level]({ context }, '%s', message);
+  }
+}
+
+const startup = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'WebSocketsController',
+]);
+
+const isStartup = (more: unknown[]): boolean => startup.has(String(more.at(-1)));
