@@ -8,7 +8,7 @@ const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b\d{4}-\d\d-\d\d\b/g, '<date>'],
   [/\b\d\d:\d\d:\d\d(\.\d+)?\b/g, '<time>'],
   [
-    /\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? ((\d\d? )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d\d?)?)( \d{4})?/g,
+    /\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? ((\d\d? )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( +\d\d?)?)( \d{4})?/g,
     '<date>',
   ],
   // How long something took.
@@ -29,7 +29,7 @@ const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
 /** Measures of the machine, by their names in results. */
 const measured = new Set(['seconds', 'memoryUsedBytes', 'diskFreeBytes', 'from', 'to', 'size']);
 
-/** A copy in which everything that is volatile is evened out, at any depth. */
+/** A copy in which everything that is volatile is evened out, at any depth, with the keys of objects in order. */
 export function steady(value: unknown, key?: string): unknown {
   if (typeof value === 'string') {
     return rules.reduce((text, [pattern, instead]) => text.replace(pattern, instead), value);
@@ -40,7 +40,6 @@ export function steady(value: unknown, key?: string): unknown {
     return key === 'images' ? value.map(() => '<picture>') : value.map((item) => steady(item));
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, steady(member, name)]),
-  );
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, steady(member, name)]));
 }

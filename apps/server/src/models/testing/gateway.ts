@@ -32,7 +32,10 @@ export class TestGateway {
     return this.logs.session('s', { model, ...more });
   }
 
-  generate(request: Partial<ModelRequest> = {}, signal = new AbortController().signal) {
+  generate(
+    request: Partial<ModelRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+  ) {
     return this.gateway.generate('s', { ...turn(), ...request }, { signal });
   }
 

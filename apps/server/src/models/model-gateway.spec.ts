@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestGateway } from './testing/gateway.js';
+import { ProviderServer, streaming } from './testing/provider-server.js';
+import { anthropicMessages, chatCompletions } from './testing/wire.js';
+
+describe('budgets', () => {
+  let server: ProviderServer;
+  let test: TestGateway;
+  beforeEach(async () => {
+    server = await ProviderServer.open();
+    test = await TestGateway.open({
+      ...chatCompletions.environment(server.url),
+      ...anthropicMessages.environment(server.url),
+    });
+  });
+  afterEach(async () => {
+    await test.close();
+    await server.close();
+  });
+  const yes = () => streaming(chatCompletions.reply({ text: 'Yes.' }));
+
+  it.each([
+    ['steps', { steps: 2 }, 2, 2],
+    ['tokens', { tokens: 200 }, 200, 258],
+  ])('stops before the call that %s forbid', async (budget, budgets, limit, used) => {
+    await test.session(chatCompletions.model, { budgets });
+    server.answer(yes(), yes());
+    await test.generate();
+    await test.generate();
+    await expect(test.generate()).rejects.toMatchObject({
+      code: 'limit_reached',
+      details: { budget, limit, used },
+    });
+    expect(server.requests).toHaveLength(2);
+    expect((await test.events('limit'))[0]?.args).toEqual({ budget, limit, used });
+    expect((await test.logs.log.summary('s')).state).toBe('limited');
+  });
+
+  it('counts dollars by the price table', async () => {
+    await test.session(anthropicMessages.model, { budgets: { dollars: 0.01 } });
+    const usage = { input: 4_000, output: 0 };
+    server.answer(streaming(anthropicMessages.reply({ text: 'Yes.', usage })));
+    expect((await test.generate()).usage.dollars).toBeCloseTo(0.012, 10);
+    await expect(test.generate()).rejects.toThrow(
+      'The budget of $0.01 is spent: $0.0120 were used.',
+    );
+  });
+
+  it('refuses a budget in dollars for a model without a price', async () => {
+    await test.session(chatCompletions.model, { budgets: { dollars: 1 } });
+    await expect(test.generate()).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('aborts a running call when the wall time is over', async () => {
+    await test.session(chatCompletions.model, { budgets: { seconds: 1 } });
+    server.answer(streaming(chatCompletions.reply({ text: 'A long story' }).slice(0, 2), 'open'));
+    await expect(test.generate()).rejects.toMatchObject({
+      code: 'limit_reached',
+      details: { budget: 'seconds' },
+    });
+  });
+});
+
+describe('choices and checks', () => {
+  let folder: string;
+  let test: TestGateway;
+  const open = async (env: Record<string, string> = {}) => {
+    test = await TestGateway.open({ BELAY_EXAMPLES: folder, ...env });
+    return test.gateway;
+  };
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'belay-models-'));
+    await mkdir(join(folder, 'sessions', 'greet'), { recursive: true });
+    await writeFile(
+      join(folder, 'sessions', 'greet', 'script.yaml'),
+      'title: Greet\nturns:\n  - say: Hello\n    finish: Greeted\n',
+    );
+  });
+  afterEach(async () => {
+    await test.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('puts what is ready first and says what the others need', async () => {
+    const choices = await (await open({ ANTHROPIC_API_KEY: 'k' })).choices();
+    expect(choices[0]).toMatchObject({
+      name: expect.stringMatching(/^anthropic:/) as string,
+      ready: true,
+    });
+    expect(choices).toContainEqual({
+      name: 'scripted:example:greet',
+      title: 'Greet',
+      ready: true,
+      remedy: null,
+    });
+    const last = choices.at(-1);
+    expect(last).toMatchObject({ ready: false, remedy: expect.stringContaining('Set ') as string });
+    const order = choices.map(({ ready }) => ready);
+    expect(order).toEqual(order.toSorted((a, b) => Number(b) - Number(a)));
+  });
+
+  it('lists what an OpenAI-compatible server offers', async () => {
+    const server = await ProviderServer.open();
+    server.answer((response) => response.end(JSON.stringify({ data: [{ id: 'qwen' }] })));
+    const choices = await (await open(chatCompletions.environment(server.url))).choices();
+    expect(choices[0]).toMatchObject({ name: 'openai-compatible:qwen', ready: true });
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer key-1');
+    await server.close();
+  });
+
+  it.each([
+    ['gpt', /^There is no model "gpt"; write PROVIDER:MODEL with one of openai, /],
+    ['nobody:x', /^There is no model "nobody:x"; /],
+    ['openai:gpt-5', /^openai is not set up\. Set OPENAI_API_KEY and start the server again\.$/],
+    ['openai-compatible:x', /Set OPENAI_COMPATIBLE_BASE_URL/],
+    ['anthropic:x?tools=maybe', /^A model has no option tools=maybe; there are /],
+    ['scripted:/nowhere/a.yaml', /^There is no script \/nowhere\/a\.yaml\.$/],
+    ['scripted:example:nobody', /^There is no script .*sessions\/nobody\/script\.yaml\.$/],
+    ['cassette:/nowhere/a.jsonl', /^There is no cassette \/nowhere\/a\.jsonl; record one with /],
+    ['cassette:/a?record=google:x', /^google is not set up\./],
+    ['cassette:/a?record=cassette:/b', /^A cassette cannot record another cassette\.$/],
+  ])('says in one sentence why %s cannot be used', async (model, sentence) => {
+    const gateway = await open();
+    await expect(gateway.check(model)).rejects.toThrow(sentence);
+  });
+
+  it('passes what can be used', async () => {
+    const gateway = await open({
+      OPENAI_API_KEY: 'k',
+      OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1',
+    });
+    for (const model of [
+      'openai:gpt-5?reasoning=low',
+      'openai-compatible:llama3?tools=tags&context=8192',
+      'scripted:example:greet',
+      `cassette:${folder}/new.jsonl?record=openai:gpt-5`,
+    ]) {
+      await expect(gateway.check(model)).resolves.toBeUndefined();
+    }
+  });
+});
