@@ -1,0 +1,26 @@
+/** What programs in the sandbox must know to go out by the proxy on loopback, and whom they trust there. */
+export function egressEnvironment(options: {
+  proxy: string;
+  certificates: string | null;
+}): Record<string, string> {
+  const { proxy, certificates } = options;
+  const direct = 'localhost,127.0.0.1,::1';
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    NODE_USE_ENV_PROXY: '1',
+    ...(certificates && {
+      SSL_CERT_FILE: certificates,
+      NODE_EXTRA_CA_CERTS: certificates,
+      REQUESTS_CA_BUNDLE: certificates,
+      PIP_CERT: certificates,
+      CURL_CA_BUNDLE: certificates,
+      GIT_SSL_CAINFO: certificates,
+      CARGO_HTTP_CAINFO: certificates,
+    }),
+  };
+}
