@@ -57,7 +57,8 @@ module.exports = {
       testTimeout: 60_000,
     }),
     // The dashboard in a real Chromium.
-    project('e2e', 'libs/testkit/src', { testMatch: ['**/*.e2e.ts'], testTimeout: 60_000 }),
+    project('e2e', 'libs/testkit/src', { testMatch: ['**/*.e2e.ts'] }),
   ],
   maxWorkers: 2,
+  testTimeout: 60_000,
 };
