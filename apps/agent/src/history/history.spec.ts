@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => bench.remove());
 
-const put = (path: string, content: string | Buffer = 'x\n') => {
+const put = (path: string, content: string | Uint8Array = 'x\n') => {
   mkdirSync(join(bench.workspace, dirname(path)), { recursive: true });
   writeFileSync(join(bench.workspace, path), content);
 };
@@ -228,15 +228,45 @@ describe('recording', () => {
     await expect(none.export('zip')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('tells once when it cannot be written, and does not stop the agent', async () => {
+  it('rejects when it cannot be written, and goes on once it can', async () => {
     await bench.history.begin();
+    const index = readFileSync(join(bench.state, 'history.git/index'));
     writeFileSync(join(bench.state, 'history.git/index'), 'broken');
     put('a');
-    await bench.history.commit({ id: '1', message: 'x' });
+    await expect(bench.history.commit({ id: '1', message: 'x' })).rejects.toMatchObject({
+      code: 'internal',
+    });
+    writeFileSync(join(bench.state, 'history.git/index'), index);
     await bench.history.commit({ id: '2', message: 'x' });
-    expect(
-      bench.commits().filter(({ message }) => message.startsWith('A step could not be recorded')),
-    ).toHaveLength(1);
+    expect(bench.files()).toEqual([[], ['a']]);
+  });
+
+  it('records what it can while files come and go', async () => {
+    await bench.history.begin();
+    put('kept');
+    const churn = spawn(process.execPath, ['-e', churning, bench.workspace]);
+    await new Promise((resolve) => churn.stdout.once('data', resolve));
+    for (let n = 0; n < 15; n++) await bench.history.commit({ id: `${n}`, message: 'x' });
+    churn.kill('SIGKILL');
+    await new Promise((resolve) => churn.once('exit', resolve));
+    await bench.history.commit({ id: 'last', message: 'x' });
+    expect(bench.files().flat()).toContain('kept');
+    expect((await bench.call('workspace.log', {})).steps.length).toBeGreaterThan(1);
+  }, 60_000);
+
+  it('takes paths as they were given to an operation', async () => {
+    put('real/a');
+    symlinkSync('real', join(bench.workspace, 'link'));
+    await bench.history.begin();
+    put('real/a', 'new\n');
+    put('b');
+    put('c');
+    await bench.history.commit({
+      id: '1',
+      message: 'x',
+      paths: ['link/a', `${bench.workspace}/b`, '../out'],
+    });
+    expect(bench.files().at(-1)).toEqual(['b', 'real/a']);
   });
 });
 
@@ -364,3 +394,13 @@ function randomBytes(seed: number, size: number): Buffer {
   }
   return bytes;
 }
+
+const churning = `
+  const { writeFileSync, rmSync } = require('node:fs');
+  process.chdir(process.argv[1]);
+  process.stdout.write('ready');
+  for (let n = 0; ; n++) {
+    try { writeFileSync('churn' + (n % 40), String(n)); } catch {}
+    try { rmSync('churn' + ((n * 7) % 40)); } catch {}
+  }
+`;

@@ -41,7 +41,7 @@ export interface History {
   readonly available: boolean;
   /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. */
   begin(): Promise<void>;
-  /** Records what a call changed, if anything. Never rejects: a history that fails is told in the log once. */
+  /** Records what a call changed, if anything. Rejects with `AppError` (`disk_full`, `internal`). Calls are recorded in order. */
   commit(call: RecordedCall): Promise<void>;
   /** The latest state (recorded first) or a commit as bytes. Rejects with `AppError`. */
   export(format: ExportFormat, commit?: string): Promise<Readable>;
@@ -66,7 +66,6 @@ class GitHistory implements History {
   private readonly inTurn = createTurns();
   private stepsSincePack = 0;
   private packing: Promise<void> = Promise.resolve();
-  private failed = false;
 
   constructor(
     private readonly options: HistoryOptions,
@@ -79,7 +78,7 @@ class GitHistory implements History {
   }
 
   begin(): Promise<void> {
-    return this.guarded(async () => {
+    return this.inTurn(async () => {
       mkdirSync(this.options.state, { recursive: true });
       await prepareRepository(this.git);
       if ((await this.recorder.head()) !== null) {
@@ -95,7 +94,7 @@ class GitHistory implements History {
   }
 
   commit(call: RecordedCall): Promise<void> {
-    return this.guarded(() => this.record(call));
+    return this.inTurn(() => this.record(call));
   }
 
   async export(format: ExportFormat, commit?: string): Promise<Readable> {
@@ -174,18 +173,6 @@ class GitHistory implements History {
       await this.note(
         `The history was too large: its ${dropped} oldest steps can no longer be viewed`,
       );
-  }
-
-  private async guarded(task: () => Promise<void>): Promise<void> {
-    try {
-      await this.inTurn(task);
-      this.failed = false;
-    } catch (error) {
-      if (this.failed) return;
-      this.failed = true;
-      const reason = error instanceof Error ? error.message : String(error);
-      await this.note(`A step could not be recorded: ${reason}`).catch(() => undefined);
-    }
   }
 }
 

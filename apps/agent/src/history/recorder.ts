@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { AppError } from '@belay/protocol';
 import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
 import { changeArguments, parseChanges, type Change } from './changes.js';
@@ -49,7 +50,7 @@ export class Recorder {
   /** Commits what changed, of some paths or of all; null when nothing did. */
   async record(step: Step, paths?: readonly string[]): Promise<Recorded | null> {
     const head = await this.head();
-    const changed = await this.stage(paths).catch(() => this.stage(paths)); // A file that vanished meanwhile.
+    const changed = await this.stage(paths && this.belowWorkspace(paths));
     if (head !== null && !changed) return null;
     const tree = (await this.git.run(['write-tree'])).trim();
     if (head !== null && tree === (await this.treeOf(head))) return null;
@@ -71,18 +72,52 @@ export class Recorder {
     return { commit: id, parent, changes };
   }
 
+  /** Paths as callers give them, as git takes them: from the workspace on, links resolved. */
+  private belowWorkspace(paths: readonly string[]): string[] {
+    const workspace = new WorkspaceFolder(this.git.places.workspace);
+    return paths.flatMap((path) => {
+      const below = relative(workspace.root, resolve(workspace.root, path));
+      if (below === '' || below.startsWith('..')) return below === '' ? ['.'] : [];
+      try {
+        const { place, release } = workspace.hold(path);
+        release();
+        return place.path === below ? [below] : [below, place.path];
+      } catch {
+        return [below]; // Gone: that is the change.
+      }
+    });
+  }
+
   /** Brings the index up to date with the workspace; whether anything differs from the last commit. */
   async stage(paths?: readonly string[]): Promise<boolean> {
+    if (paths?.length === 0) return false;
     const found = await this.scan(paths);
     const files = await this.worthKeeping(found.there);
     if (found.gone.length > 0) await this.updateIndex(['--force-remove'], found.gone);
-    if (files.length > 0) await this.update(files);
+    if (files.length > 0) await this.updateWhatStays(files);
     return found.staged || files.length > 0 || found.gone.length > 0;
   }
 
   /** Adds files whatever the rules that ignore them say. */
   update(files: readonly string[]): Promise<void> {
     return this.updateIndex(['--add', '--remove', '--replace'], files);
+  }
+
+  /**
+   * A file that goes away meanwhile spoils the whole update: then the halves are tried, down to the file, which is
+   * left to the next step. Where that does not help, the fault is another one.
+   */
+  private async updateWhatStays(files: readonly string[], tries = { left: 100 }): Promise<void> {
+    try {
+      await this.update(files);
+    } catch (error) {
+      const full = error instanceof AppError && error.code === 'disk_full';
+      if (full || tries.left-- === 0) throw error;
+      if (files.length === 1) return;
+      const middle = Math.ceil(files.length / 2);
+      await this.updateWhatStays(files.slice(0, middle), tries);
+      await this.updateWhatStays(files.slice(middle), tries);
+    }
   }
 
   private async updateIndex(flags: readonly string[], paths: readonly string[]): Promise<void> {
