@@ -1,0 +1,235 @@
+import { AppError, type SessionSummary } from '@belay/protocol';
+import { until } from '../testing/logs.js';
+import { TestServer } from '../testing/server.js';
+import { tarOf } from '../testing/fake-sandboxes.js';
+
+describe('sessions', () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await new TestServer().start({ BELAY_MAX_SANDBOXES: '2' });
+  });
+  afterEach(() => server.close());
+
+  const summary = (id: string) => server.json<SessionSummary>('GET', `/api/sessions/${id}`);
+  const says = (id: string, action: string, args: object, call?: string) =>
+    server.sandboxes.says(server.log, id, { action, args, ...(call && { id: call }) });
+  const finish = (id: string) => says(id, 'finish', { summary: 'Done.' }, 'f');
+  const agent = (id: string) => server.sandboxes.agents.get(id)!;
+  const actions = async (id: string) =>
+    (await server.log.read(id, { after: 0 })).map(({ action }) => action);
+
+  it('begin with their settings, and run', async () => {
+    const id = await server.session({ task: 'Mend the sum\nplease', tags: ['a'] });
+    expect(await summary(id)).toMatchObject({
+      state: 'running',
+      title: 'Mend the sum',
+      tags: ['a'],
+    });
+    expect(agent(id).assignment).toMatchObject({
+      session: id,
+      epoch: 1,
+      settings: { tags: ['a'] },
+    });
+    expect(agent(id).files).toBeUndefined();
+  });
+
+  it('leave nothing behind when the model or the workspace is wrong', async () => {
+    server.models.check = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
+    const body = { task: 'x', model: 'openai:gpt' };
+    expect(await server.json('POST', '/api/sessions', body)).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      detail: 'Set OPENAI_API_KEY.',
+    });
+    server.models.check = () => Promise.resolve();
+    expect(
+      await server.json('POST', '/api/sessions', { ...body, workspace: 'none' }),
+    ).toMatchObject({ status: 404, detail: expect.stringContaining('none') });
+    expect(
+      await server.json('POST', '/api/sessions', { ...body, workspace: 'example:../x' }),
+    ).toMatchObject({ status: 404 });
+    expect(await server.json('GET', '/api/sessions')).toEqual([]);
+  });
+
+  it('fail with the sentence when their sandbox cannot start, and can be restarted', async () => {
+    server.sandboxes.failure = new AppError('not_found', 'There is no image x:1.');
+    const { id } = await server.json<{ id: string }>('POST', '/api/sessions', {
+      task: 'x',
+      model: 'scripted:x',
+      image: 'x:1',
+    });
+    await server.reaches(id, 'failed');
+    expect(await summary(id)).toMatchObject({ reason: 'There is no image x:1.' });
+    expect((await server.json('POST', `/api/sessions/${id}/restart`, {})).status).toBe(204);
+    await server.reaches(id, 'running');
+  });
+
+  it('get the uploaded workspace at their first start only', async () => {
+    const response = await server.fetch('/api/workspaces', {
+      method: 'POST',
+      body: tarOf('hello'),
+      headers: { 'content-type': 'application/x-tar' },
+    });
+    const { workspace } = (await response.json()) as { workspace: string };
+    const id = await server.session({ workspace });
+    expect(agent(id).files).toBe(tarOf('hello'));
+    await says(id, 'think', { thought: 'x' });
+    await finish(id);
+    await server.json('POST', `/api/sessions/${id}/restart`, {});
+    await server.reaches(id, 'running');
+    expect(agent(id).assignment.epoch).toBe(2);
+    expect(agent(id).files).toBeUndefined();
+    expect(agent(id).assignment.events.map(({ action }) => action)).toContain('think');
+  });
+
+  it('pause, resume and tell the agent', async () => {
+    const id = await server.session();
+    await server.json('POST', `/api/sessions/${id}/pause`, {});
+    expect((await summary(id)).state).toBe('paused');
+    await server.json('POST', `/api/sessions/${id}/resume`, {});
+    expect((await summary(id)).state).toBe('running');
+    await until('the agent hears it', () =>
+      agent(id).heard.some((event) => event.action === 'resume'),
+    );
+    expect(agent(id).heard.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['pause', 'resume']),
+    );
+    await finish(id);
+    expect(await server.json('POST', `/api/sessions/${id}/pause`, {})).toMatchObject({
+      status: 409,
+    });
+  });
+
+  it('stop at once, and keep the patch for when the sandbox is gone', async () => {
+    const id = await server.session();
+    await server.json('POST', `/api/sessions/${id}/stop`, {});
+    expect((await summary(id)).state).toBe('stopped');
+    await until('the container ends', () => server.sandboxes.stopped.includes(id));
+    const patch = await server.fetch(`/api/sessions/${id}/patch`);
+    expect(await patch.text()).toBe(`patch of ${id} at the end`);
+    expect(server.sandboxes.agents.has(id)).toBe(false);
+    expect((await server.json('POST', `/api/sessions/${id}/stop`, {})).status).toBe(204);
+    expect((await actions(id)).filter((action) => action === 'stop')).toHaveLength(1);
+  });
+
+  it('go on in the same sandbox when somebody writes after the end, or in a new one', async () => {
+    const id = await server.session();
+    await finish(id);
+    expect((await summary(id)).state).toBe('finished');
+    await server.json('POST', `/api/sessions/${id}/messages`, { text: 'And now the docs.' });
+    await server.reaches(id, 'running');
+    await until('the agent hears it', () =>
+      agent(id).heard.some((event) => event.action === 'message'),
+    );
+    expect(server.sandboxes.starts).toHaveLength(1);
+    await server.json('POST', `/api/sessions/${id}/stop`, {});
+    await until('the container ends', () => server.sandboxes.stopped.includes(id));
+    await server.json('POST', `/api/sessions/${id}/messages`, { text: 'Once more.' });
+    await server.reaches(id, 'running');
+    expect(server.sandboxes.starts).toHaveLength(2);
+    expect(agent(id).assignment.events.at(-1)).toMatchObject({ action: 'message' });
+  });
+
+  it('wait in a queue that they can see, and start when a sandbox is free', async () => {
+    const first = await server.session();
+    await server.session();
+    const body = { task: 'x', model: 'scripted:x' };
+    const third = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
+    const fourth = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
+    const reason = (before: number) => `Waiting for a free sandbox (${before} before it).`;
+    await until('the queue', async () => (await summary(fourth)).reason === reason(1));
+    expect(await summary(third)).toMatchObject({ state: 'starting', reason: reason(0) });
+    await server.json('POST', `/api/sessions/${first}/stop`, {});
+    await server.reaches(third, 'running');
+    await until('it moves up', async () => (await summary(fourth)).reason === reason(0));
+    await finish(third);
+    await server.reaches(fourth, 'running');
+    expect(server.sandboxes.stopped).toEqual([first, third]);
+  });
+
+  it('fail within moments when their container dies, and begin again from the log', async () => {
+    const id = await server.session();
+    await says(id, 'think', { thought: 'x' });
+    server.sandboxes.lose(id, 'The container was killed (exit code 137)');
+    await server.reaches(id, 'failed');
+    expect((await summary(id)).reason).toBe(
+      'The container was killed (exit code 137). Restart the session to go on.',
+    );
+    await server.json('POST', `/api/sessions/${id}/restart`, {});
+    await server.reaches(id, 'running');
+  });
+
+  it('are deleted with everything that is theirs', async () => {
+    const id = await server.session();
+    expect((await server.json('DELETE', `/api/sessions/${id}`)).status).toBe(204);
+    expect(await summary(id)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(server.sandboxes.removed).toEqual([id]);
+  });
+
+  it('fork at any step, with the files as of that step', async () => {
+    const id = await server.session();
+    await says(id, 'think', { thought: 'one' });
+    const commit = 'a'.repeat(40);
+    const seq = await says(id, 'commit', { commit, parent: null, files: [] }, 'c');
+    await says(id, 'think', { thought: 'two' });
+    const fork = await server.json<SessionSummary>('POST', `/api/sessions/${id}/fork`, {
+      seq,
+      model: 'scripted:other',
+      message: { text: 'Do it otherwise.' },
+    });
+    await server.reaches(fork.id, 'running');
+    expect(fork).toMatchObject({ forkedFrom: { session: id, seq }, model: 'scripted:other' });
+    expect(agent(fork.id).files).toContain(`tar of ${id} at ${commit}`);
+    expect(await actions(fork.id)).toEqual([
+      ...(await actions(id)).slice(0, seq),
+      ...['fork', 'start', 'state', 'message', 'state'],
+    ]);
+    const beyond = await server.json('POST', `/api/sessions/${id}/fork`, { seq: 9_999 });
+    expect(beyond).toMatchObject({ status: 400, code: 'invalid_input' });
+  });
+
+  it('rewind files and conversation, after a preview that changes nothing', async () => {
+    const id = await server.session();
+    const commit = 'b'.repeat(40);
+    const seq = await says(id, 'commit', { commit, parent: null, files: [] }, 'c');
+    await says(id, 'say', { text: 'Then this.', calls: [] });
+    const files = [{ path: 'a.js', status: 'modified' }];
+    server.sandboxes.answer = () => ({ files, commit: null });
+    const rewind = (preview: boolean) =>
+      server.json('POST', `/api/sessions/${id}/rewind`, { seq, what: 'both', preview });
+    expect(await rewind(true)).toEqual({ status: 200, files, messages: 1 });
+    expect(await actions(id)).not.toContain('rewind');
+    expect(await rewind(false)).toEqual({ status: 200, files, messages: 1 });
+    expect(agent(id).calls.at(-1)?.input).toMatchObject({
+      operation: 'workspace.rewind',
+      input: { commit, preview: false },
+    });
+    expect((await summary(id)).state).toBe('stopped');
+  });
+
+  it('go on after the server was restarted; those whose sandbox is gone say so', async () => {
+    const alive = await server.session();
+    const gone = await server.session();
+    await server.app.close();
+    server.sandboxes.agents.delete(gone);
+    await server.start({ BELAY_MAX_SANDBOXES: '2' });
+    await server.reaches(gone, 'failed');
+    expect((await summary(gone)).reason).toContain('Restart the session');
+    expect((await summary(alive)).state).toBe('running');
+    await says(alive, 'think', { thought: 'still here' });
+  }, 30_000);
+
+  it('find words in all logs', async () => {
+    const id = await server.session({ task: 'Mend the walking time' });
+    await says(id, 'say', { text: 'The Naismith rule is off by one.', calls: [] });
+    const found = await server.json<{ session: string; excerpt: string }[]>(
+      'GET',
+      '/api/search?q=naismith%20ru',
+    );
+    expect(found).toEqual([
+      { session: id, seq: expect.any(Number), excerpt: expect.stringContaining('Naismith rule') },
+    ]);
+    expect(await server.json('GET', '/api/search?q=nothinglikeit')).toEqual([]);
+    expect(await server.json('GET', '/api/search?q=%22%29%20OR%20*')).toEqual([]);
+  });
+});

@@ -1,0 +1,131 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { AppError, type Assignment, type Event } from '@belay/protocol';
+import type { EventLog } from '../sessions/event-log.js';
+
+/** One agent of the fake: what it was told, and what it answers. */
+export interface FakeAgent {
+  assignment: Assignment;
+  files: string | undefined;
+  heard: Event[];
+  calls: { name: string; input: unknown }[];
+  exports: { format: string; commit?: string }[];
+  n: number;
+}
+
+/** Sandboxes without containers: agents that do what a test tells them. */
+export class FakeSandboxes {
+  readonly agents = new Map<string, FakeAgent>();
+  /** Every start so far, in order. */
+  readonly starts: Assignment[] = [];
+  readonly stopped: string[] = [];
+  readonly removed: string[] = [];
+  /** Thrown by the next start. */
+  failure: AppError | undefined;
+  answer: (operation: string, input: unknown) => unknown = () => ({});
+  private readonly listeners: ((session: string, reason: string) => void)[] = [];
+
+  async start(assignment: Assignment, tar?: () => Promise<Readable>): Promise<void> {
+    if (this.agents.has(assignment.session)) throw new AppError('conflict', 'It has one.');
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure) throw failure;
+    this.starts.push(assignment);
+    const files = tar && (await text(await tar()));
+    this.agents.set(assignment.session, {
+      assignment,
+      files,
+      heard: [],
+      calls: [],
+      exports: [],
+      n: 0,
+    });
+  }
+
+  agent(session: string) {
+    const agent = this.agents.get(session);
+    if (!agent) return undefined;
+    return {
+      session,
+      epoch: agent.assignment.epoch,
+      call: (name: string, input: unknown): Promise<unknown> => {
+        if (name === 'session.events') agent.heard.push(...(input as { events: Event[] }).events);
+        else agent.calls.push({ name, input });
+        if (name !== 'operation.call') return Promise.resolve({});
+        const { operation, input: given } = input as { operation: string; input: unknown };
+        return Promise.resolve({ output: this.answer(operation, given) });
+      },
+      open: (_name: string, meta: { format: string; commit?: string }) => {
+        agent.exports.push(meta);
+        const bytes = `${meta.format} of ${session} at ${meta.commit ?? 'the end'}`;
+        const stream = Readable.from([Buffer.from(meta.format === 'tar' ? tarOf(bytes) : bytes)]);
+        return Promise.resolve(Object.assign(stream, { end: () => undefined }));
+      },
+    };
+  }
+
+  stop(session: string): Promise<void> {
+    if (this.agents.delete(session)) this.stopped.push(session);
+    return Promise.resolve();
+  }
+
+  remove(session: string): Promise<void> {
+    this.agents.delete(session);
+    this.removed.push(session);
+    return Promise.resolve();
+  }
+
+  state(session: string): string {
+    return this.agents.has(session) ? 'connected' : 'none';
+  }
+
+  onLost(listener: (session: string, reason: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  checks(): Promise<{ name: string; ok: boolean; detail: string; remedy: string | null }[]> {
+    return Promise.resolve([{ name: 'docker', ok: true, detail: 'fake', remedy: null }]);
+  }
+
+  /** As if the container had died. */
+  lose(session: string, reason: string): void {
+    this.agents.delete(session);
+    for (const listener of this.listeners) listener(session, reason);
+  }
+
+  /** The agent writes one event. */
+  async says(
+    log: EventLog,
+    session: string,
+    event: { action: string; args?: object; id?: string },
+  ): Promise<number> {
+    const agent = this.agents.get(session);
+    if (!agent) throw new Error(`${session} has no agent`);
+    agent.n += 1;
+    const { action, args = {}, id } = event;
+    const written = {
+      n: agent.n,
+      time: new Date().toISOString(),
+      action,
+      args: args as Record<string, unknown>,
+      message: action,
+      ...(id && { id }),
+    };
+    const [seq] = await log.appendFromAgent(session, agent.assignment.epoch, [written]);
+    return seq as number;
+  }
+}
+
+/** A tar archive with one file, just enough of one. */
+export function tarOf(content: string): string {
+  const field = (value: string, length: number) => value.padEnd(length, '\0');
+  const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, '0');
+  const size = Buffer.byteLength(content);
+  const before = field('file', 100) + field('0000644', 8) + field('', 16);
+  const numbers = field(octal(size, 12), 12) + field(octal(0, 12), 12);
+  const after = field('0', 101) + field('ustar', 6) + field('00', 249);
+  const header = `${before}${numbers}        ${after}`.slice(0, 512);
+  const sum = [...header].reduce((total, char) => total + char.charCodeAt(0), 0);
+  const summed = `${header.slice(0, 148)}${field(octal(sum, 7), 7)} ${header.slice(156)}`;
+  return summed + content.padEnd(Math.ceil(size / 512) * 512, '\0') + '\0'.repeat(1024);
+}

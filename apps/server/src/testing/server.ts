@@ -1,0 +1,107 @@
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { AppModule } from '../app.module.js';
+import { Config } from '../config.js';
+import { Identity } from '../doors/identity.js';
+import { openDoors } from '../doors/open-doors.js';
+import { ModelGateway } from '../models/model-gateway.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { EventLog } from '../sessions/event-log.js';
+import { FakeSandboxes } from './fake-sandboxes.js';
+
+/** The whole server over HTTP, but for containers and models. */
+export class TestServer {
+  app!: NestExpressApplication;
+  sandboxes = new FakeSandboxes();
+  models = { check: (_name: string) => Promise.resolve(), choices: () => Promise.resolve([]) };
+  log!: EventLog;
+  url!: string;
+  token!: string;
+  viewerToken!: string;
+  data!: string;
+
+  async start(env: Record<string, string> = {}): Promise<this> {
+    this.data ??= await mkdtemp(join(tmpdir(), 'belay-server-'));
+    const config = new Config({ BELAY_DATA: this.data, BELAY_PORT: '0', BELAY_POOL: '0', ...env });
+    const module = await Test.createTestingModule({ imports: [AppModule] })
+      .overrideProvider(Config)
+      .useValue(config)
+      .overrideProvider(SandboxService)
+      .useValue(this.sandboxes)
+      .overrideProvider(ModelGateway)
+      .useValue(this.models)
+      .compile();
+    this.app = module.createNestApplication<NestExpressApplication>({
+      bodyParser: false,
+      logger: ['error', 'fatal'],
+    });
+    openDoors(this.app);
+    await this.app.listen(0, '127.0.0.1');
+    this.log = this.app.get(EventLog);
+    const identity = this.app.get(Identity);
+    this.token = identity.token;
+    this.viewerToken = identity.viewerToken;
+    this.url = `http://127.0.0.1:${(this.app.getHttpServer().address() as AddressInfo).port}`;
+    return this;
+  }
+
+  /** As if the process had ended and begun again; containers go on. */
+  async restart(env: Record<string, string> = {}): Promise<this> {
+    await this.app.close();
+    return this.start(env);
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await rm(this.data, { recursive: true, force: true });
+  }
+
+  fetch(path: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
+    const { token = this.token, ...rest } = init;
+    const headers = { ...(token && { authorization: `Bearer ${token}` }), ...rest.headers };
+    return fetch(this.url + path, { redirect: 'manual', ...rest, headers });
+  }
+
+  async json<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<T & { status: number }> {
+    const response = await this.fetch(path, {
+      method,
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    });
+    const answer = await response.text();
+    const value = (answer ? JSON.parse(answer) : {}) as T;
+    return Array.isArray(value) ? (value as never) : { ...value, status: response.status };
+  }
+
+  /** Makes a session and waits until its fake agent runs. */
+  async session(more: object = {}): Promise<string> {
+    const { id } = await this.json<{ id: string }>('POST', '/api/sessions', {
+      task: 'Mend',
+      model: 'scripted:x',
+      ...more,
+    });
+    await this.reaches(id, 'running');
+    return id;
+  }
+
+  async reaches(id: string, state: string): Promise<void> {
+    const end = Date.now() + 20_000;
+    while ((await this.log.summary(id)).state !== state) {
+      if (Date.now() > end) {
+        throw new Error(`${id} is ${(await this.log.summary(id)).state}, not ${state}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
