@@ -9,8 +9,8 @@ export class Command {
   readonly #started = Date.now();
   readonly #since = now();
   #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
-  /** Calls that wait for its end. */
-  watchers = 0;
+  /** Calls that wait for its end: at first the one that gave it. */
+  watchers = 1;
   /** Why it is being ended, once somebody does. */
   cause: 'timeout' | 'interrupt' | 'kill' | undefined;
 

@@ -21,7 +21,7 @@ export const comeBack = '__belay';
  * and dropped, so a Ctrl-C between report and order neither loses nor repeats a command. Commands are evaluated at top
  * level (in a function `declare` would not last), with the `$?` that the command before left. All paths are literals:
  * no command can break the channel by unsetting a variable. `bash` enters the loop before each prompt; other shells
- * are typed `__belay` when the prompt reports itself.
+ * are typed `__belay` when the prompt reports itself, with mark 0 before the prompt.
  */
 export function shellScript(kind: 'bash' | 'sh', paths: ChannelPaths): string {
   const { reports, orders, commands, mark } = paths;
@@ -32,7 +32,7 @@ __belay_next() {
   __belay_nonce=$(( \${__belay_nonce:-0} + 1 ))
   __belay_verb=
   command printf '${mark}%s\\007' "$__belay_nonce" >/dev/tty
-  command printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "$PWD" >${quote(reports)} || exit 125
+  command printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "\${PWD-}" >${quote(reports)} || exit 125
   while IFS=' ' read -r __belay_verb __belay_answers __belay_id; do
     [ "$__belay_answers" = "$__belay_nonce" ] && break
   done <${quote(orders)}
@@ -49,7 +49,11 @@ __belay_next() {
   [ -z "$__belay_trace" ] || set -x
   return "$1"
 }
-__belay_prompted() { command printf 'prompt\\000' >${quote(reports)}; }
+trap 'command printf "left %s\\000" "\${PWD-}" >${quote(reports).replaceAll("'", '"')}' EXIT
+__belay_prompted() {
+  command printf '${mark}0\\007' >/dev/tty
+  command printf 'prompt\\000' >${quote(reports)}
+}
 __belay_loop=${quote(loop)}
 alias ${comeBack}='eval "$__belay_loop"'
 ${kind === 'bash' ? bashOnly : posixOnly}`;
@@ -58,10 +62,10 @@ ${kind === 'bash' ? bashOnly : posixOnly}`;
 // Two loops, so that a stray `break` of a command ends the inner one only. Both branches are the same: which one is
 // taken keeps `$?`, and a condition is exempt from `set -e`.
 const loop = `__belay_status=$?
-while :; do
-while :; do
+while { :; } 2>/dev/null; do
+while { :; } 2>/dev/null; do
 if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then eval "$__belay_source"; else eval "$__belay_source"; fi
-__belay_status=$?
+{ __belay_status=$?; } 2>/dev/null
 done
 done`;
 
@@ -69,10 +73,10 @@ const bashOnly = `[ -r ~/.bashrc ] && . ~/.bashrc
 shopt -s checkwinsize
 unset HISTFILE
 PROMPT_COMMAND=$__belay_loop
-PS1='\\[$(__belay_prompted)\\e[36m\\]\\w\\[\\e[0m\\] \\$ '
+PS1='\\[$(__belay_prompted)\\e[36m\\]\\w\\[\\e[0m\\] $ '
 `;
 
-const posixOnly = `PS1='$(__belay_prompted)$PWD $ '
+const posixOnly = `PS1='$(__belay_prompted)\${PWD-} $ '
 `;
 
 /** A word of shell source that stands for exactly this text. */

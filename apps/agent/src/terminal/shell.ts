@@ -10,6 +10,9 @@ const markPatience = 400;
 /** How long bytes that may begin a mark are held back, in case they are something else. */
 const holdPatience = 50;
 
+/** Bytes that a pty gives at once, at most; as many mean that there is more. */
+const ptyRead = 4095;
+
 export interface ShellOptions {
   /** Folder for the side channel. */
   folder: string;
@@ -17,14 +20,16 @@ export interface ShellOptions {
   env: Record<string, string>;
   columns: number;
   rows: number;
-  /** Bytes in order. */
-  onOutput(bytes: Buffer): void;
+  /** Bytes in order; `torn` when they stop amid a line of which more is about to come. */
+  onOutput(bytes: Buffer, torn: boolean): void;
   /** The output of the command ends here; `onIdle` follows. */
   onMark(): void;
   /** The shell waits for an order. `status` is that of the command before. */
   onIdle(status: number, directory: string): void;
   /** A prompt is shown though nobody released the shell: it fell out of its loop. */
   onPrompt(): void;
+  /** It leaves, and was in this directory. */
+  onDirectory(directory: string): void;
   onExit(end: { code: number; signal: number }): void;
 }
 
@@ -42,6 +47,7 @@ export class Shell {
   #patience: NodeJS.Timeout | undefined;
   #flush = setTimeout(() => this.#filter.flush(), holdPatience);
   #paused = false;
+  #torn = false;
 
   static async open(options: ShellOptions): Promise<Shell> {
     let report: (value: Report) => void = () => undefined;
@@ -57,7 +63,7 @@ export class Shell {
   ) {
     this.#filter = new MarkFilter(
       channel.paths.mark,
-      (bytes) => options.onOutput(bytes),
+      (bytes) => options.onOutput(bytes, this.#torn),
       (nonce) => this.#mark(nonce),
     );
     this.#pty = openPty({
@@ -150,6 +156,7 @@ export class Shell {
 
   #received(bytes: Buffer): void {
     this.#patience?.refresh();
+    this.#torn = bytes.length >= ptyRead && bytes.at(-1) !== 0x0a;
     this.#filter.push(bytes);
     if (this.#filter.holding) this.#flush.refresh();
   }
@@ -157,6 +164,8 @@ export class Shell {
   #reported(report: Report): void {
     if (report.kind === 'prompt') {
       this.options.onPrompt();
+    } else if (report.kind === 'left') {
+      this.options.onDirectory(report.directory);
     } else if (report.kind === 'begin') {
       this.channel.remove(report.id);
       this.#ordered = undefined;

@@ -11,6 +11,7 @@ import type { ChannelPaths } from './shell-script.js';
 export type Report =
   | { kind: 'ready'; nonce: string; status: number; directory: string }
   | { kind: 'begin'; id: string }
+  | { kind: 'left'; directory: string }
   | { kind: 'prompt' };
 
 /**
@@ -88,6 +89,7 @@ function parseReport(text: string): Report | undefined {
     const [, nonce = '', status = '', directory = ''] = ready;
     return { kind: 'ready', nonce, status: Number(status), directory };
   }
+  if (text.startsWith('left ')) return { kind: 'left', directory: text.slice(5) };
   if (text.startsWith('begin ')) return { kind: 'begin', id: text.slice(6) };
   return text === 'prompt' ? { kind: 'prompt' } : undefined;
 }

@@ -44,12 +44,14 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
 
   'terminal.run' = async (input: RunInput, context: CallContext): Promise<RunResult> => {
     const terminal = await this.terminals.open(input.terminal);
-    await this.#turn(terminal, input.wait * 1000, context.signal);
     const { background, timeout } = input;
     const stdin =
       input.stdin === undefined ? undefined : Buffer.from(input.stdin, input.stdinEncoding);
-    const command = terminal.start(input.command, { background, stdin, timeout });
-    command.watchers += 1;
+    const command = await this.#turn(terminal, {
+      ms: input.wait * 1000,
+      signal: context.signal,
+      start: () => terminal.start(input.command, { background, stdin, timeout }),
+    });
     try {
       const done = () => command.ended !== undefined || terminal.background.includes(command);
       await terminal.changes.until(
@@ -159,7 +161,10 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     });
 
   /** Waits until the terminal can take a command and nobody is before; a command that nobody waits for is an error. */
-  async #turn(terminal: Terminal, ms: number, signal: AbortSignal): Promise<void> {
+  async #turn(
+    terminal: Terminal,
+    options: { ms: number; signal: AbortSignal; start: () => Command },
+  ): Promise<Command> {
     const queue = this.#queues.get(terminal) ?? [];
     this.#queues.set(terminal, queue);
     const ticket = Symbol('turn');
@@ -170,17 +175,18 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       terminal.broken ||
       terminal.holder === 'user' ||
       (first() && terminal.current?.watchers === 0);
+    const ready = () => first() && terminal.free;
     try {
-      await terminal.changes.until(() => hopeless() || (first() && terminal.free), ms, signal);
-      if (signal.aborted)
+      await terminal.changes.until(() => hopeless() || ready(), options.ms, options.signal);
+      if (options.signal.aborted) {
         throw new AppError('cancelled', 'The call was cancelled before the command began.');
-      if (first() && terminal.free) return;
+      }
+      if (ready()) return options.start();
       assertAgentTypes(terminal);
       throw busy(terminal);
     } finally {
       queue.splice(queue.indexOf(ticket), 1);
-      // Its successor may only be told once this call has taken the terminal.
-      queueMicrotask(() => terminal.changes.notify());
+      terminal.changes.notify();
     }
   }
 
@@ -200,7 +206,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     about: { command: Command | undefined; from?: number; limit?: number },
   ): RunResult {
     const { command = terminal.last } = about;
-    const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.tape.end;
+    const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.outputEnd;
     const from = screenStart(terminal, command) ?? about.from ?? this.#answered.get(terminal) ?? 0;
     const text = outputText(terminal.tape, {
       from,
@@ -208,7 +214,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       limit: about.limit ?? textLimit,
       rows: terminal.rows,
     });
-    this.#answered.set(terminal, text.to);
+    this.#answered.set(terminal, terminal.past(text.to));
     return { ...state(terminal, about.command), ...text };
   }
 }

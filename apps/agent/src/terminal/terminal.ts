@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '@belay/protocol';
 import { Changes } from './changes.js';
 import { Command } from './command.js';
+import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
 import { Outlet, type OpenStream } from './outlet.js';
 import { processesOf, signalAll, type Process } from './process-tree.js';
@@ -15,11 +16,17 @@ import { Tape } from './tape.js';
 const keep = 16 * 1024 * 1024;
 /** Bytes that may wait for the server before the programs have to wait too. */
 const mostWaiting = 4 * 1024 * 1024;
-/** How long a command may go on after it was asked to end, in ms. */
-const grace = 2_000;
-/** How long the shell itself may take to come back once its command is dead, in ms. */
-const shellPatience = 2_000;
+/** How long a shell whose command has ended may take to say so, in ms. */
+const lastPatience = 10_000;
 const attempts = 3;
+/** How long a prompt has to be taken back before the agent types there, in ms. */
+const promptPatience = 20;
+/** How long what it typed may take to be read, in ms; then it is typed again. */
+const typingPatience = 3_000;
+/** How long the rest of a line is waited for, in ms. */
+const tearPatience = 20;
+/** How often the directory of a running command is looked at, in ms. */
+const watchEvery = 250;
 
 export interface TerminalOptions {
   name: string;
@@ -55,8 +62,17 @@ export class Terminal {
   #released = false;
   /** The line before the cursor holds what the agent typed to get the shell back. */
   #typed = false;
-  #markAt = 0;
+  /** The shell shows its prompt though nobody released it. */
+  #fallen = false;
+  #returning: NodeJS.Timeout | undefined;
+  #markAt: number | undefined;
+  /** Where the agent's latest prompt stands. */
+  #promptAt = { from: 0, to: 0 };
+  readonly #watch: NodeJS.Timeout;
   #failures = 0;
+  /** The last reading stopped amid a line of which more is about to come: nothing may be written in between. */
+  #torn = false;
+  #mending: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TerminalOptions) {
     this.#marker = `${options.name}-${randomBytes(6).toString('hex')}`;
@@ -67,6 +83,8 @@ export class Terminal {
       open: options.openStream,
       onDrain: () => this.#shell?.hold(this.#outlet.waiting > mostWaiting),
     });
+    // A shell that is replaced by a program or killed cannot say any more where it was.
+    this.#watch = setInterval(() => (this.directory = this.whereabouts), watchEvery).unref();
     void this.#open();
   }
 
@@ -76,12 +94,22 @@ export class Terminal {
 
   /** Whether a command can be given to the shell now. */
   get free(): boolean {
-    return this.#idle && !this.current && this.holder === 'agent';
+    return this.#idle && !this.#torn && !this.current && this.holder === 'agent';
   }
 
   /** Whether a program that a person started has the terminal. */
   get personal(): boolean {
     return this.#released && !this.current && this.#shell?.inFront === false;
+  }
+
+  /** The end of the output, without the prompt after it. */
+  get outputEnd(): number {
+    return this.#promptAt.to === this.tape.end ? this.#promptAt.from : this.tape.end;
+  }
+
+  /** Where to read on after `offset`: behind the prompt, if only that stands between. */
+  past(offset: number): number {
+    return this.#promptAt.from === offset ? this.#promptAt.to : offset;
   }
 
   get broken(): boolean {
@@ -105,16 +133,13 @@ export class Terminal {
     const command = new Command(text, options.background, this.tape.end);
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
     const source = [
-      'eval "$__belay_text"',
-      input ? `<${quote(input)}` : options.background ? '</dev/null' : '',
-      options.background ? '&' : '',
+      `__belay_text=${quote(text)}`,
+      `__belay_source=${wrapped(options.background, input)}`,
     ];
     this.current = command;
+    this.#markAt = undefined;
     this.#idle = false;
-    shell.run(
-      command.id,
-      `__belay_text=${quote(text)}\n__belay_source=${quote(source.join(' '))}\n`,
-    );
+    shell.run(command.id, `${source.join('\n')}\n`);
     if (options.timeout !== undefined) this.#limit(command, options.timeout);
     this.changes.notify();
     return command;
@@ -140,25 +165,17 @@ export class Terminal {
     for (const command of this.runningInBackground()) signalAll(this.processes(command), 'SIGINT');
   }
 
-  /** Ends a command with all it started; the shell survives if it can. Resolves when the command has ended. */
+  /** Ends a command with all it started; resolves when that is done. */
   async kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
-    if (command.ended) return;
-    command.cause ??= cause;
     const shell = this.#shell;
-    if (!shell) return;
-    // A loop of the shell itself would start the next program.
-    if (command === this.current) shell.kill('SIGINT');
-    const find = () => processesOf(command.origin(shell.pid));
-    await endProcesses(find, cause === 'timeout' ? grace : 0);
-    if (command !== this.current) return;
-    const until = Date.now() + shellPatience;
-    while (!command.ended && this.#shell === shell && Date.now() < until) {
-      shell.kill('SIGINT');
-      await this.changes.until(() => command.ended !== undefined, 100);
-      await endProcesses(find, 0);
-    }
-    if (!command.ended && this.#shell === shell) shell.kill('SIGKILL');
-    await this.changes.until(() => command.ended !== undefined, 5_000);
+    if (!shell || command.ended) return;
+    await endCommand(command, cause, {
+      pid: shell.pid,
+      changes: this.changes,
+      busy: () => this.current === command && this.#shell === shell && !this.#fallen,
+      kill: (signal) => shell.kill(signal),
+    });
+    await this.changes.until(() => this.current !== command, lastPatience);
   }
 
   resize(columns: number, rows: number): void {
@@ -181,6 +198,7 @@ export class Terminal {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
+    clearInterval(this.#watch);
     this.changes.notify();
     const shell = this.#shell;
     if (shell) {
@@ -200,15 +218,27 @@ export class Terminal {
   }
 
   #print(text: string): void {
-    this.#received(Buffer.from(text));
+    this.#append(Buffer.from(text));
   }
 
-  #received(bytes: Buffer): void {
-    this.tape.append(bytes);
+  #received(bytes: Buffer, torn: boolean): void {
+    this.#append(bytes);
     this.lastOutput = Date.now();
+    clearTimeout(this.#mending);
+    this.#torn = torn;
+    if (this.#torn) this.#mending = setTimeout(() => this.#mend(), tearPatience);
+    this.changes.notify();
+  }
+
+  #mend(): void {
+    this.#torn = false;
+    this.changes.notify();
+  }
+
+  #append(bytes: Buffer): void {
+    this.tape.append(bytes);
     this.#outlet.notify();
     if (this.#outlet.waiting > mostWaiting) this.#shell?.hold(true);
-    this.changes.notify();
   }
 
   async #open(): Promise<void> {
@@ -223,10 +253,11 @@ export class Terminal {
         env: { ...env, BELAY_TERMINAL: this.#marker },
         columns: this.columns,
         rows: this.rows,
-        onOutput: (bytes) => this.#received(bytes),
-        onMark: () => (this.#markAt = this.tape.end),
+        onOutput: (bytes, torn) => this.#received(bytes, torn),
+        onMark: () => (this.#markAt ??= this.tape.end),
         onIdle: (status, directory) => this.#idled(status, directory),
-        onPrompt: () => void this.#prompted(),
+        onPrompt: () => this.#prompted(),
+        onDirectory: (directory) => (this.directory = directory),
         onExit: (end) => this.#exited(end),
       });
       this.#shell = shell;
@@ -240,12 +271,23 @@ export class Terminal {
   }
 
   #idled(status: number, directory: string): void {
-    this.directory = directory;
-    if (this.current && !this.current.cause && this.#shell?.dropped) return this.#shell.again();
+    this.directory = directory || (this.#shell?.directory ?? this.directory);
+    const shell = this.#shell;
+    if (!shell) return;
+    if (this.current && !this.current.cause && shell.dropped) return shell.again();
     this.#failures = 0;
     this.#released = false;
+    this.#fallen = false;
+    clearTimeout(this.#returning);
+    this.#finish(status, this.#markAt ?? this.tape.end);
+    this.#markAt = undefined;
+    this.changes.notify();
+    void this.changes.until(() => !this.#torn, tearPatience).then(() => this.#invite(shell));
+  }
+
+  #invite(shell: Shell): void {
+    if (this.#shell !== shell || this.#idle) return;
     this.#idle = true;
-    this.#finish(status, this.#markAt);
     if (this.holder === 'user') this.#release();
     else this.#prompt();
     this.changes.notify();
@@ -268,7 +310,9 @@ export class Terminal {
     const fresh = this.tape.lastByte === undefined || this.tape.lastByte === 0x0a;
     const line = this.#typed ? '\x1b[A\r\x1b[K' : fresh ? '' : '\r\n';
     this.#typed = false;
+    const from = this.tape.end;
     this.#print(`${line}${promptText(this.directory, this.options.env.HOME ?? '/')}`);
+    this.#promptAt = { from, to: this.tape.end };
   }
 
   #release(): void {
@@ -278,20 +322,31 @@ export class Terminal {
     this.#shell?.release();
   }
 
-  async #prompted(): Promise<void> {
+  /** A prompt nobody asked for: the command is over, and the shell has fallen out of its loop. */
+  #prompted(): void {
     if (this.holder === 'user' && this.#released) return;
-    // After a Ctrl-C bash comes back by itself; what is typed then would be input of the next command.
-    const back = await this.changes.until(() => this.#idle, 50);
-    if (back || this.closed || !this.#shell?.inFront) return;
+    this.#fallen = true;
+    this.changes.notify();
+    clearTimeout(this.#returning);
+    // Bash comes back by itself; what is typed then would be input of the next command, and so would a second typing.
+    const delay = this.#typed ? typingPatience : promptPatience;
+    this.#returning = setTimeout(() => this.#comeBack(), delay);
+  }
+
+  #comeBack(): void {
+    if (this.closed || !this.#fallen || !this.#shell?.inFront) return;
     this.#typed = true;
     this.#shell.comeBack();
+    this.#returning = setTimeout(() => this.#comeBack(), typingPatience);
   }
 
   #exited(end: { code: number; signal: number }): void {
     this.#shell = undefined;
     this.#idle = false;
     this.#released = false;
+    this.#fallen = false;
     this.#typed = false;
+    clearTimeout(this.#returning);
     const code = end.signal > 0 ? 128 + end.signal : end.code;
     const to = this.tape.end;
     if (!this.closed) {
@@ -314,4 +369,10 @@ export class Terminal {
       .until(() => command.ended !== undefined || this.closed, seconds * 1000 + 1)
       .finally(() => clearTimeout(timer));
   }
+}
+
+/** A word of shell source: what evaluates the command's text, with its input and in its place. */
+function wrapped(background: boolean, input: string | undefined): string {
+  if (!background && input === undefined) return '$__belay_text';
+  return quote(`eval "$__belay_text" <${quote(input ?? '/dev/null')}${background ? ' &' : ''}`);
 }

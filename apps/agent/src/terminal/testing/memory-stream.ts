@@ -14,9 +14,12 @@ export class MemoryStream extends Duplex implements RopeStream {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
-    void Promise.resolve(this.consume(chunk)).then(() => {
+    const acknowledge = () => {
       this.acknowledged += chunk.length;
       done();
-    }, done);
+    };
+    const consumed = this.consume(chunk);
+    if (consumed) void consumed.then(acknowledge, done);
+    else acknowledge();
   }
 }

@@ -1,47 +1,70 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { terminalOperations, type NewEvent, type OperationInput } from '@belay/protocol';
+import { terminalOperations, type NewEvent } from '@belay/protocol';
 import type { z } from 'zod';
+import type { ConformanceTarget } from '../conformance/target.js';
 import { createTerminals, type Terminals, type TerminalsOptions } from '../terminals.js';
 import { MemoryStream } from './memory-stream.js';
 
-type Name = keyof typeof terminalOperations;
-type Input<N extends Name> = z.input<(typeof terminalOperations)[N]['input']>;
-type Output<N extends Name> = z.output<(typeof terminalOperations)[N]['output']>;
+type Operations = typeof terminalOperations;
+type Name = keyof Operations;
+type Input<N extends Name> = z.input<Operations[N]['input']>;
+type Output<N extends Name> = z.output<Operations[N]['output']>;
 
-/** Real terminals in temporary folders, with what they print and tell. */
+export interface BenchOptions extends Partial<TerminalsOptions> {
+  /** `sh` hides bash, so that the system's other shell is taken. */
+  shell?: 'bash' | 'sh';
+}
+
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Real terminals in a temporary folder, with what they print and tell. */
 export class TerminalBench {
   readonly printed = new Map<string, Buffer[]>();
   readonly events: NewEvent[] = [];
+  readonly terminals: Terminals;
   #calls = 0;
 
   private constructor(
     readonly folder: string,
     readonly workspace: string,
-    readonly terminals: Terminals,
-  ) {}
-
-  static async open(more: Partial<TerminalsOptions> = {}): Promise<TerminalBench> {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), 'belay-terminal-')));
-    const printed = new Map<string, Buffer[]>();
-    const events: NewEvent[] = [];
-    const terminals = createTerminals({
-      workspace: folder,
-      state: join(folder, '.state'),
-      env: { PATH: process.env.PATH, HOME: folder },
-      journal: { append: (event) => void events.push(event) },
-      openStream: ({ terminal }) =>
-        Promise.resolve(
-          new MemoryStream((bytes) => {
-            printed.set(terminal, [...(printed.get(terminal) ?? []), bytes]);
-          }),
-        ),
+    path: string,
+    more: Partial<TerminalsOptions>,
+  ) {
+    this.terminals = createTerminals({
+      workspace,
+      state: join(folder, 'state'),
+      env: { PATH: path, HOME: folder },
+      journal: { append: (event) => void this.events.push(event) },
+      openStream: ({ terminal }) => {
+        const chunks: Buffer[] = this.printed.get(terminal) ?? [];
+        this.printed.set(terminal, chunks);
+        return Promise.resolve(new MemoryStream((bytes) => void chunks.push(bytes)));
+      },
       ...more,
     });
-    const bench = new TerminalBench(folder, folder, terminals);
-    Object.assign(bench, { printed, events });
-    return bench;
+  }
+
+  static async open({ shell = 'bash', ...more }: BenchOptions = {}): Promise<TerminalBench> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'belay-terminal-')));
+    const workspace = join(folder, 'workspace');
+    await mkdir(workspace);
+    return new TerminalBench(
+      folder,
+      workspace,
+      shell === 'sh' ? await hideBash(folder, usualPath) : usualPath,
+      more,
+    );
   }
 
   /** Calls an operation as the loop does: parsed input, checked output. */
@@ -50,31 +73,62 @@ export class TerminalBench {
     input: Input<N>,
     options: { source?: 'agent' | 'user'; signal?: AbortSignal } = {},
   ): Promise<Output<N>> {
-    const parsed = terminalOperations[name].input.parse(input) as OperationInput<
-      (typeof terminalOperations)[N]
-    >;
-    const context = {
+    const { input: inputs, output: outputs } = terminalOperations[name];
+    const handler = this.terminals.handlers[name] as (...call: unknown[]) => Promise<unknown>;
+    const answer = await handler(inputs.parse(input), {
       id: `call-${++this.#calls}`,
       source: options.source ?? 'agent',
       signal: options.signal ?? new AbortController().signal,
-    };
-    const handler = this.terminals.handlers[name] as (
-      input: unknown,
-      context: unknown,
-    ) => Promise<unknown>;
-    return terminalOperations[name].output.parse(await handler(parsed, context)) as Output<N>;
+    });
+    return outputs.parse(answer) as Output<N>;
   }
 
-  run(command: string, more: Partial<Input<'terminal.run'>> = {}): Promise<Output<'terminal.run'>> {
+  run(
+    command: string,
+    more: Omit<Input<'terminal.run'>, 'command'> = {},
+  ): Promise<Output<'terminal.run'>> {
     return this.call('terminal.run', { command, ...more });
   }
 
+  /** What a terminal printed, as it arrived. */
   screen(terminal = 'main'): string {
     return Buffer.concat(this.printed.get(terminal) ?? []).toString();
+  }
+
+  /** The same terminals as the conformance cases see them. */
+  get target(): ConformanceTarget {
+    return {
+      run: (command, more) => this.run(command, more),
+      input: (input) => this.call('terminal.input', input),
+      read: (input = {}) => this.call('terminal.read', input),
+      interrupt: (input = {}) => this.call('terminal.interrupt', input),
+      close: (terminal) => this.call('terminal.close', { terminal }),
+      list: async () => (await this.call('terminal.list', {})).terminals,
+      resize: async (terminal, columns, rows) => this.terminals.resize(terminal, columns, rows),
+      writeFile: (path, bytes) => writeFile(join(this.workspace, path), bytes),
+      readFile: (path) => readFile(join(this.workspace, path)),
+      printed: async (terminal) => Buffer.concat(this.printed.get(terminal) ?? []),
+      countEvents: async () => this.events.length,
+    };
   }
 
   async close(): Promise<void> {
     await this.terminals.close();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A PATH with the same programs but bash. */
+async function hideBash(folder: string, path: string): Promise<string> {
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  const taken = new Set(['bash', 'rbash']);
+  for (const place of path.split(':')) {
+    for (const name of await readdir(place).catch(() => [])) {
+      if (taken.has(name)) continue;
+      taken.add(name);
+      await symlink(join(place, name), join(programs, name));
+    }
+  }
+  return programs;
 }

@@ -1,0 +1,255 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import {
+  eventually,
+  living,
+  pidsIn,
+  type ConformanceCase,
+  type ConformanceTarget,
+} from './target.js';
+
+/** Writes a shell script; `$F` in it is the file for process ids. */
+async function script(target: ConformanceTarget, name: string, lines: string): Promise<void> {
+  await target.writeFile(name, Buffer.from(`F=${name}.pids\n${lines}\n`));
+}
+
+async function nobodyLeft(target: ConformanceTarget, name: string, atLeast: number): Promise<void> {
+  const pids = await pidsIn(target, `${name}.pids`);
+  ok(pids.length >= atLeast, `${name} started ${pids.length} processes`);
+  await eventually(`the processes of ${name} are gone`, async () => {
+    return (await living(target, pids)).length === 0;
+  });
+}
+
+/** Everything that was started ends when it should, and not before. */
+export const endingCases: ConformanceCase[] = [
+  {
+    name: 'exit code 143 is not a timeout',
+    async run(target) {
+      for (const command of ['sh -c "kill -TERM \\$\\$"', '(exit 143)']) {
+        const result = await target.run(command, { timeout: 30 });
+        equal(result.exitCode, 143);
+        equal(result.status, 'exited');
+      }
+      equal((await target.run('(exit 124)', { timeout: 30 })).status, 'exited');
+    },
+  },
+  {
+    name: 'after `wait` the answer is `running` with what is there; it goes on and can be read',
+    async run(target) {
+      const first = await target.run('echo one; sleep 1; echo two; (exit 4)', { wait: 0.4 });
+      equal(first.status, 'running');
+      equal(first.exitCode, null);
+      equal(first.text, 'one\n');
+      const second = await target.read({ wait: 30 });
+      equal(second.text, 'two\n');
+      equal(second.exitCode, 4);
+      equal(second.status, 'exited');
+    },
+  },
+  {
+    name: 'a timeout answers so and leaves the shell as it was',
+    async run(target) {
+      await target.run('mkdir -p stays; cd stays; v=7');
+      const result = await target.run('echo begun; sleep 600', { timeout: 0.5 });
+      equal(result.status, 'timeout');
+      equal(result.exitCode, null);
+      match(result.text, /^begun\n/);
+      equal((await target.run('echo $v; basename "$PWD"')).text, '7\nstays\n');
+    },
+  },
+  {
+    name: 'a timeout ends loops of the shell itself',
+    async run(target) {
+      for (const loop of [
+        'while :; do :; done',
+        'while :; do sleep 0.05; done',
+        'for i in 1 2 3 4 5 6 7 8 9; do sleep 5; done',
+      ]) {
+        equal((await target.run(loop, { timeout: 0.4 })).status, 'timeout', loop);
+        equal((await target.run('echo on')).text, 'on\n');
+      }
+    },
+  },
+  {
+    name: 'a timeout kills the whole tree, whatever it did to get away',
+    async run(target) {
+      await script(
+        target,
+        'tree',
+        `
+sh -c 'echo $$ >>'$F'; trap "" TERM INT HUP; while :; do sleep 1; done' &
+setsid sh -c 'echo $$ >>'$F'; exec sleep 600' &
+sh -c 'setsid sh -c "echo \\$\\$ >>'$F'; exec sleep 600" & exit 0'
+nohup sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1 &
+env -i PATH="$PATH" sh -c 'echo $$ >>'$F'; exec sleep 600' &
+(sh -c 'echo $PPID >>'$F; while :; do sleep 1; done) &
+((sh -c 'echo $PPID >>'$F; while :; do sleep 1; done) & )
+sh -c 'echo $$ >>'$F'; kill -STOP $$; sleep 600' &
+sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
+`,
+      );
+      const result = await target.run('. ./tree', { timeout: 1.5, wait: 60 });
+      equal(result.status, 'timeout');
+      await nobodyLeft(target, 'tree', 9);
+    },
+  },
+  {
+    name: 'children born in the grace period are killed too',
+    async run(target) {
+      await script(
+        target,
+        'late',
+        `
+cat >late-child <<'END'
+echo $$ >>late.pids
+trap '' TERM
+sleep 600 &
+echo $! >>late.pids
+wait
+END
+sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; while :; do sleep 0.1; done'
+`,
+      );
+      const result = await target.run('sh ./late', { timeout: 0.7, wait: 60 });
+      equal(result.status, 'timeout');
+      await nobodyLeft(target, 'late', 3);
+    },
+  },
+  {
+    name: 'Ctrl-C interrupts, and the shell goes on',
+    async run(target) {
+      equal((await target.run('v=1; sleep 600', { wait: 0.3 })).status, 'running');
+      const result = await target.interrupt();
+      equal(result.status, 'interrupted');
+      equal(result.exitCode, 130);
+      equal((await target.run('echo $v')).text, '1\n');
+    },
+  },
+  {
+    name: 'Ctrl-C while a program floods the terminal',
+    async run(target) {
+      await target.run('yes', { wait: 0.5 });
+      const began = Date.now();
+      equal((await target.interrupt()).status, 'interrupted');
+      ok(Date.now() - began < 2_000);
+      equal((await target.run('echo on')).text, 'on\n');
+    },
+  },
+  {
+    name: 'a program that ignores Ctrl-C is killed on demand, twice at once does no harm',
+    async run(target) {
+      await target.run('sh -c \'trap "" INT TERM; while :; do sleep 0.1; done\'', { wait: 0.3 });
+      equal((await target.interrupt()).status, 'running');
+      const both = await Promise.all([
+        target.interrupt({ kill: true }),
+        target.interrupt({ kill: true }),
+      ]);
+      deepEqual(
+        both.map((each) => each.status),
+        ['interrupted', 'interrupted'],
+      );
+      equal((await target.run('echo on')).text, 'on\n');
+    },
+  },
+  {
+    name: 'a killed pipeline ends as a whole',
+    async run(target) {
+      await script(
+        target,
+        'pipe',
+        "sh -c 'echo $$ >>'$F'; exec sleep 600' | sh -c 'echo $$ >>'$F'; cat' | cat",
+      );
+      await target.run('. ./pipe', { wait: 0.5 });
+      const result = await target.interrupt({ kill: true });
+      equal(result.status, 'interrupted');
+      equal(result.exitCode, null);
+      await nobodyLeft(target, 'pipe', 2);
+      equal((await target.run('yes | head -n 1')).text, 'y\n');
+    },
+  },
+  {
+    name: 'a process id that was used before is not mistaken',
+    async run(target) {
+      // What is killed is told by its start and its command, so an older process outlives any number of kills.
+      await target.run("sh -c 'echo $$ >old.pids; exec sleep 600' &");
+      for (let round = 0; round < 3; round += 1) await target.run('sleep 600', { timeout: 0.2 });
+      const pids = await pidsIn(target, 'old.pids');
+      equal(pids.length, 1);
+      deepEqual(await living(target, pids), pids);
+      await target.run(`kill ${pids.join(' ')}`);
+    },
+  },
+  {
+    name: 'a background job outlives its command and keeps printing',
+    async run(target) {
+      const result = await target.run(
+        "sh -c 'echo $$ >job.pids; sleep 0.5; echo late; exec sleep 600' & echo done",
+      );
+      match(result.text, /done\n/);
+      await target.run('sleep 0.1', { timeout: 20 });
+      const pids = await pidsIn(target, 'job.pids');
+      deepEqual(await living(target, pids), pids);
+      await eventually('it prints', async () =>
+        Buffer.from(await target.printed('main')).includes('late\r\n'),
+      );
+      await target.run(`kill ${pids.join(' ')}`);
+    },
+  },
+  {
+    name: 'a background command answers at once, is listed, and ends when interrupted',
+    async run(target) {
+      const result = await target.run("sh -c 'echo $$ >server.pids; exec sleep 600'", {
+        background: true,
+      });
+      equal(result.status, 'background');
+      equal((await target.run('echo free')).text, 'free\n');
+      await eventually('it is listed', async () =>
+        (await target.list()).some((each) => each.running?.includes('server.pids')),
+      );
+      await target.interrupt({ kill: true });
+      await nobodyLeft(target, 'server', 1);
+    },
+  },
+  {
+    name: 'a job that prints all the time loses nothing while commands are handed over',
+    async run(target) {
+      const before = (await target.run('true')).to;
+      await target.run('i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "<job$i>"; done', {
+        background: true,
+      });
+      for (let turn = 0; turn < 60; turn += 1) {
+        match(
+          (await target.run(`echo "[turn$((${turn}))]"; (exit ${turn})`)).text,
+          new RegExp(`\\[turn${turn}\\]`),
+        );
+      }
+      await target.run('wait', { wait: 60 });
+      const text = Buffer.from(await target.printed('main'))
+        .subarray(before)
+        .toString();
+      const seen = [...text.matchAll(/<job(\d+)>/g)].map((found) => Number(found[1]));
+      deepEqual(
+        seen,
+        Array.from({ length: 3000 }, (_, index) => index + 1),
+      );
+      ok(!text.includes('6973'));
+    },
+  },
+  {
+    name: 'closing a terminal ends everything in it',
+    async run(target) {
+      await script(
+        target,
+        'close',
+        `
+sh -c 'echo $$ >>'$F'; trap "" HUP TERM; while :; do sleep 1; done' &
+setsid nohup sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1 &
+sh -c 'echo $$ >>'$F'; exec sleep 600'
+`,
+      );
+      await target.run('. ./close', { terminal: 'closing', wait: 0.7 });
+      await target.close('closing');
+      await nobodyLeft(target, 'close', 3);
+    },
+  },
+];

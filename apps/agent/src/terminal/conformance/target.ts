@@ -1,0 +1,62 @@
+import type { terminalOperations } from '@belay/protocol';
+import type { z } from 'zod';
+
+type Operations = typeof terminalOperations;
+type Input<N extends keyof Operations> = z.input<Operations[N]['input']>;
+type Output<N extends keyof Operations> = z.output<Operations[N]['output']>;
+
+export type RunResult = Output<'terminal.run'>;
+
+/** Whatever runs commands: terminals in this process, or a sandbox behind the whole platform. */
+export interface ConformanceTarget {
+  run(command: string, more?: Omit<Input<'terminal.run'>, 'command'>): Promise<RunResult>;
+  input(input: Input<'terminal.input'>): Promise<RunResult>;
+  read(input?: Input<'terminal.read'>): Promise<RunResult>;
+  interrupt(input?: Input<'terminal.interrupt'>): Promise<RunResult>;
+  close(terminal: string): Promise<unknown>;
+  list(): Promise<Output<'terminal.list'>['terminals']>;
+  resize(terminal: string, columns: number, rows: number): Promise<void>;
+  /** Paths are relative to the workspace, in which new shells begin. */
+  writeFile(path: string, bytes: Uint8Array): Promise<void>;
+  readFile(path: string): Promise<Uint8Array>;
+  /** All that a terminal printed, as stored. */
+  printed(terminal: string): Promise<Uint8Array>;
+  /** How many events the log has so far. */
+  countEvents(): Promise<number>;
+}
+
+/** Programs that not every image has. */
+export type Need = 'bash' | 'less' | 'vi' | 'top' | 'python3' | 'git';
+
+export interface ConformanceCase {
+  name: string;
+  /** The case says nothing about an image without these. */
+  needs?: Need[];
+  /** Rejects when the target does not conform. */
+  run(target: ConformanceTarget): Promise<void>;
+}
+
+/** Tries until it answers true; for what takes a moment. */
+export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {
+  const until = Date.now() + 20_000;
+  while (!(await check())) {
+    if (Date.now() > until) throw new Error(`It did not come true within 20 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Which of these processes live; those that only wait to be buried do not. */
+export async function living(target: ConformanceTarget, pids: number[]): Promise<number[]> {
+  const list = pids.join(' ');
+  const { text } = await target.run(
+    `for p in ${list}; do grep -qs '^State:[[:space:]]*[ZX]' /proc/$p/status || { [ -d /proc/$p ] && echo $p; }; done; :`,
+    { terminal: 'inspector' },
+  );
+  return text.split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** The process ids that scripts wrote into a file, one per line. */
+export async function pidsIn(target: ConformanceTarget, path: string): Promise<number[]> {
+  const bytes = await target.readFile(path).catch(() => new Uint8Array());
+  return new TextDecoder().decode(bytes).split('\n').filter(Boolean).map(Number);
+}
