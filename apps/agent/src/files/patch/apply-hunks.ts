@@ -103,7 +103,8 @@ function explain(lines: readonly string[], hunk: Hunk, expected: number, from: n
     return `it adds lines after line ${hunk.start}, but the file has ${lines.length}`;
   }
   const now = newLines(hunk);
-  if (now.length > 0 && search(lines, now, { expected, from: 0, same: butForEnds }) !== null) {
+  const adds = hunk.lines.some((line) => line.kind === '+');
+  if (adds && search(lines, now, { expected, from: 0, same: butForEnds }) !== null) {
     return 'the file has the new lines already: it seems to be applied';
   }
   if (from > 0 && search(lines, old, { expected, from: 0, same: butForEnds }) !== null) {
