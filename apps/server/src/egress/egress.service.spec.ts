@@ -1,0 +1,270 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
+import { duplexPair, type Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { Event } from '@belay/protocol';
+import type { RopeStream } from '@belay/rope';
+import { ApprovalService } from '../approvals/approval.service.js';
+import { RulesStore } from '../approvals/rules.store.js';
+import { TestLogs, until } from '../testing/logs.js';
+import { EgressService } from './egress.service.js';
+import type { Resolver } from './resolver.js';
+
+const listening = async <T extends Server>(server: T): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+describe('egress', () => {
+  const names = new Map<string, string[]>();
+  const resolver: Resolver = { addresses: (host) => Promise.resolve(names.get(host) ?? []) };
+  const logs = new TestLogs();
+  let server: Server;
+  let port: number;
+  let approvals: ApprovalService;
+  let egress: EgressService;
+
+  const open = async (environment: Record<string, string> = {}) => {
+    await logs.open({
+      npm_config_registry: `http://registry.test:${port}/`,
+      HOME: '/nowhere',
+      ...environment,
+    });
+    approvals = new ApprovalService(logs.log, logs.store, new RulesStore(logs.database, logs.log));
+    approvals.onModuleInit();
+    egress = new EgressService(logs.log, approvals, logs.config, resolver);
+  };
+  beforeEach(async () => {
+    names.clear();
+    names.set('registry.test', ['127.0.0.1']);
+    // Upper-cases what it gets, and says goodbye after the client's end.
+    server = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', (chunk) => socket.write(chunk.toString().toUpperCase()));
+      socket.on('end', () => socket.end('BYE'));
+    });
+    port = await listening(server);
+  });
+  afterEach(async () => {
+    approvals.onModuleDestroy();
+    await egress.beforeApplicationShutdown();
+    await logs.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const connectTo = async (host: string, target = port): Promise<Duplex> => {
+    const [sandbox, rope] = duplexPair();
+    await egress.connect('s', { host, port: target }, rope as unknown as RopeStream);
+    return sandbox;
+  };
+  const events = async (count = 1): Promise<Event[]> =>
+    until('egress events', async () => {
+      await egress.beforeApplicationShutdown();
+      const found = (await logs.log.read('s', { after: 0 })).filter(
+        ({ action }) => action === 'egress',
+      );
+      return found.length >= count ? found : undefined;
+    });
+  const question = () =>
+    until('a question', async () => (await logs.log.summary('s')).waitingFor[0]);
+
+  it('connects to a registry that the host itself is set up with, though it is private', async () => {
+    await open();
+    await logs.session('s');
+    const stream = await connectTo('Registry.Test.');
+    stream.end('hello');
+    expect(await text(stream)).toBe('HELLOBYE');
+    const [event] = await events();
+    expect(event?.args).toEqual({
+      host: 'registry.test',
+      port,
+      verdict: 'allowed',
+      reason: null,
+      sent: 5,
+      received: 8,
+    });
+    expect(event?.message).toBe(`registry.test:${port}: 5 B sent, 8 B received.`);
+  });
+
+  it('sums connections to one host into one event', async () => {
+    await open();
+    await logs.session('s');
+    for (let count = 0; count < 20; count += 1) {
+      const stream = await connectTo('registry.test');
+      stream.end('x');
+      await text(stream);
+    }
+    const found = await until('all bytes', async () => {
+      const all = await events();
+      const sent = all.reduce((sum, { args }) => sum + Number(args['sent']), 0);
+      return sent === 20 ? all : undefined;
+    });
+    expect(found.length).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['10.0.0.5', ['10.0.0.5']],
+    ['metadata.test', ['169.254.169.254']],
+    ['mapped.test', ['::ffff:127.0.0.1']],
+    ['both.test', ['127.0.0.1', 'fe80::1']],
+    ['::1', ['::1']],
+  ])('refuses %s in every profile, without a question', async (host, addresses) => {
+    await open();
+    names.set(host, addresses);
+    await logs.session('s', { egress: { profile: 'open' } });
+    await expect(connectTo(host)).rejects.toMatchObject({
+      code: 'rejected',
+      message: expect.stringContaining('in a private or reserved network') as string,
+    });
+    expect((await events())[0]?.args).toMatchObject({ verdict: 'refused', sent: 0 });
+    expect((await logs.log.summary('s')).waitingFor).toEqual([]);
+  });
+
+  it('connects to the very address that was checked: a name is looked up once', async () => {
+    await open();
+    const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']];
+    let asked = 0;
+    const changing: Resolver = { addresses: () => Promise.resolve(answers[asked++] ?? []) };
+    egress = new EgressService(logs.log, approvals, logs.config, changing);
+    await logs.session('s', { egress: { profile: 'open' } });
+    (await connectTo('registry.test')).destroy();
+    expect(asked).toBe(1);
+    // The next connection is checked anew: not by what the name meant before.
+    await expect(connectTo('rebinding.test')).rejects.toMatchObject({ code: 'rejected' });
+    expect(asked).toBe(2);
+  });
+
+  it('says when a name is not known and when nothing answers', async () => {
+    await open({ npm_config_registry: 'http://closed.test:9/' });
+    await logs.session('s', { egress: { profile: 'open' } });
+    await expect(connectTo('nobody.test')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'There is no host nobody.test; check the name.',
+    });
+    names.set('closed.test', ['127.0.0.1']);
+    await expect(connectTo('closed.test', 9)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/^closed\.test:9 cannot be reached: .*ECONNREFUSED/) as string,
+    });
+    expect((await events(2)).map(({ args }) => args['verdict'])).toEqual(['failed', 'failed']);
+  });
+
+  it('asks a person once about a refused host, and lets all who wait pass', async () => {
+    await open();
+    await logs.session('s', { egress: { profile: 'list' } });
+    const waiting = Promise.all([connectTo('registry.test'), connectTo('registry.test')]);
+    const asked = await question();
+    expect(asked).toMatchObject({
+      operation: 'egress',
+      risk: 'network',
+      subject: `registry.test:${port}`,
+    });
+    await approvals.answer('s', asked.id, { verdict: 'approved' });
+    for (const stream of await waiting) stream.destroy();
+    // It counts for the session from now on.
+    (await connectTo('registry.test')).destroy();
+    const log = await logs.log.read('s', { after: 0 });
+    expect(log.filter(({ action }) => action === 'approval')).toHaveLength(1);
+  });
+
+  it('tells the reason of a rejection, and does not ask again at once', async () => {
+    await open();
+    await logs.session('s', { egress: { profile: 'list' } });
+    const refused = connectTo('registry.test').catch((error: Error) => error.message);
+    await approvals.answer('s', (await question()).id, {
+      verdict: 'rejected',
+      reason: 'Not this one.',
+    });
+    const sentence = `The egress profile list of this session does not allow registry.test:${port}: Not this one.`;
+    expect(await refused).toBe(sentence);
+    await expect(connectTo('registry.test')).rejects.toThrow(sentence);
+    expect((await logs.log.summary('s')).waitingFor).toEqual([]);
+  });
+
+  it('follows a rule that a person had remembered, and asks nobody in the mode auto', async () => {
+    await open();
+    await logs.session('s', { egress: { profile: 'list' }, approvals: 'auto' });
+    await expect(connectTo('registry.test')).rejects.toMatchObject({ code: 'rejected' });
+    const rules = new RulesStore(logs.database, logs.log);
+    const pattern = `registry.test:${port}`;
+    await rules.create({
+      scope: 'all',
+      operation: 'egress',
+      pattern,
+      verdict: 'approved',
+      expires: null,
+    });
+    (await connectTo('registry.test')).destroy();
+  });
+
+  it('asks nobody when the profile is none', async () => {
+    await open();
+    await logs.session('s', { egress: { profile: 'none', hosts: ['registry.test'] } });
+    await expect(connectTo('registry.test')).rejects.toThrow(/profile none .* does not allow/);
+    expect((await logs.log.summary('s')).waitingFor).toEqual([]);
+  });
+
+  it('moves megabytes with back pressure and ends the other side when one breaks', async () => {
+    await open();
+    await logs.session('s');
+    const stream = await connectTo('registry.test');
+    const size = 5_000_000;
+    const answer = text(stream);
+    stream.end(Buffer.alloc(size, 'a'));
+    expect((await answer).length).toBe(size + 3);
+    const broken = await connectTo('registry.test');
+    const sockets = await new Promise<number>((resolve) =>
+      server.getConnections((_, count) => resolve(count)),
+    );
+    expect(sockets).toBeGreaterThan(0);
+    broken.destroy();
+  });
+
+  describe('through the host’s own proxy', () => {
+    let proxy: HttpServer;
+    const asked: { authority: string | undefined; authorization: string | undefined }[] = [];
+    let address: string;
+    beforeEach(async () => {
+      asked.length = 0;
+      proxy = createServer();
+      proxy.on('connect', (request, socket: Duplex) => {
+        asked.push({
+          authority: request.url,
+          authorization: request.headers['proxy-authorization'],
+        });
+        if (request.url?.startsWith('forbidden')) {
+          socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+          return;
+        }
+        const outside = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+        socket.write('HTTP/1.1 200 OK\r\n\r\nHI ');
+        socket.pipe(outside).pipe(socket);
+      });
+      address = `http://me:p%40ss@127.0.0.1:${await listening(proxy)}`;
+    });
+    afterEach(async () => {
+      proxy.closeAllConnections();
+      await new Promise((resolve) => proxy.close(resolve));
+    });
+
+    it('tunnels by name, also to names that only the proxy knows', async () => {
+      await open({ https_proxy: address });
+      await logs.session('s', { egress: { profile: 'open' } });
+      const stream = await connectTo('only-there.test', 443);
+      stream.end('hello');
+      expect(await text(stream)).toBe('HI HELLOBYE');
+      const authorization = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
+      expect(asked).toEqual([{ authority: 'only-there.test:443', authorization }]);
+    });
+
+    it('still refuses private addresses, and tells what the proxy refused', async () => {
+      await open({ https_proxy: address });
+      await logs.session('s', { egress: { profile: 'open' } });
+      names.set('inside.test', ['10.1.2.3']);
+      await expect(connectTo('inside.test', 443)).rejects.toMatchObject({ code: 'rejected' });
+      expect(asked).toEqual([]);
+      await expect(connectTo('forbidden.test', 443)).rejects.toThrow(
+        'forbidden.test:443 cannot be reached: the host’s proxy answered 407.',
+      );
+    });
+  });
+});
