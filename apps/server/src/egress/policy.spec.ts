@@ -33,7 +33,7 @@ describe('the policy', () => {
     ['list', ['*.a.test:22'], 'b.a.test', 22, true],
     ['list', ['A.Test.'], 'a.test', 443, true],
     ['list', ['*'], 'a.test', 443, false],
-  ])('%s %j: %s:%i', (profile, hosts, host, port, allowed) => {
+  ])('%s %j: %s:%i', (...[profile, hosts, host, port, allowed]) => {
     expect(allows(profile, hosts, host, port)).toBe(allowed);
   });
 
