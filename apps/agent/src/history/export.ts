@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { StreamMeta } from '@belay/protocol';
-import type { Git } from './git.js';
+import { AppError, type StreamMeta } from '@belay/protocol';
+import { Git } from './git.js';
 import { baseRef } from './repository.js';
 
 export type ExportFormat = StreamMeta<'workspace.export'>['format'];
@@ -13,11 +16,26 @@ export async function exportCommit(
 ): Promise<Readable> {
   if (format === 'patch') return git.stream([...patchArguments, baseRef, commit]);
   if (format !== 'bundle') return git.stream(['archive', `--format=${format}`, commit]);
-  // A bundle holds refs, not commits: it gets a branch of its own for as long as it is written.
-  const ref = `refs/heads/belay-${commit.slice(0, 12)}`;
-  await git.run(['update-ref', ref, commit]);
-  const bytes = git.stream(['bundle', 'create', '--quiet', '-', ref]);
-  bytes.once('close', () => void git.run(['update-ref', '-d', ref]).catch(() => undefined));
+  return bundle(git, commit);
+}
+
+/** A bundle holds refs: the commit is the `main` and the HEAD of a repository of its own that borrows the objects. */
+async function bundle(git: Git, commit: string): Promise<Readable> {
+  const { folder } = git.places;
+  if (existsSync(join(folder, 'shallow'))) {
+    throw new AppError(
+      'unavailable',
+      'Old steps of the history were collected, so it cannot be bundled: export a patch or the files instead.',
+    );
+  }
+  const lender = await mkdtemp(join(folder, 'bundle-'));
+  await mkdir(join(lender, 'refs/heads'), { recursive: true });
+  await writeFile(join(lender, 'HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(join(lender, 'refs/heads/main'), `${commit}\n`);
+  const bytes = new Git({ ...git.places, folder: lender, objects: join(folder, 'objects') }).stream(
+    ['bundle', 'create', '--quiet', '-', 'HEAD', 'main'],
+  );
+  bytes.once('close', () => void rm(lender, { recursive: true, force: true }));
   return bytes;
 }
 

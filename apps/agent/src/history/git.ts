@@ -9,6 +9,8 @@ export interface GitPlaces {
   /** The repository. */
   folder: string;
   workspace: string;
+  /** Where the objects are, when not in the repository. */
+  objects?: string;
 }
 
 export interface RunOptions {
@@ -67,7 +69,7 @@ export class Git {
   }
 
   private start(args: readonly string[]): ChildProcessWithoutNullStreams {
-    const { binary, folder, workspace } = this.places;
+    const { binary, folder, workspace, objects } = this.places;
     const core = join(dirname(binary), 'git-core');
     return spawn(binary, ['-C', workspace, ...args], {
       env: {
@@ -80,19 +82,14 @@ export class Git {
         GIT_TERMINAL_PROMPT: '0',
         HOME: folder,
         LC_ALL: 'C',
+        ...(objects && { GIT_OBJECT_DIRECTORY: objects }),
         ...(existsSync(core) && { GIT_EXEC_PATH: core }),
       },
     });
   }
 }
 
-const binaries = [
-  '/opt/belay/git/bin/git',
-  '/opt/belay/git',
-  '/usr/bin/git',
-  '/usr/local/bin/git',
-  '/opt/homebrew/bin/git',
-];
+const binaries = ['/opt/belay/git', '/usr/bin/git', '/usr/local/bin/git', '/opt/homebrew/bin/git'];
 
 /** The runtime's git, else the system's; null when there is none. */
 export const findGit = (): string | null =>

@@ -213,6 +213,7 @@ describe('recording', () => {
     expect((await buffer(await bench.history.export('patch'))).toString()).toContain(
       'GIT binary patch',
     );
+    await expect(bench.history.export('bundle')).rejects.toMatchObject({ code: 'unavailable' });
   }, 60_000);
 
   it('works on without git and says so', async () => {
