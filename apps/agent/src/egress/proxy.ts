@@ -143,7 +143,8 @@ function pass(
     if (response.headersSent) response.destroy();
     else answer(response, 502, `${url.host} broke the connection off: ${error.message}.`);
   });
-  response.once('close', () => outside.destroy());
+  // After a whole reply the connection ends; a client that left early breaks it off.
+  response.once('close', () => (response.writableFinished ? outside.end() : outside.destroy()));
   request.pipe(onward);
 }
 

@@ -3,7 +3,8 @@ import { networkInterfaces } from 'node:os';
 
 /**
  * Networks that nothing in a sandbox may reach through the server: its own, private and special ones (the IANA
- * special-purpose registries), and addresses at which clouds tell secrets to their machines.
+ * special-purpose registries, but for the networks of documentation, where nothing lives), and addresses at which
+ * clouds tell secrets to their machines.
  */
 const closed: readonly (readonly [network: string, bits: number, what: string])[] = [
   ['0.0.0.0', 8, 'this network'],
@@ -14,12 +15,9 @@ const closed: readonly (readonly [network: string, bits: number, what: string])[
   ['169.254.0.0', 16, 'link-local, cloud metadata'],
   ['172.16.0.0', 12, 'private'],
   ['192.0.0.0', 24, 'special'],
-  ['192.0.2.0', 24, 'documentation'],
   ['192.88.99.0', 24, 'special'],
   ['192.168.0.0', 16, 'private'],
   ['198.18.0.0', 15, 'benchmarks'],
-  ['198.51.100.0', 24, 'documentation'],
-  ['203.0.113.0', 24, 'documentation'],
   ['224.0.0.0', 4, 'multicast'],
   ['240.0.0.0', 4, 'reserved'],
   ['::', 96, 'loopback, unspecified, IPv4-compatible'],
@@ -28,7 +26,6 @@ const closed: readonly (readonly [network: string, bits: number, what: string])[
   ['64:ff9b:1::', 48, 'IPv4 behind NAT64'],
   ['100::', 64, 'discard'],
   ['2001::', 23, 'Teredo and special'],
-  ['2001:db8::', 32, 'documentation'],
   ['2002::', 16, 'IPv4 in 6to4'],
   ['fc00::', 7, 'private, cloud metadata'],
   ['fe80::', 10, 'link-local'],
