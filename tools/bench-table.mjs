@@ -1,55 +1,43 @@
 /**
- * A row is `{ what, value, unit, floor? }` and its limit: `most` or `least` for the value itself, or
- * `mostRatio` or `leastRatio` for the value over the floor that the same run measured.
+ * The verdict on a row `{ what, figure, unit, target, floor?, atLeast? }`: a figure must not be above its
+ * target, or not below it with `atLeast`. A target of null is shown and not judged.
  */
 export function judge(row) {
-  const ratio = row.floor ? row.value / row.floor : undefined;
-  const good =
-    (row.most === undefined || row.value <= row.most) &&
-    (row.least === undefined || row.value >= row.least) &&
-    (row.mostRatio === undefined || (ratio !== undefined && ratio <= row.mostRatio)) &&
-    (row.leastRatio === undefined || (ratio !== undefined && ratio >= row.leastRatio));
-  return { ...row, ...(ratio !== undefined && { ratio }), good };
+  const ratio = row.floor ? row.figure / row.floor : undefined;
+  const met = row.atLeast ? row.figure >= row.target : row.figure <= row.target;
+  return { ...row, ...(ratio !== undefined && { ratio }), good: row.target === null || met };
 }
 
-export function benchTable(rows) {
-  const head = ['#', 'what', 'figure', 'floor', 'ratio', 'allowed', 'verdict'];
-  const lines = rows.map((row) => [
-    String(row.target),
-    row.what,
-    row.failed ? '' : amount(row.value, row.unit),
-    row.floor === undefined ? '' : amount(row.floor, row.unit),
-    row.ratio === undefined ? '' : `${short(row.ratio)} ×`,
-    allowed(row),
-    verdict(row),
+/** One table of all measurements, each a target's number, its title and its rows. */
+export function benchTable(measurements) {
+  const head = ['#', 'what', 'figure', 'floor', 'ratio', 'target', 'verdict'];
+  const lines = measurements.flatMap(({ number, title, rows, failed }) => [
+    [String(number), title, ...(failed ? ['', '', '', '', `not measured: ${failed}`] : [])],
+    ...(rows ?? []).map(cells),
   ]);
-  const widths = head.map((title, index) =>
-    Math.max(title.length, ...lines.map((line) => line[index].length)),
+  const isRow = (line) => line.length === head.length;
+  const widths = head.map((name, index) =>
+    Math.max(name.length, ...lines.filter(isRow).map((line) => line[index].length)),
   );
-  const render = (cells) =>
-    cells
+  const render = (line) =>
+    line
       .map((text, index) => text.padEnd(widths[index]))
       .join('  ')
       .trimEnd();
+  const rule = widths.map((width) => '─'.repeat(width));
+  return [head, rule, ...lines].map(render).join('\n');
+}
+
+function cells(row) {
   return [
-    render(head),
-    render(widths.map((width) => '─'.repeat(width))),
-    ...lines.map(render),
-  ].join('\n');
-}
-
-function verdict(row) {
-  if (row.failed) return `not measured: ${row.failed.split('\n')[0]}`;
-  return row.good ? 'good' : 'MISSED';
-}
-
-function allowed(row) {
-  const parts = [];
-  if (row.most !== undefined) parts.push(`≤ ${amount(row.most, row.unit)}`);
-  if (row.least !== undefined) parts.push(`≥ ${amount(row.least, row.unit)}`);
-  if (row.mostRatio !== undefined) parts.push(`≤ ${short(row.mostRatio)} ×`);
-  if (row.leastRatio !== undefined) parts.push(`≥ ${short(row.leastRatio)} ×`);
-  return parts.join(', ');
+    '',
+    `  ${row.what}`,
+    amount(row.figure, row.unit),
+    row.floor === undefined ? '' : amount(row.floor, row.unit),
+    row.ratio === undefined ? '' : `${short(row.ratio)} ×`,
+    row.target === null ? '' : `${row.atLeast ? '≥' : '≤'} ${amount(row.target, row.unit)}`,
+    row.target === null ? '' : row.good ? 'good' : 'MISSED',
+  ];
 }
 
 const amount = (value, unit) => `${short(value)}${unit ? ` ${unit}` : ''}`;
@@ -58,10 +46,4 @@ function short(value) {
   const size = Math.abs(value);
   if (Number.isInteger(value) || size >= 100) return String(Math.round(value));
   return value.toFixed(size >= 10 ? 1 : 2);
-}
-
-/** The value below which a share of the samples lies, such as 0.95. */
-export function percentile(samples, share) {
-  const sorted = samples.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
 }

@@ -1,34 +1,52 @@
-import { benchTable, judge, percentile } from './bench-table.mjs';
+import { percentile } from './bench/statistics.mjs';
+import { benchTable, judge } from './bench-table.mjs';
 
 describe('the verdict on a figure', () => {
   it.each([
-    [{ value: 60, most: 60 }, true],
-    [{ value: 61, most: 60 }, false],
-    [{ value: 20, least: 20 }, true],
-    [{ value: 19, least: 20 }, false],
-    [{ value: 12, floor: 10, mostRatio: 1.2 }, true],
-    [{ value: 13, floor: 10, mostRatio: 1.2 }, false],
-    [{ value: 6, floor: 10, leastRatio: 0.6 }, true],
-    [{ value: 5, floor: 10, leastRatio: 0.6 }, false],
-    [{ value: 5, leastRatio: 0.6 }, false],
+    [{ figure: 60, target: 60 }, true],
+    [{ figure: 61, target: 60 }, false],
+    [{ figure: 20, target: 20, atLeast: true }, true],
+    [{ figure: 19, target: 20, atLeast: true }, false],
+    [{ figure: 900, target: null }, true],
+    [{ figure: NaN, target: 60 }, false],
   ])('of %j is %s', (row, good) => {
     expect(judge({ what: 'x', unit: 'ms', ...row }).good).toBe(good);
   });
+
+  it('has the ratio to the floor of the same run', () => {
+    expect(judge({ what: 'x', figure: 3, floor: 2, unit: 's', target: 4 }).ratio).toBe(1.5);
+  });
 });
 
-it('prints one aligned table with what could not be measured', () => {
-  const rows = [
-    { target: 1, ...judge({ what: 'warm start p50', value: 41.26, unit: 'ms', most: 60 }) },
-    { target: 17, ...judge({ what: 'overhead', value: 3, floor: 2, unit: 's', mostRatio: 1.2 }) },
-    { target: 7, what: 'flood', failed: 'no browser\nat x', good: false },
+it('prints one aligned table, with what could not be measured', () => {
+  const measurements = [
+    {
+      number: 1,
+      title: 'warm start: the title may be long',
+      rows: [
+        judge({ what: 'p50', figure: 41.26, unit: 'ms', target: 60, floor: 300 }),
+        judge({ what: 'p95', figure: 161, unit: 'ms', target: 150 }),
+      ],
+    },
+    { number: 17, title: 'flood', failed: 'no browser' },
+    {
+      number: 18,
+      title: 'speed',
+      rows: [judge({ what: 'speed', figure: 25, unit: 'MB/s', target: 20, atLeast: true })],
+    },
   ];
-  expect(benchTable(rows).split('\n')).toEqual([
-    '#   what            figure   floor  ratio   allowed   verdict',
-    '──  ──────────────  ───────  ─────  ──────  ────────  ────────────────────────',
-    '1   warm start p50  41.3 ms                 ≤ 60 ms   good',
-    '17  overhead        3 s      2 s    1.50 ×  ≤ 1.20 ×  MISSED',
-    '7   flood                                             not measured: no browser',
-  ]);
+  expect(benchTable(measurements)).toBe(
+    `
+#   what     figure   floor   ratio   target     verdict
+──  ───────  ───────  ──────  ──────  ─────────  ────────────────────────
+1   warm start: the title may be long
+      p50    41.3 ms  300 ms  0.14 ×  ≤ 60 ms    good
+      p95    161 ms                   ≤ 150 ms   MISSED
+17  flood                                        not measured: no browser
+18  speed
+      speed  25 MB/s                  ≥ 20 MB/s  good
+`.trim(),
+  );
 });
 
 it('takes percentiles from samples in any order', () => {

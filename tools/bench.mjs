@@ -1,13 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { benchTable, judge } from './bench-table.mjs';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
+import { preparePackages } from './prepare/packages.mjs';
 import { Instruction, step } from './prepare/steps.mjs';
 import { isRecent, productEnvironment, productNode, root } from './product-node.mjs';
 
 // npm run bench [-- NUMBERS…]: each file tools/bench/NN-name.mjs measures one target of docs/benchmarks.md.
-// It exports `title` and `measure(environment)`, which answers with rows for judge().
+// It exports `title` and `measure()`, which answers with rows for judge(); the environment is that of the tests.
 const folder = join(root, 'tools/bench');
 
 await runCommand(async () => {
@@ -15,16 +17,16 @@ await runCommand(async () => {
   const chosen = choose(process.argv.slice(2));
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
-  const rows = [];
-  for (const file of chosen) rows.push(...(await measureFile(file, environment)));
-  console.log(`\n${benchTable(rows)}`);
-  console.log(`\nWritten to ${write(rows)}`);
-  return rows.every((row) => row.good) ? 0 : 1;
+  const measurements = [];
+  for (const file of chosen) measurements.push(await measureFile(file));
+  console.log(`\n${benchTable(measurements)}`);
+  console.log(`\nWritten to ${write(measurements)}`);
+  return measurements.every(({ rows }) => rows?.every((row) => row.good)) ? 0 : 1;
 });
 
 /** Measurements run in the product's own Node. */
 async function again() {
-  const { spawnSync } = await import('node:child_process');
+  await step('packages', preparePackages);
   const args = [import.meta.filename, ...process.argv.slice(2)];
   return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
 }
@@ -41,20 +43,20 @@ function choose(wanted) {
   return files.filter(isWanted).sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** A measurement that cannot be made is a failed row, so that the table always has all targets. */
-async function measureFile(file, environment) {
-  const target = Number(file.slice(0, 2));
+/** A measurement that cannot be made stays in the table, and the command fails. */
+async function measureFile(file) {
+  const number = Number(file.slice(0, 2));
   const { title, measure } = await import(join(folder, file));
   try {
-    const rows = await step(`${target} ${title}`, () => measure(environment));
-    return rows.map((row) => ({ target, ...judge(row) }));
+    const rows = await step(`${number} ${title}`, () => measure());
+    return { number, title, rows: rows.map(judge) };
   } catch (error) {
     console.error(error.stack ?? error);
-    return [{ target, what: title, failed: error.message, good: false }];
+    return { number, title, failed: String(error.message ?? error).split('\n')[0] };
   }
 }
 
-function write(rows) {
+function write(measurements) {
   const machine = {
     cpu: cpus()[0]?.model,
     cores: cpus().length,
@@ -65,6 +67,6 @@ function write(rows) {
   const time = new Date().toISOString();
   mkdirSync(join(root, 'bench-results'), { recursive: true });
   const path = join(root, 'bench-results', `${time.slice(0, 19).replaceAll(':', '-')}.json`);
-  writeFileSync(path, `${JSON.stringify({ time, machine, rows }, undefined, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify({ time, machine, measurements }, undefined, 2)}\n`);
   return path;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Instruction } from './prepare/steps.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
@@ -9,7 +10,7 @@ export function productNode() {
   const pinned = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
   if (existsSync(pinned)) return pinned;
   if (isRecent(process.version)) return process.execPath;
-  throw new Error(
+  throw new Instruction(
     `Belay needs Node 24 or newer on ${process.platform}-${process.arch}; this is ${process.version}. Install it from https://nodejs.org and run the command again.`,
   );
 }

@@ -1,41 +1,47 @@
-import { start } from '@belay/testkit';
-import { percentile } from '../bench-table.mjs';
-import { idleScript, sample, withServer } from './setting.mjs';
+import { idleSession, withServer } from './platform.mjs';
+import { percentile, timed } from './statistics.mjs';
 
-export const title = 'echo of a keystroke';
+export const title = 'keystroke → its echo on the dashboard socket';
 
-export function measure() {
+/** The floor is one request to the server over the same socket that does nothing. */
+export async function measure() {
   return withServer({}, async (server) => {
-    const session = await start(server, { task: 'Wait', model: idleScript(server) });
-    await session.state('waiting');
-    const call = (input) => server.client.sessions.call(session.id, 'terminal.run', input);
-    await call({ command: 'cat', terminal: 'typing', background: true });
-    await server.live.request('terminal.hold', {
-      session: session.id,
-      terminal: 'typing',
-      holder: 'user',
-    });
-    const echo = () => typed(server, session);
-    const quiet = await sample(200, echo, { warm: 10 });
-    await call({ command: 'yes', terminal: 'flood', background: true });
-    const busy = await sample(200, echo, { warm: 10 });
+    const session = await idleSession(server);
+    const { live } = server;
+    const terminal = { session: session.id, terminal: 'main' };
+    await live.request('terminal.hold', { ...terminal, holder: 'user' });
+    const echoed = typist(session, (data) => live.request('terminal.keys', { ...terminal, data }));
+    await timed(5, echoed);
+    const quiet = await timed(60, echoed);
+    await live.request('terminal.open', { session: session.id, terminal: 'flood' });
+    await live.request('terminal.hold', { session: session.id, terminal: 'flood', holder: 'user' });
+    const flood = (data) =>
+      live.request('terminal.keys', { session: session.id, terminal: 'flood', data });
+    await flood('yes\r');
+    await session.until(() => session.terminal('flood').length > 1_000_000, 'the flood');
+    const busy = await timed(60, echoed);
+    await flood('\u0003');
+    const floor = percentile(await timed(60, () => live.request('fleet', {})), 0.95);
     session.close();
     return [
-      { what: 'echo of a keystroke, p95', value: percentile(quiet, 0.95), unit: 'ms', most: 15 },
-      { what: 'the same while yes runs', value: percentile(busy, 0.95), unit: 'ms', most: 30 },
+      { what: 'p95 quiet', figure: percentile(quiet, 0.95), unit: 'ms', target: 15, floor },
+      {
+        what: 'p95 while `yes` runs',
+        figure: percentile(busy, 0.95),
+        unit: 'ms',
+        target: 30,
+        floor,
+      },
     ];
   });
 }
 
-/** Types one character and waits until the terminal shows one more. */
-async function typed(server, session) {
-  const before = session.terminals.get('typing')?.length ?? 0;
-  const begin = performance.now();
-  await server.live.request('terminal.keys', {
-    session: session.id,
-    terminal: 'typing',
-    data: 'x',
-  });
-  await session.until(() => (session.terminals.get('typing')?.length ?? 0) > before, 'the echo');
-  return performance.now() - begin;
+/** Types one letter and waits until the terminal has printed one more of it. */
+function typist(session, type) {
+  return async () => {
+    const before = session.terminal().length;
+    const typed = type('x');
+    await session.until(() => session.terminal().length > before, 'the echo');
+    await typed;
+  };
 }
