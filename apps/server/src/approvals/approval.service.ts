@@ -156,7 +156,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       waiting.get(event.id ?? '')?.settle({ verdict: 'rejected', ...(reason && { reason }) });
     } else if (isFact(event, 'state') && isEnded(event.args.state)) {
       const reason = `The session is ${event.args.state}.`;
-      for (const each of [...waiting.values()]) each.settle({ verdict: 'rejected', reason });
+      for (const each of waiting.values()) each.settle({ verdict: 'rejected', reason });
     }
   }
 

@@ -110,6 +110,7 @@ function counts(
   );
 }
 
-function ruleOf({ session, workspace: _, ...row }: Selectable<RuleTable>): Rule {
+function ruleOf(stored: Selectable<RuleTable>): Rule {
+  const { session, workspace: _, ...row } = stored;
   return { ...row, ...(session && { session }) } as Rule;
 }

@@ -44,7 +44,7 @@ export class BrowserWatch {
   }
 
   remove(socket: ViewerSocket): void {
-    for (const session of [...this.watchers.keys()]) this.set(socket, session, false);
+    for (const session of this.watchers.keys()) this.set(socket, session, false);
   }
 
   close(): void {

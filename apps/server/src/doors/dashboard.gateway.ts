@@ -80,12 +80,12 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     socket.on('disconnect', () => {
       this.fleet.remove(socket);
       this.browsers.remove(socket);
-      for (const session of [...this.watched.keys()]) this.unwatch(socket, session);
+      for (const session of this.watched.keys()) this.unwatch(socket, session);
     });
   }
 
   onModuleDestroy(): void {
-    for (const session of [...this.watched.keys()]) this.close(session);
+    for (const session of this.watched.keys()) this.close(session);
     for (const end of this.endings) end();
     this.fleet?.close();
     this.browsers?.close();

@@ -58,7 +58,7 @@ export class EventFollowers {
 
   close(): void {
     this.unsubscribe();
-    for (const socket of [...this.followers.keys()]) this.remove(socket);
+    for (const socket of this.followers.keys()) this.remove(socket);
   }
 
   private publish(events: Event[]): void {

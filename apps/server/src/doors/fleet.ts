@@ -54,7 +54,7 @@ export class Fleet {
     const notices = this.server.to(room).except([...this.behind].map(({ id }) => id));
     for (const [id, summary] of this.changed) notices.emit('session', { id, summary });
     this.changed.clear();
-    for (const socket of [...this.behind]) {
+    for (const socket of this.behind) {
       if (isCongested(socket)) continue;
       this.behind.delete(socket);
       void this.add(socket);

@@ -54,7 +54,7 @@ export class TerminalFollowers {
 
   close(): void {
     this.unsubscribe();
-    for (const socket of [...this.followers.keys()]) this.remove(socket);
+    for (const socket of this.followers.keys()) this.remove(socket);
   }
 
   private follower(socket: ViewerSocket, terminal: string): Follower | undefined {

@@ -24,7 +24,8 @@ const agentFacts: ReadonlySet<string> = new Set<FactAction>([
 ]);
 
 /** Checks an event from a sandbox; throws `forbidden` for a fact that is not its to write, `invalid_input` for a broken one. */
-export function checkAgentEvent({ n: _, ...event }: AgentEvent): NewEvent {
+export function checkAgentEvent(written: AgentEvent): NewEvent {
+  const { n: _, ...event } = written;
   if (!Object.hasOwn(eventArgs, event.action)) return { ...event, source: 'agent' };
   if (!agentFacts.has(event.action)) {
     throw new AppError('forbidden', `An agent may not write “${event.action}” into the log.`);

@@ -36,7 +36,9 @@ export class Examples {
     if (!this.folder) return [];
     const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-    const found = await Promise.all(names.toSorted().map((name) => this.read(name)));
+    const found = await Promise.all(
+      names.toSorted((a, b) => a.localeCompare(b)).map((name) => this.read(name)),
+    );
     return found.filter((example) => example !== undefined);
   }
 
@@ -65,18 +67,16 @@ export class Examples {
     const { folder } = this;
     const text = await readFile(join(folder, name, 'session.yaml'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
-    const {
-      title = name,
-      task,
-      model = `scripted:example:${name}`,
-    } = description.parse(parse(text));
-    return { name, title, task, model };
+    const { title = name, task, model } = description.parse(parse(text));
+    // `scripted` alone is the script beside it.
+    const named = model === 'scripted' ? `scripted:example:${name}` : model;
+    return { name, title, task, model: named };
   }
 }
 
 async function addFolder(archive: Pack, folder: string, prefix: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  for (const name of names.toSorted()) {
+  for (const name of names.toSorted((a, b) => a.localeCompare(b))) {
     const path = join(folder, name);
     const found = await lstat(path);
     const entry = { name: prefix + name, mode: found.mode & 0o777, mtime: found.mtime };

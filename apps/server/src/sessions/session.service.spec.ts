@@ -182,7 +182,11 @@ describe('sessions', () => {
     expect(agent(fork.id).files).toContain(`tar of ${id} at ${commit}`);
     expect(await actions(fork.id)).toEqual([
       ...(await actions(id)).slice(0, seq),
-      ...['fork', 'start', 'state', 'message', 'state'],
+      'fork',
+      'start',
+      'state',
+      'message',
+      'state',
     ]);
     const beyond = await server.json('POST', `/api/sessions/${id}/fork`, { seq: 9_999 });
     expect(beyond).toMatchObject({ status: 400, code: 'invalid_input' });

@@ -125,7 +125,7 @@ export function tarOf(content: string): string {
   const numbers = field(octal(size, 12), 12) + field(octal(0, 12), 12);
   const after = field('0', 101) + field('ustar', 6) + field('00', 249);
   const header = `${before}${numbers}        ${after}`.slice(0, 512);
-  const sum = [...header].reduce((total, char) => total + char.charCodeAt(0), 0);
+  const sum = Buffer.from(header).reduce((total, byte) => total + byte, 0);
   const summed = `${header.slice(0, 148)}${field(octal(sum, 7), 7)} ${header.slice(156)}`;
   return summed + content.padEnd(Math.ceil(size / 512) * 512, '\0') + '\0'.repeat(1024);
 }

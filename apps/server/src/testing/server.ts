@@ -14,6 +14,8 @@ import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../sessions/event-log.js';
 import { FakeSandboxes } from './fake-sandboxes.js';
 
+type Init = Omit<RequestInit, 'headers'> & { token?: string; headers?: Record<string, string> };
+
 /** The whole server over HTTP, but for containers and models. */
 export class TestServer {
   app!: NestExpressApplication;
@@ -61,7 +63,7 @@ export class TestServer {
     await rm(this.data, { recursive: true, force: true });
   }
 
-  fetch(path: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
+  fetch(path: string, init: Init = {}): Promise<Response> {
     const { token = this.token, ...rest } = init;
     const headers = { ...(token && { authorization: `Bearer ${token}` }), ...rest.headers };
     return fetch(this.url + path, { redirect: 'manual', ...rest, headers });
