@@ -25,8 +25,11 @@ export interface RopeServerOptions<S extends Contract, C extends Contract> exten
 }
 
 export interface RopeServer {
-  /** Hangs up without a word: the agents keep dialling. Does not close the http.Server. */
-  close(): void;
+  /**
+   * Hangs up without a word: the agents keep dialling. Pending calls fail with `reason`, `unavailable` when left
+   * out. Does not close the http.Server.
+   */
+  close(reason?: AppError): void;
 }
 
 const auth = z.object({ id: z.string().min(16).max(100), token: z.string().max(500).optional() });
@@ -65,8 +68,8 @@ export function ropeServer<S extends Contract, C extends Contract>(
   });
   io.on('connection', (socket) => connect(socket, held, options));
   return {
-    close() {
-      for (const { end } of held.values()) end.end(hungUp);
+    close(reason = hungUp) {
+      for (const { end } of held.values()) end.end(reason);
       io.disconnectSockets(true);
       io.engine.close();
     },

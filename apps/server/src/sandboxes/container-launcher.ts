@@ -23,6 +23,8 @@ const parallelStarts = 4;
 /** How long a container may take from its start to its agent’s hello, in milliseconds. */
 const helloPatience = 60_000;
 
+const ended = new AppError('unavailable', 'The sandbox was ended.');
+
 /** Makes and unmakes the containers of sandboxes. What fails leaves nothing behind. */
 @Injectable()
 export class ContainerLauncher {
@@ -68,12 +70,18 @@ export class ContainerLauncher {
     await this.listen(sandbox);
   }
 
-  /** Ends a sandbox and removes its container, and its files when asked. Fine when it is gone already. */
-  async dispose(sandbox: Sandbox, { volumes }: { volumes: boolean }): Promise<void> {
+  /**
+   * Ends a sandbox and removes its container, and its files when asked. What waits for its agent fails with
+   * `reason`. Fine when it is gone already.
+   */
+  async dispose(
+    sandbox: Sandbox,
+    { volumes, reason = ended }: { volumes: boolean; reason?: AppError },
+  ): Promise<void> {
     sandbox.ending = true;
-    sandbox.end(new AppError('unavailable', 'The sandbox was ended.'));
+    sandbox.end(reason);
     if (sandbox.container) await this.docker.remove(sandbox.container);
-    await this.listener.remove(sandbox.id);
+    await this.listener.remove(sandbox.id, reason);
     if (volumes) await this.removeVolumes(sandbox.volumes);
   }
 
@@ -135,10 +143,9 @@ export class ContainerLauncher {
       this.docker.createVolume(workspace, owner),
       this.docker.createVolume(state, owner),
     ]);
-    const maker = this.owner();
-    await this.docker.remove(
-      await this.docker.create(ownershipContainer(image, sandbox.volumes, maker)),
-    );
+    const spec = ownershipContainer(image, sandbox.volumes, this.owner());
+    // Its making is all that was needed of it. One that stays behind is removed at the next start of the server.
+    void this.docker.remove(await this.docker.create(spec)).catch(() => {});
   }
 
   private listen(sandbox: Sandbox): Promise<void> {

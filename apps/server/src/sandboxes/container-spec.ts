@@ -30,6 +30,10 @@ export interface AgentContainer {
 
 const mebibyte = 2 ** 20;
 const user = '1000:1000';
+/** Otherwise the engine copies content and ownership of the image's folder into a volume that is still empty. */
+const asItIs = { Type: 'volume' as const, VolumeOptions: { NoCopy: true } as never };
+/** The owner is named, for runc gives a temporary file system the mode of the image's folder: 0755 for /run. */
+const scratch = 'rw,exec,nosuid,nodev,uid=1000,gid=1000,mode=1777';
 
 /** What every container of ours has in common: no rights, bounded resources, bounded logs. */
 export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['HostConfig'] {
@@ -74,14 +78,14 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
       ...hardened(what.limits),
       NetworkMode: 'none',
       Tmpfs: {
-        '/tmp': `rw,exec,nosuid,nodev,mode=1777,size=${half}m`,
-        '/var/tmp': `rw,exec,nosuid,nodev,mode=1777,size=${half}m`,
-        '/run': 'rw,exec,nosuid,nodev,mode=1777,size=64m',
+        '/tmp': `${scratch},size=${half}m`,
+        '/var/tmp': `${scratch},size=${half}m`,
+        '/run': `${scratch},size=64m`,
       },
       Mounts: [
-        { Type: 'volume', Source: what.volumes.workspace, Target: '/workspace' },
-        { Type: 'volume', Source: what.volumes.state, Target: '/var/lib/belay' },
-        { Type: 'volume', Source: what.runtime, Target: '/opt/belay', ReadOnly: true },
+        { ...asItIs, Source: what.volumes.workspace, Target: '/workspace' },
+        { ...asItIs, Source: what.volumes.state, Target: '/var/lib/belay' },
+        { ...asItIs, Source: what.runtime, Target: '/opt/belay', ReadOnly: true },
         { Type: 'bind', Source: what.ropeFolder, Target: '/run/belay' },
       ],
     },
@@ -146,8 +150,8 @@ export function sidecarContainer(what: {
     HostConfig: {
       ...hardened(what.limits),
       NetworkMode: `container:${what.agent}`,
-      Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,mode=1777' },
-      Mounts: [{ Type: 'volume', Source: what.workspace, Target: '/workspace' }],
+      Tmpfs: { '/tmp': scratch },
+      Mounts: [{ ...asItIs, Source: what.workspace, Target: '/workspace' }],
     },
   };
 }

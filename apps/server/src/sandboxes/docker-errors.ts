@@ -51,7 +51,8 @@ export function pullFailed(image: string, error: unknown): AppError {
 
 function reason(error: unknown): string {
   const { json, message } = error as EngineFailure;
-  return json?.message ?? message ?? String(error);
+  const said = json?.message ?? message ?? String(error);
+  return said.replace(/^\(HTTP code \d+\) [^-]* - /, '').trim();
 }
 
 function sentence(text: string): string {

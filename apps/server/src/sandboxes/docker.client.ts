@@ -200,6 +200,8 @@ async function* readEvents(stream: Readable): AsyncIterable<EngineEvent> {
   // A stream that breaks is one that ends: who follows begins again.
   stream.on('error', () => stream.destroy());
   const lines = createInterface({ input: stream, crlfDelay: Infinity });
+  // Lines of a stream that was destroyed would never end by themselves.
+  stream.once('close', () => lines.close());
   for await (const line of lines) {
     const event = engineEvent.safeParse(JSON.parse(line));
     if (!event.success) continue;

@@ -48,9 +48,9 @@ export class RopeListener {
     this.listening.set(sandbox, { server, ropes });
   }
 
-  /** Stops listening and removes the folder. */
-  async remove(sandbox: string): Promise<void> {
-    await this.hangUp(sandbox);
+  /** Stops listening and removes the folder; pending calls fail with `reason`. */
+  async remove(sandbox: string, reason: AppError): Promise<void> {
+    await this.hangUp(sandbox, reason);
     await rm(this.folder(sandbox), { recursive: true, force: true });
   }
 
@@ -59,11 +59,11 @@ export class RopeListener {
     await Promise.all([...this.listening.keys()].map((sandbox) => this.hangUp(sandbox)));
   }
 
-  private async hangUp(sandbox: string): Promise<void> {
+  private async hangUp(sandbox: string, reason?: AppError): Promise<void> {
     const listening = this.listening.get(sandbox);
     if (!listening) return;
     this.listening.delete(sandbox);
-    listening.ropes.close();
+    listening.ropes.close(reason);
     listening.server.closeAllConnections();
     await new Promise((resolve) => listening.server.close(resolve));
   }

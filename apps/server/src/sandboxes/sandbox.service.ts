@@ -190,11 +190,16 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
     const { session } = sandbox;
     const begun = session !== null && this.registry.places.get(session)?.begun === true;
     const reason = await this.causeOf(sandbox);
-    sandbox.end(new AppError('unavailable', reason));
     this.pool.drop(sandbox);
     // One that dies while it is being started is cleared by who starts it.
-    if (session !== null && !begun) return;
-    await this.clear(sandbox, { volumes: session === null });
+    if (session !== null && !begun) {
+      sandbox.end(new AppError('unavailable', reason));
+      return;
+    }
+    await this.clear(sandbox, {
+      volumes: session === null,
+      reason: new AppError('unavailable', reason),
+    });
     if (session !== null) this.tell(session, reason);
   }
 
@@ -227,10 +232,13 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Removes what belongs to a sandbox; its session may have another one then. */
-  private async clear(sandbox: Sandbox, { volumes }: { volumes: boolean }): Promise<void> {
+  private async clear(
+    sandbox: Sandbox,
+    what: { volumes: boolean; reason?: AppError },
+  ): Promise<void> {
     try {
       await this.sidecars.remove(sandbox.id);
-      await this.launcher.dispose(sandbox, { volumes });
+      await this.launcher.dispose(sandbox, what);
     } catch (error) {
       // What the engine cannot remove now is removed at the next start of the server.
       this.logger.warn(error);
