@@ -14,6 +14,10 @@ export class Command {
   /** Why it is being ended, once somebody does. */
   cause: 'timeout' | 'interrupt' | 'kill' | undefined;
 
+  limit: NodeJS.Timeout | undefined;
+  /** Set while everything that it started is being ended. */
+  killing: Promise<void> | undefined;
+
   constructor(
     readonly text: string,
     readonly background: boolean,
@@ -23,6 +27,11 @@ export class Command {
 
   get ended() {
     return this.#ended;
+  }
+
+  /** Whether it has ended and nothing that had to end with it is left. */
+  get settled(): boolean {
+    return this.#ended !== undefined && !this.killing;
   }
 
   get seconds(): number {
@@ -35,6 +44,7 @@ export class Command {
   }
 
   end(exitCode: number, to: number): void {
+    clearTimeout(this.limit);
     const killed = this.cause === 'timeout' || this.cause === 'kill';
     const status = this.cause === 'timeout' ? 'timeout' : this.cause ? 'interrupted' : 'exited';
     this.#ended ??= { status, exitCode: killed ? null : exitCode, to, at: Date.now() };

@@ -53,7 +53,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       start: () => terminal.start(input.command, { background, stdin, timeout }),
     });
     try {
-      const done = () => command.ended !== undefined || terminal.background.includes(command);
+      const done = () => command.settled || terminal.background.includes(command);
       await terminal.changes.until(
         () => done() || terminal.closed,
         input.wait * 1000,
@@ -80,12 +80,12 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
         `Nothing runs in the terminal ${terminal.name} that could take input; start a program with terminal.run first.`,
       );
     }
-    const from = terminal.tape.end;
+    const from = terminal.output.tape.end;
     const typed = Date.now();
     terminal.type(input.text + input.keys.map((key) => keySequences[key]).join(''));
     const settled = () =>
-      command?.ended !== undefined ||
-      (terminal.tape.end > from && Date.now() - terminal.lastOutput >= quiet);
+      command?.settled ||
+      (terminal.output.tape.end > from && Date.now() - terminal.output.lastTime >= quiet);
     while (!settled() && Date.now() - typed < input.wait * 1000 && !context.signal.aborted) {
       const left = typed + input.wait * 1000 - Date.now();
       await terminal.changes.until(settled, Math.min(quiet / 3, left), context.signal);
@@ -101,15 +101,15 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const command = terminal.current;
     if (command) {
       command.watchers += 1;
-      const ended = () => command.ended !== undefined || terminal.closed;
+      const ended = () => command.settled || terminal.closed;
       await terminal.changes.until(ended, input.wait * 1000, context.signal);
       command.watchers -= 1;
       terminal.changes.notify();
     }
     if (input.from === undefined) return this.#answer(terminal, { command, limit: input.limit });
-    const page = outputText(terminal.tape, {
+    const page = outputText(terminal.output.tape, {
       from: input.from,
-      to: Math.max(input.from, Math.min(input.from + input.limit, terminal.tape.end)),
+      to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.tape.end)),
       limit: input.limit,
       rows: terminal.rows,
     });
@@ -153,7 +153,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
           seconds: command?.seconds ?? null,
           directory: terminal.whereabouts,
           holder: terminal.holder,
-          size: terminal.tape.end,
+          size: terminal.output.tape.end,
           columns: terminal.columns,
           rows: terminal.rows,
         };
@@ -206,15 +206,15 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     about: { command: Command | undefined; from?: number; limit?: number },
   ): RunResult {
     const { command = terminal.last } = about;
-    const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.outputEnd;
+    const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
     const from = screenStart(terminal, command) ?? about.from ?? this.#answered.get(terminal) ?? 0;
-    const text = outputText(terminal.tape, {
+    const text = outputText(terminal.output.tape, {
       from,
       to,
       limit: about.limit ?? textLimit,
       rows: terminal.rows,
     });
-    this.#answered.set(terminal, terminal.past(text.to));
+    this.#answered.set(terminal, terminal.output.past(text.to));
     return { ...state(terminal, about.command), ...text };
   }
 }
@@ -234,9 +234,9 @@ function state(terminal: Terminal, given: Command | undefined) {
 /** A full-screen program only sends changes: its picture is complete from its beginning on. */
 function screenStart(terminal: Terminal, command: Command | undefined): number | undefined {
   if (!command || command.ended) return undefined;
-  const end = terminal.tape.end;
-  const from = Math.max(command.from, terminal.tape.start, end - screenReach);
-  const bytes = terminal.tape.slice(from, end);
+  const end = terminal.output.tape.end;
+  const from = Math.max(command.from, terminal.output.tape.start, end - screenReach);
+  const bytes = terminal.output.tape.slice(from, end);
   const enter = bytes.lastIndexOf('\x1b[?1049h');
   return enter > bytes.lastIndexOf('\x1b[?1049l') ? from + enter : undefined;
 }

@@ -5,17 +5,13 @@ import { Changes } from './changes.js';
 import { Command } from './command.js';
 import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
-import { Outlet, type OpenStream } from './outlet.js';
+import type { OpenStream } from './outlet.js';
+import { Output } from './output.js';
 import { processesOf, signalAll, type Process } from './process-tree.js';
 import { promptText, typedText } from './prompt.js';
 import { quote } from './shell-script.js';
 import { Shell } from './shell.js';
-import { Tape } from './tape.js';
 
-/** Bytes of a terminal that stay readable in the agent. */
-const keep = 16 * 1024 * 1024;
-/** Bytes that may wait for the server before the programs have to wait too. */
-const mostWaiting = 4 * 1024 * 1024;
 /** How long a shell whose command has ended may take to say so, in ms. */
 const lastPatience = 10_000;
 const attempts = 3;
@@ -23,8 +19,6 @@ const attempts = 3;
 const promptPatience = 20;
 /** How long what it typed may take to be read, in ms; then it is typed again. */
 const typingPatience = 3_000;
-/** How long the rest of a line is waited for, in ms. */
-const tearPatience = 20;
 /** How often the directory of a running command is looked at, in ms. */
 const watchEvery = 250;
 
@@ -41,7 +35,7 @@ export interface TerminalOptions {
 /** A named terminal: one shell after another, one tape of output, one who types. */
 export class Terminal {
   readonly changes = new Changes();
-  readonly tape: Tape;
+  readonly output: Output;
   columns = 120;
   rows = 30;
   holder: 'agent' | 'user' = 'agent';
@@ -52,8 +46,6 @@ export class Terminal {
   last: Command | undefined;
   background: Command[] = [];
   closed = false;
-  lastOutput = 0;
-  readonly #outlet: Outlet;
   readonly #marker: string;
   #shell: Shell | undefined;
   /** The shell waits for an order. */
@@ -66,22 +58,18 @@ export class Terminal {
   #fallen = false;
   #returning: NodeJS.Timeout | undefined;
   #markAt: number | undefined;
-  /** Where the agent's latest prompt stands. */
-  #promptAt = { from: 0, to: 0 };
   readonly #watch: NodeJS.Timeout;
   #failures = 0;
-  /** The last reading stopped amid a line of which more is about to come: nothing may be written in between. */
-  #torn = false;
-  #mending: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TerminalOptions) {
     this.#marker = `${options.name}-${randomBytes(6).toString('hex')}`;
     this.directory = options.workspace;
-    this.tape = new Tape(options.start, keep, () => this.#outlet.acknowledged);
-    this.#outlet = new Outlet(options.name, () => this.tape, {
+    this.output = new Output({
+      terminal: options.name,
       start: options.start,
-      open: options.openStream,
-      onDrain: () => this.#shell?.hold(this.#outlet.waiting > mostWaiting),
+      openStream: options.openStream,
+      changes: this.changes,
+      onHold: (held) => this.#shell?.hold(held),
     });
     // A shell that is replaced by a program or killed cannot say any more where it was.
     this.#watch = setInterval(() => (this.directory = this.whereabouts), watchEvery).unref();
@@ -94,22 +82,12 @@ export class Terminal {
 
   /** Whether a command can be given to the shell now. */
   get free(): boolean {
-    return this.#idle && !this.#torn && !this.current && this.holder === 'agent';
+    return this.#idle && !this.output.torn && !this.current && this.holder === 'agent';
   }
 
   /** Whether a program that a person started has the terminal. */
   get personal(): boolean {
     return this.#released && !this.current && this.#shell?.inFront === false;
-  }
-
-  /** The end of the output, without the prompt after it. */
-  get outputEnd(): number {
-    return this.#promptAt.to === this.tape.end ? this.#promptAt.from : this.tape.end;
-  }
-
-  /** Where to read on after `offset`: behind the prompt, if only that stands between. */
-  past(offset: number): number {
-    return this.#promptAt.from === offset ? this.#promptAt.to : offset;
   }
 
   get broken(): boolean {
@@ -129,8 +107,8 @@ export class Terminal {
     const shell = this.#shell;
     if (!shell || !this.free)
       throw new AppError('conflict', `The terminal ${this.name} is not free.`);
-    this.#print(typedText(text));
-    const command = new Command(text, options.background, this.tape.end);
+    this.output.print(typedText(text));
+    const command = new Command(text, options.background, this.output.tape.end);
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
     const source = [
       `__belay_text=${quote(text)}`,
@@ -140,7 +118,10 @@ export class Terminal {
     this.#markAt = undefined;
     this.#idle = false;
     shell.run(command.id, `${source.join('\n')}\n`);
-    if (options.timeout !== undefined) this.#limit(command, options.timeout);
+    if (options.timeout !== undefined) {
+      const expire = () => void this.kill(command, 'timeout');
+      command.limit = setTimeout(expire, options.timeout * 1000).unref();
+    }
     this.changes.notify();
     return command;
   }
@@ -166,16 +147,12 @@ export class Terminal {
   }
 
   /** Ends a command with all it started; resolves when that is done. */
-  async kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
-    const shell = this.#shell;
-    if (!shell || command.ended) return;
-    await endCommand(command, cause, {
-      pid: shell.pid,
-      changes: this.changes,
-      busy: () => this.current === command && this.#shell === shell && !this.#fallen,
-      kill: (signal) => shell.kill(signal),
+  kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
+    command.killing ??= this.#kill(command, cause).finally(() => {
+      command.killing = undefined;
+      this.changes.notify();
     });
-    await this.changes.until(() => this.current !== command, lastPatience);
+    return command.killing;
   }
 
   resize(columns: number, rows: number): void {
@@ -214,31 +191,19 @@ export class Terminal {
       await endProcesses(() => (left.length > 0 ? processesOf(origin) : []), 0);
       await this.changes.until(() => this.#shell === undefined, 2_000);
     }
-    this.#outlet.close();
+    this.output.close();
   }
 
-  #print(text: string): void {
-    this.#append(Buffer.from(text));
-  }
-
-  #received(bytes: Buffer, torn: boolean): void {
-    this.#append(bytes);
-    this.lastOutput = Date.now();
-    clearTimeout(this.#mending);
-    this.#torn = torn;
-    if (this.#torn) this.#mending = setTimeout(() => this.#mend(), tearPatience);
-    this.changes.notify();
-  }
-
-  #mend(): void {
-    this.#torn = false;
-    this.changes.notify();
-  }
-
-  #append(bytes: Buffer): void {
-    this.tape.append(bytes);
-    this.#outlet.notify();
-    if (this.#outlet.waiting > mostWaiting) this.#shell?.hold(true);
+  async #kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
+    const shell = this.#shell;
+    if (!shell || command.ended || this.closed) return;
+    await endCommand(command, cause, {
+      pid: shell.pid,
+      changes: this.changes,
+      busy: () => this.current === command && this.#shell === shell && !this.#fallen,
+      kill: (signal) => shell.kill(signal),
+    });
+    await this.changes.until(() => this.current !== command, lastPatience);
   }
 
   async #open(): Promise<void> {
@@ -253,8 +218,8 @@ export class Terminal {
         env: { ...env, BELAY_TERMINAL: this.#marker },
         columns: this.columns,
         rows: this.rows,
-        onOutput: (bytes, torn) => this.#received(bytes, torn),
-        onMark: () => (this.#markAt ??= this.tape.end),
+        onOutput: (bytes, torn) => this.output.receive(bytes, torn),
+        onMark: () => (this.#markAt ??= this.output.tape.end),
         onIdle: (status, directory) => this.#idled(status, directory),
         onPrompt: () => this.#prompted(),
         onDirectory: (directory) => (this.directory = directory),
@@ -265,7 +230,7 @@ export class Terminal {
     } catch (error) {
       this.#failures += 1;
       const reason = error instanceof Error ? error.message : String(error);
-      this.#print(`\r\n[no shell can be started: ${reason}]\r\n`);
+      this.output.print(`\r\n[no shell can be started: ${reason}]\r\n`);
       if (!this.broken) await this.#open();
     }
   }
@@ -279,10 +244,10 @@ export class Terminal {
     this.#released = false;
     this.#fallen = false;
     clearTimeout(this.#returning);
-    this.#finish(status, this.#markAt ?? this.tape.end);
+    this.#finish(status, this.#markAt ?? this.output.tape.end);
     this.#markAt = undefined;
     this.changes.notify();
-    void this.changes.until(() => !this.#torn, tearPatience).then(() => this.#invite(shell));
+    void this.output.whole().then(() => this.#invite(shell));
   }
 
   #invite(shell: Shell): void {
@@ -307,18 +272,15 @@ export class Terminal {
   }
 
   #prompt(): void {
-    const fresh = this.tape.lastByte === undefined || this.tape.lastByte === 0x0a;
-    const line = this.#typed ? '\x1b[A\r\x1b[K' : fresh ? '' : '\r\n';
+    const text = promptText(this.directory, this.options.env.HOME ?? '/');
+    this.output.prompt(text, { replace: this.#typed });
     this.#typed = false;
-    const from = this.tape.end;
-    this.#print(`${line}${promptText(this.directory, this.options.env.HOME ?? '/')}`);
-    this.#promptAt = { from, to: this.tape.end };
   }
 
   #release(): void {
     this.#idle = false;
     this.#released = true;
-    this.#print('\r\x1b[K');
+    this.output.print('\r\x1b[K');
     this.#shell?.release();
   }
 
@@ -348,7 +310,7 @@ export class Terminal {
     this.#typed = false;
     clearTimeout(this.#returning);
     const code = end.signal > 0 ? 128 + end.signal : end.code;
-    const to = this.tape.end;
+    const to = this.output.tape.end;
     if (!this.closed) {
       this.#failures += 1;
       const how =
@@ -356,18 +318,11 @@ export class Terminal {
       const next = this.broken
         ? 'it fails again and again'
         : 'a new one begins in the same directory';
-      this.#print(`\r\n[the shell ${how}; ${next}]\r\n`);
+      this.output.print(`\r\n[the shell ${how}; ${next}]\r\n`);
       if (!this.broken) void this.#open();
     }
-    this.#finish(code, this.closed ? to : this.tape.end);
+    this.#finish(code, this.closed ? to : this.output.tape.end);
     this.changes.notify();
-  }
-
-  #limit(command: Command, seconds: number): void {
-    const timer = setTimeout(() => void this.kill(command, 'timeout'), seconds * 1000);
-    void this.changes
-      .until(() => command.ended !== undefined || this.closed, seconds * 1000 + 1)
-      .finally(() => clearTimeout(timer));
   }
 }
 
