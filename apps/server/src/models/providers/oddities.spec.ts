@@ -61,16 +61,17 @@ describe('what differs from provider to provider', () => {
       streaming(anthropicMessages.reply({ text: 'Fine.' })),
     );
     const reply = await test.generate();
-    const results = [
-      { id: 'call_1', operation: 'terminal.run', output: 1, failed: false, images: [] },
-    ];
-    const history = turn({ role: 'assistant', ...reply }, { role: 'tool', results });
+    // As the agent names it, when the id was there before.
+    const id = 'call_1-2';
+    const calls = reply.calls.map((made) => ({ ...made, id }));
+    const results = [{ id, operation: 'terminal.run', output: 1, failed: false, images: [] }];
+    const history = turn({ role: 'assistant', ...reply, calls }, { role: 'tool', results });
     await test.generate(history);
     const messages = server.requests[1]?.body['messages'] as { role: string; content: object[] }[];
     expect(messages[1]?.content).toEqual([
       { type: 'thinking', thinking: 'First look.', signature: 'signed-1' },
       { type: 'text', text: 'Looking.' },
-      { type: 'tool_use', id: 'call_1', name: 'terminal_run', input: { command: 'ls' } },
+      { type: 'tool_use', id, name: 'terminal_run', input: { command: 'ls' } },
     ]);
     await test.close();
     await open(chatCompletions);

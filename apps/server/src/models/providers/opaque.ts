@@ -11,13 +11,14 @@ const metadata = z.record(z.string(), z.record(z.string(), z.any())).optional();
 /**
  * The order of a reply's parts and what only the provider understands of each, such as a reasoning's signature.
  * Texts are not kept twice: `length` counts the characters that the part has of the message's text or reasoning.
+ * Calls are told apart by their order, for the agent may give them other ids.
  */
 const opaqueReply = z.object({
   provider: z.string(),
   parts: z.array(
     z.discriminatedUnion('type', [
       z.object({ type: z.enum(['text', 'reasoning']), length: z.int().nonnegative(), metadata }),
-      z.object({ type: z.literal('call'), id: z.string(), metadata }),
+      z.object({ type: z.literal('call'), metadata }),
     ]),
   ),
 });
@@ -38,13 +39,12 @@ function plainParts(message: Assistant): AssistantContent {
 /** Undefined when the message was changed since the provider sent it. */
 function originalParts(message: Assistant, opaque: OpaqueReply): AssistantContent | undefined {
   const left = { text: message.text, reasoning: message.reasoning ?? '' };
-  const calls = new Map(message.calls.map((call) => [call.id, call]));
+  const calls = [...message.calls];
   const content: AssistantContent = [];
   for (const part of opaque.parts) {
     if (part.type === 'call') {
-      const call = calls.get(part.id);
+      const call = calls.shift();
       if (!call) return undefined;
-      calls.delete(part.id);
       content.push(callPart(call, part.metadata));
       continue;
     }
@@ -53,7 +53,7 @@ function originalParts(message: Assistant, opaque: OpaqueReply): AssistantConten
     left[part.type] = left[part.type].slice(part.length);
     content.push({ type: part.type, text, ...options(part.metadata) });
   }
-  return left.text === '' && left.reasoning === '' && calls.size === 0 ? content : undefined;
+  return left.text === '' && left.reasoning === '' && calls.length === 0 ? content : undefined;
 }
 
 function callPart(call: Assistant['calls'][number], known?: SharedV4ProviderMetadata) {

@@ -124,7 +124,7 @@ export class ReplyBuilder {
     if (!reasoned && !this.parts.some((part) => part.metadata)) return undefined;
     const parts = this.parts.map((part) => ({
       ...(part.type === 'call'
-        ? { type: part.type, id: part.call.id }
+        ? { type: part.type }
         : { type: part.type, length: part.text.length }),
       ...(part.metadata && { metadata: part.metadata }),
     }));
