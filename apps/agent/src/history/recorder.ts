@@ -17,6 +17,11 @@ export interface Recorded {
   changes: Change[];
 }
 
+interface Last {
+  commit: string;
+  tree: string;
+}
+
 interface Scan {
   staged: boolean;
   there: string[];
@@ -34,12 +39,21 @@ export class Recorder {
   stagedBytes = 0;
   private readonly leftOut = new Set<string>();
   private newlyLeftOut: string[] = [];
+  /** The last commit, once it was asked for: nobody else commits here. */
+  private last: Last | null | undefined;
 
   constructor(private readonly git: Git) {}
 
   async head(): Promise<string | null> {
-    const id = await this.git.run(['for-each-ref', '--format=%(objectname)', branch]);
-    return id.trim() || null;
+    return (await this.lastCommit())?.commit ?? null;
+  }
+
+  private async lastCommit(): Promise<Last | null> {
+    if (this.last !== undefined) return this.last;
+    const format = '--format=%(objectname) %(tree)';
+    const [commit, tree] = (await this.git.run(['for-each-ref', format, branch])).trim().split(' ');
+    this.last = commit && tree ? { commit, tree } : null;
+    return this.last;
   }
 
   /** Files too large for the history that were met since the last call. */
@@ -49,27 +63,24 @@ export class Recorder {
 
   /** Commits what changed, of some paths or of all; null when nothing did. */
   async record(step: Step, paths?: readonly string[]): Promise<Recorded | null> {
-    const head = await this.head();
+    const last = await this.lastCommit();
     const changed = await this.stage(paths && this.belowWorkspace(paths));
-    if (head !== null && !changed) return null;
+    if (last && !changed) return null;
     const tree = (await this.git.run(['write-tree'])).trim();
-    if (head !== null && tree === (await this.treeOf(head))) return null;
-    return this.commitTree(tree, head, step);
+    return tree === last?.tree ? null : this.commitTree(tree, step);
   }
 
-  async commitTree(
-    tree: string,
-    parent: string | null,
-    { message, call }: Step,
-  ): Promise<Recorded> {
+  /** A step whose files are those of a tree. */
+  async commitTree(tree: string, { message, call }: Step): Promise<Recorded> {
+    const parent = await this.head();
     const parents = parent === null ? [] : ['-p', parent];
     const trailer = call === '' ? '' : `\n\n${callTrailer}${call}`;
     const text = `${message.replaceAll('\0', '') || 'Step'}${trailer}\n`;
-    const commit = await this.git.run(['commit-tree', tree, ...parents], { input: text });
-    const id = commit.trim();
-    await this.git.run(['update-ref', branch, id]);
-    const changes = parent === null ? [] : await this.changesBetween(parent, id);
-    return { commit: id, parent, changes };
+    const id = await this.git.run(['commit-tree', tree, ...parents], { input: text });
+    const commit = id.trim();
+    await this.git.run(['update-ref', branch, commit]);
+    this.last = { commit, tree };
+    return { commit, parent, changes: parent ? await this.changesBetween(parent, commit) : [] };
   }
 
   /** Paths as callers give them, as git takes them: from the workspace on, links resolved. */
@@ -180,10 +191,6 @@ export class Recorder {
     if (this.leftOut.has(path)) return;
     this.leftOut.add(path);
     this.newlyLeftOut.push(path);
-  }
-
-  private async treeOf(commit: string): Promise<string> {
-    return (await this.git.run(['rev-parse', `${commit}^{tree}`])).trim();
   }
 
   private async changesBetween(from: string, to: string): Promise<Change[]> {

@@ -26,10 +26,10 @@ export async function rewind(
   const changes = parseChanges(await git.run(args));
   const files = changes.map(({ path, status }) => ({ path, status }));
   if (preview) return { files, commit: null, recorded: null };
-  const head = await recorder.head();
-  if (files.length === 0) return { files, commit: head, recorded: null };
+  if (files.length === 0) return { files, commit: await recorder.head(), recorded: null };
   await git.run(['read-tree', '--reset', '-u', commit]);
   const step = { message: `Rewound to ${commit.slice(0, 12)}`, call };
-  const recorded = await recorder.commitTree(`${commit}^{tree}`, head, step);
+  const tree = (await git.run(['write-tree'])).trim();
+  const recorded = await recorder.commitTree(tree, step);
   return { files, commit: recorded.commit, recorded };
 }
