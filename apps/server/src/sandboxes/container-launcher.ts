@@ -79,8 +79,8 @@ export class ContainerLauncher {
     { volumes, reason = ended }: { volumes: boolean; reason?: AppError },
   ): Promise<void> {
     sandbox.ending = true;
-    sandbox.end(reason);
     if (sandbox.container) await this.docker.remove(sandbox.container);
+    sandbox.end(reason);
     await this.listener.remove(sandbox.id, reason);
     if (volumes) await this.removeVolumes(sandbox.volumes);
   }

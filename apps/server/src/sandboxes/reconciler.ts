@@ -5,6 +5,7 @@ import { Config } from '../config.js';
 import { EventLog } from '../sessions/event-log.js';
 import { labels } from './container-spec.js';
 import { ContainerLauncher } from './container-launcher.js';
+import { dockerError } from './docker-errors.js';
 import { DockerClient, type EngineEvent, type FoundContainer } from './docker.client.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
@@ -68,7 +69,7 @@ export class Reconciler {
         pause = retry.first;
         for await (const event of events) await this.hear(event, findings);
       } catch (error) {
-        if (!away) this.logger.warn(errorFrom(error).message);
+        if (!away) this.logger.warn(dockerError(error).message);
         away = true;
         looked();
       }
@@ -87,14 +88,17 @@ export class Reconciler {
     if (sandbox && !sandbox.ending) await findings.died(sandbox);
   }
 
-  /** After a time without events: whoever is not running any more has died meanwhile. */
+  /** After a time without events: whoever is not running any more has died meanwhile, and nobody's goes. */
   private async check(findings: Findings): Promise<void> {
-    const running = new Set(
-      (await this.docker.list(this.label)).filter((one) => one.running).map(({ id }) => id),
-    );
+    const containers = await this.docker.list(this.label);
+    const running = new Set(containers.filter((one) => one.running).map(({ id }) => id));
     for (const sandbox of this.registry.sandboxes.values()) {
       const made = sandbox.container !== '' && (sandbox.link || sandbox.rope);
       if (made && !sandbox.ending && !running.has(sandbox.container)) await findings.died(sandbox);
+    }
+    for (const { id, labels: of } of containers) {
+      const sandbox = of[labels.sandbox];
+      if (sandbox && !this.registry.sandboxes.has(sandbox)) await this.docker.remove(id);
     }
   }
 

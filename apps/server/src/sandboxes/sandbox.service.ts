@@ -6,7 +6,7 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AppError, type Assignment } from '@belay/protocol';
+import { AppError, errorFrom, type Assignment } from '@belay/protocol';
 import { Config } from '../config.js';
 import type { AgentLink } from './agent-link.js';
 import { SandboxChecks, type Check } from './checks.js';
@@ -61,7 +61,8 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
       died: (sandbox) => this.died(sandbox),
       lost: async (sandbox, session) => {
         const reason = await this.causeOf(sandbox);
-        await this.clear(sandbox, { volumes: false });
+        const error = new AppError('unavailable', reason);
+        await this.bury(sandbox, { volumes: false, reason: error });
         this.tell(session, reason);
       },
     });
@@ -196,10 +197,8 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
       sandbox.end(new AppError('unavailable', reason));
       return;
     }
-    await this.clear(sandbox, {
-      volumes: session === null,
-      reason: new AppError('unavailable', reason),
-    });
+    const error = new AppError('unavailable', reason);
+    await this.bury(sandbox, { volumes: session === null, reason: error });
     if (session !== null) this.tell(session, reason);
   }
 
@@ -231,7 +230,7 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Removes what belongs to a sandbox; its session may have another one then. */
+  /** Removes what belongs to a sandbox; its session may have another one then. Throws, and keeps it, when the engine fails. */
   private async clear(
     sandbox: Sandbox,
     what: { volumes: boolean; reason?: AppError },
@@ -240,9 +239,23 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
       await this.sidecars.remove(sandbox.id);
       await this.launcher.dispose(sandbox, what);
     } catch (error) {
-      // What the engine cannot remove now is removed at the next start of the server.
-      this.logger.warn(error);
-    } finally {
+      sandbox.ending = false;
+      throw error;
+    }
+    this.registry.drop(sandbox);
+  }
+
+  /** Like `clear`, for what has ended already: what cannot be removed now is removed when the engine is back. */
+  private async bury(
+    sandbox: Sandbox,
+    what: { volumes: boolean; reason: AppError },
+  ): Promise<void> {
+    try {
+      await this.clear(sandbox, what);
+    } catch (error) {
+      this.logger.warn(errorFrom(error).message);
+      sandbox.ending = true;
+      sandbox.end(what.reason);
       this.registry.drop(sandbox);
     }
   }
