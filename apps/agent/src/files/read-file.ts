@@ -60,6 +60,9 @@ async function readLines(
   range: { from: number; to?: number | undefined },
   signal: AbortSignal,
 ) {
+  if (range.to !== undefined && range.to < range.from) {
+    throw new AppError('invalid_input', '`to` must not be before `from`.');
+  }
   const page = new Page(range.from, range.to ?? Number.MAX_SAFE_INTEGER);
   const chunk = Buffer.alloc(chunkSize);
   let size = 0;

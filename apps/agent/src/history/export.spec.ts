@@ -98,6 +98,19 @@ it('exports the files as tar and zip', async () => {
   expect(Object.keys(unzipped).sort()).toEqual(Object.keys(treeOf(bench.workspace)).sort());
 });
 
+it('adds the own repository of the workspace to a tar', async () => {
+  execFileSync('git', ['init', '-q'], { cwd: bench.workspace });
+  await begin();
+  execFileSync('git', ['add', '.'], { cwd: bench.workspace });
+  put('.git/large', 'x'.repeat(1_000_000));
+  put('.git/empty', '');
+  run('tar', ['-x'], await exported('tar'));
+  expect(treeOf(elsewhere)).toEqual(treeOf(bench.workspace));
+  expect(run('git', ['ls-files']).toString()).toContain('crlf');
+  const left = await bench.history.export('tar');
+  left.destroy();
+});
+
 it('exports the history as a bundle that git clones, more than once and at once', async () => {
   await begin();
   changeMuch();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AppError, type StreamMeta } from '@belay/protocol';
 import { Git } from './git.js';
+import { withOwnRepository } from './tar-with-repository.js';
 import { baseRef } from './repository.js';
 
 export type ExportFormat = StreamMeta<'workspace.export'>['format'];
@@ -15,8 +16,9 @@ export async function exportCommit(
   commit: string,
 ): Promise<Readable> {
   if (format === 'patch') return git.stream([...patchArguments, baseRef, commit]);
-  if (format !== 'bundle') return git.stream(['archive', `--format=${format}`, commit]);
-  return bundle(git, commit);
+  if (format === 'bundle') return bundle(git, commit);
+  const files = git.stream(['archive', `--format=${format}`, commit]);
+  return format === 'tar' ? withOwnRepository(files, git.places.workspace) : files;
 }
 
 /** A bundle holds refs: the commit is the `main` and the HEAD of a repository of its own that borrows the objects. */

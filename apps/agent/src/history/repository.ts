@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryPrefix } from '../files/file-bytes.js';
 import { usuallyIgnored } from '../files/ignore.js';
@@ -14,6 +14,9 @@ export async function prepareRepository(git: Git): Promise<void> {
   const isNew = !existsSync(join(folder, 'HEAD'));
   mkdirSync(join(folder, 'info'), { recursive: true });
   if (isNew) await git.run(['init', '--quiet', '--template=', '--initial-branch=main']);
+  for (const left of readdirSync(folder).filter((name) => name.startsWith('bundle-'))) {
+    rmSync(join(folder, left), { recursive: true });
+  }
   for (const lock of ['index.lock', 'HEAD.lock', `${branch}.lock`, 'shallow.lock']) {
     rmSync(join(folder, lock), { force: true });
   }
@@ -53,6 +56,8 @@ const config = `[core]
 	auto = false
 [pack]
 	threads = 1
+[tar]
+	umask = 0022
 [diff]
 	external =
 	renames = true

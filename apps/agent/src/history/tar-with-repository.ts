@@ -1,0 +1,74 @@
+import { constants } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { extract, pack, type Headers, type Pack } from 'tar-stream';
+
+/**
+ * A tar archive with the workspace's own .git added, as it is now: a fork or a copy is a repository as before.
+ * What is written to .git meanwhile may be missing.
+ */
+export function withOwnRepository(files: Readable, workspace: string): Readable {
+  const tar = pack();
+  const out = new PassThrough();
+  const write = async () => {
+    await copyEntries(files, tar);
+    await addTree(tar, workspace, '.git');
+    tar.finalize();
+  };
+  write().catch((error: Error) => out.destroy(error));
+  pipeline(tar, out).catch(() => files.destroy()); // Whoever reads `out` is told of its error.
+  out.once('close', () => files.destroy());
+  return out;
+}
+
+async function copyEntries(files: Readable, tar: Pack): Promise<void> {
+  const archive = extract();
+  archive.on('entry', (header, entry, goOn) => {
+    entry.pipe(tar.entry(header, goOn));
+  });
+  await pipeline(files, archive);
+}
+
+async function addTree(tar: Pack, workspace: string, path: string): Promise<void> {
+  const full = join(workspace, path);
+  const stats = await lstat(full).catch(() => null);
+  if (!stats) return;
+  const header: Headers = { name: path, mode: stats.mode & 0o777, mtime: stats.mtime };
+  if (stats.isDirectory()) {
+    await addEntry(tar, { ...header, type: 'directory' });
+    const names = await readdir(full).catch(() => []);
+    for (const name of names) {
+      // A lock would outlive its owner in the copy.
+      if (!name.endsWith('.lock')) await addTree(tar, workspace, `${path}/${name}`);
+    }
+  } else if (stats.isSymbolicLink()) {
+    await addEntry(tar, { ...header, type: 'symlink', linkname: await readlink(full) });
+  } else if (stats.isFile()) {
+    await addFile(tar, full, header);
+  }
+}
+
+const addEntry = (tar: Pack, header: Headers): Promise<void> =>
+  new Promise((resolve, reject) => {
+    tar.entry(header, (error) => (error ? reject(error) : resolve()));
+  });
+
+/** Exactly as many bytes as the header says, whatever happens to the file meanwhile. */
+async function addFile(tar: Pack, full: string, header: Headers): Promise<void> {
+  const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  if (!file) return;
+  try {
+    const { size } = await file.stat();
+    if (size === 0) return await addEntry(tar, { ...header, size });
+    const bytes = file.createReadStream({ end: size - 1, autoClose: false });
+    await new Promise<void>((resolve, reject) => {
+      bytes.once('error', reject);
+      tar.once('close', reject);
+      bytes.pipe(tar.entry({ ...header, size }, (error) => (error ? reject(error) : resolve())));
+    });
+  } finally {
+    await file.close();
+  }
+}
