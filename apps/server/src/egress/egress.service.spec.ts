@@ -1,9 +1,9 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
-import { duplexPair, type Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Event } from '@belay/protocol';
-import type { RopeStream } from '@belay/rope';
+import { memoryRopes } from '@belay/rope';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { RulesStore } from '../approvals/rules.store.js';
 import { TestLogs, until } from '../testing/logs.js';
@@ -51,10 +51,11 @@ describe('egress', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const connectTo = async (host: string, target = port): Promise<Duplex> => {
-    const [sandbox, rope] = duplexPair();
-    await egress.connect('s', { host, port: target }, rope as unknown as RopeStream);
-    return sandbox;
+  /** As an agent does: by a stream over its rope. */
+  const connectTo = (host: string, target = port): Promise<Duplex> => {
+    const ropes = memoryRopes({ server: {}, agent: {} });
+    ropes.server.accept('egress', (meta, stream) => egress.connect('s', meta, stream));
+    return ropes.agent.open('egress', { host, port: target });
   };
   const events = async (count = 1): Promise<Event[]> =>
     until('egress events', async () => {
