@@ -25,6 +25,7 @@ async function main(): Promise<void> {
     logger,
     bodyParser: false,
     abortOnError: false,
+    forceCloseConnections: true,
   });
   openDoors(app);
   await listen(app, config);

@@ -170,6 +170,18 @@ describe('approvals', () => {
     expect(again).toEqual({ verdict: 'rejected', reason: 'No.' });
   });
 
+  it('turning a session to auto lets run what waits, but opens no host', async () => {
+    const call = approvals.request('s', run('c1'), never);
+    const host = approvals.request('s', egress, never);
+    await waits(2);
+    const args = { approvals: 'auto' as const };
+    await logs.log.append('s', [fact('user', 'change', { args, message: 'Changed.' })]);
+    expect(await call).toEqual({ verdict: 'approved' });
+    expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
+    await approvals.answer('s', 'e1', { verdict: 'rejected' });
+    await host;
+  });
+
   it('a call that is cancelled waits no more', async () => {
     const cancel = new AbortController();
     const verdict = approvals.request('s', run('c1'), cancel.signal);

@@ -42,7 +42,12 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     this.log.subscribeAll((session, events) => {
       const waiting = this.waiting.get(session);
-      if (waiting) for (const event of events) this.hear(waiting, event);
+      if (!waiting) return;
+      for (const event of events) this.hear(waiting, event);
+      const turnsAuto = events.some(
+        (event) => isFact(event, 'change') && event.args.approvals === 'auto',
+      );
+      if (turnsAuto) void this.releaseWaiting(session);
     });
   }
 
@@ -128,6 +133,14 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       return [fact('server', 'approval', { args, message, id: request.id })];
     });
     if (until) this.runLater(session, request.id, until);
+  }
+
+  /** Who turns the session to `auto` means the calls that wait, too. */
+  private async releaseWaiting(session: string): Promise<void> {
+    const calls = [...(this.waiting.get(session)?.values() ?? [])]
+      .filter(({ request }) => wayOf(request, 'auto') === 'run')
+      .map(({ request }) => verdictFact('server', request.id, { verdict: 'approved' }));
+    await this.log.append(session, calls).catch(() => undefined);
   }
 
   /** A paused session holds the call until it goes on. */

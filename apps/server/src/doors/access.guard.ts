@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AppError } from '@belay/protocol';
+import { AppError, operationNamed } from '@belay/protocol';
 import type { Request } from 'express';
 import { Identity } from './identity.js';
 import { openKey } from './open.js';
@@ -20,11 +20,18 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const role = this.identity.role(request.headers);
     if (!role) throw unauthorized();
-    if (role === 'viewer' && request.method !== 'GET' && request.method !== 'HEAD') {
+    if (role === 'viewer' && !onlyReads(request)) {
       throw new AppError('forbidden', 'This token may watch and not touch.');
     }
     return true;
   }
+}
+
+/** Reading a file is a POST too: operations have an input. Trusting a workspace reads, and yet changes what runs. */
+function onlyReads({ method, path }: Request): boolean {
+  if (method === 'GET' || method === 'HEAD') return true;
+  const name = /^\/api\/sessions\/[^/]+\/operations\/([^/]+)$/.exec(path)?.[1] ?? '';
+  return operationNamed(name)?.risk === 'read' && name !== 'workspace.trust';
 }
 
 export const unauthorized = (): AppError =>

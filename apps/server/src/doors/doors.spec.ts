@@ -122,6 +122,18 @@ describe('the doors', () => {
       const response = await server.fetch('/api/sessions', { token, method: 'POST' });
       expect(response.status).toBe(403);
       expect(await response.json()).toMatchObject({ code: 'forbidden' });
+      const id = await server.session();
+      const call = (name: string, body: object) =>
+        server.fetch(`/api/sessions/${id}/operations/${name}`, {
+          token,
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json' },
+        });
+      expect((await call('files.read', { path: 'a' })).status).toBe(200);
+      expect((await call('files.write', { path: 'a', content: '' })).status).toBe(403);
+      expect((await call('workspace.trust', {})).status).toBe(403);
+      expect((await call('files.read%2f..%2fx', {})).status).toBe(403);
       const socket = io(server.url, {
         path: dashboardPath,
         transports: ['websocket'],

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { sessionState } from '@belay/protocol';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../sessions/event-log.js';
 import { DashboardGateway } from './dashboard.gateway.js';
 
@@ -10,7 +11,7 @@ export class Metrics implements OnModuleDestroy {
   private readonly registry = new Registry();
   private readonly unsubscribe: () => void;
 
-  constructor(log: EventLog, gateway: DashboardGateway) {
+  constructor(log: EventLog, gateway: DashboardGateway, sandboxes: SandboxService) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     const events = new Counter({
@@ -40,6 +41,18 @@ export class Metrics implements OnModuleDestroy {
         const summaries = await log.summaries();
         for (const state of sessionState.options) {
           this.set({ state }, summaries.filter((summary) => summary.state === state).length);
+        }
+      },
+    });
+    new Gauge({
+      name: 'belay_sandboxes',
+      help: 'Sandboxes, by what they do; warm ones have no session yet.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const { connected, starting, lost, warm } = sandboxes.counts;
+        for (const [state, count] of Object.entries({ connected, starting, lost, warm })) {
+          this.set({ state }, count);
         }
       },
     });

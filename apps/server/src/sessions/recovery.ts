@@ -1,4 +1,9 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { fact, isEnded, isFact, type Event, type SessionSummary } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from './consequences.js';
@@ -6,13 +11,15 @@ import { EventLog } from './event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
 
-/** How long a sandbox that was there before may take to be found again. */
+/** How long sandboxes may take to be found after the engine has come back. */
 const adoptionMs = 10_000;
+const lookMs = 500;
 
 /** Follows what happens to sandboxes by themselves: the server's start, a lost agent, the end of the work. */
 @Injectable()
-export class Recovery implements OnApplicationBootstrap {
+export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Recovery.name);
+  private closing = false;
 
   constructor(
     private readonly log: EventLog,
@@ -29,6 +36,10 @@ export class Recovery implements OnApplicationBootstrap {
     }
   }
 
+  onModuleDestroy(): void {
+    this.closing = true;
+  }
+
   /** Sessions go on where they were when their sandbox is there; a sentence says so when it is not. */
   private async adopt({ id, state }: SessionSummary): Promise<void> {
     if (isEnded(state)) {
@@ -38,7 +49,9 @@ export class Recovery implements OnApplicationBootstrap {
       else this.launcher.linger(id);
       return;
     }
-    if (await this.isFoundAgain(id)) {
+    const isFound = await this.isFoundAgain(id);
+    if (this.closing) return;
+    if (isFound) {
       this.launcher.adopt(id);
       await this.launcher.become(id, 'running', null);
     } else if (state === 'starting') {
@@ -48,11 +61,15 @@ export class Recovery implements OnApplicationBootstrap {
     }
   }
 
+  /** While the engine is away nothing is known of its sandboxes: it is waited for. */
   private async isFoundAgain(session: string): Promise<boolean> {
-    const until = Date.now() + adoptionMs;
-    while (this.sandboxes.state(session) === 'none') {
-      if (Date.now() > until) return false;
-      await new Promise((resolve) => setTimeout(resolve, 100).unref());
+    let patience = 0;
+    while (this.sandboxes.state(session) === 'none' && !this.closing) {
+      const [engine] = await this.sandboxes.checks();
+      if (!engine?.ok) patience = adoptionMs;
+      else if (patience <= 0) return this.sandboxes.state(session) !== 'none';
+      await new Promise((resolve) => setTimeout(resolve, lookMs).unref());
+      patience -= lookMs;
     }
     return true;
   }

@@ -131,8 +131,10 @@ export class SessionService {
     await this.log.append(id, ({ state }) =>
       isEnded(state) ? [] : [bare('stop', 'Stopped to be deleted.')],
     );
+    const { workspace } = await this.log.settings(id);
     await this.launcher.discard(id);
     await this.log.remove(id);
+    if (workspace && !(await this.isUsed(workspace))) await this.workspaces.remove(workspace);
     await this.terminals.remove(id);
     await this.exports.remove(id);
     await this.workspaces.removeSeed(id);
@@ -142,6 +144,13 @@ export class SessionService {
   onRemoved(listener: RemovedListener): () => void {
     this.removed.add(listener);
     return () => void this.removed.delete(listener);
+  }
+
+  private async isUsed(workspace: string): Promise<boolean> {
+    for (const { id } of await this.log.summaries()) {
+      if ((await this.log.settings(id)).workspace === workspace) return true;
+    }
+    return false;
   }
 
   private async decide(id: string, appendix: (summary: SessionSummary) => NewEvent[]) {

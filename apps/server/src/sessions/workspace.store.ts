@@ -59,6 +59,11 @@ export class WorkspaceStore {
     await this.save(`seed-${session}`, tar);
   }
 
+  /** Deletes an uploaded workspace. */
+  async remove(workspace: string): Promise<void> {
+    if (/^\w+$/.test(workspace)) await rm(this.path(workspace), { force: true });
+  }
+
   async removeSeed(session: string): Promise<void> {
     await rm(this.seedPath(session), { force: true });
   }

@@ -83,6 +83,10 @@ export class FakeSandboxes {
     this.listeners.push(listener);
   }
 
+  get counts() {
+    return { connected: this.agents.size, starting: 0, lost: 0, warm: 0, started: 0, failed: 0 };
+  }
+
   checks(): Promise<{ name: string; ok: boolean; detail: string; remedy: string | null }[]> {
     return Promise.resolve([{ name: 'docker', ok: true, detail: 'fake', remedy: null }]);
   }

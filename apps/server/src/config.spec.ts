@@ -1,0 +1,33 @@
+import { Config } from './config.js';
+
+describe('the configuration', () => {
+  it('is complete without any variable', () => {
+    const config = new Config({});
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 4600, pool: 2, maxSandboxes: 20 });
+    expect(config.sidecarImage).toBe(config.image);
+  });
+
+  it('takes an empty variable as unset', () => {
+    const config = new Config({ BELAY_PORT: '', OPENAI_BASE_URL: '', BELAY_POOL: '' });
+    expect(config).toMatchObject({
+      port: 4600,
+      pool: 2,
+      providers: { openai: { url: undefined } },
+    });
+  });
+
+  it.each([
+    ['BELAY_PORT', 'http'],
+    ['BELAY_PORT', '70000'],
+    ['BELAY_MAX_SANDBOXES', '0'],
+    ['BELAY_LOG_LEVEL', 'loud'],
+    ['OPENAI_BASE_URL', 'not an address'],
+  ])('names %s when it is %j', (name, value) => {
+    expect(() => new Config({ [name]: value })).toThrow(name);
+  });
+
+  it('tells data folders apart', () => {
+    const [one, two] = ['/a', '/b'].map((folder) => new Config({ BELAY_DATA: folder }).instance);
+    expect(one).not.toBe(two);
+  });
+});

@@ -1,0 +1,15 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lockData } from './data-lock.js';
+
+describe('the lock of the data folder', () => {
+  it('refuses a second server with a sentence, and is free after the first', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'belay-lock-'));
+    const unlock = lockData(folder);
+    expect(() => lockData(folder)).toThrow(`Another Belay server works on ${folder}`);
+    unlock();
+    lockData(folder)();
+    await rm(folder, { recursive: true, force: true });
+  });
+});
