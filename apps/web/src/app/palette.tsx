@@ -35,7 +35,10 @@ function PaletteList() {
   const keys = usePreferences((state) => state.keys);
   const { data: sessions = [] } = useQuery(sessionsQuery);
   const navigate = useNavigate();
-  const groups = Map.groupBy(commands.values(), (command) => command.group);
+  const groups = Map.groupBy(
+    [...commands.values()].filter(({ id }) => id !== 'palette'),
+    (command) => command.group,
+  );
   const run = (work: () => void) => () => {
     openPalette(false);
     work();

@@ -6,12 +6,16 @@ import {
   Link,
 } from '@tanstack/react-router';
 import { z } from 'zod';
-import { Empty } from '@/components/ui/empty';
+import { Empty, Failed } from '@/components/ui/empty';
 import { FleetPage } from '@/features/sessions/fleet-page';
 import { onOpenSession } from '@/lib/go';
 import { Shell } from './shell';
 
-const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const rootRoute = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error }) => <Failed error={error} retry={() => location.reload()} />,
+});
 
 /** What the fleet shows; everything that narrows it is in the address. */
 export const fleetSearch = z.object({

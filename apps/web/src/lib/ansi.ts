@@ -1,5 +1,5 @@
-// eslint-disable-next-line no-control-regex
 const sequences =
+  // oxlint-disable-next-line no-control-regex -- escape sequences are what it finds
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[@-Z\\-_]|[ -/]+[0-~])/g;
 
 /** Text of a terminal without escape sequences; a line that was overwritten shows its last state. */

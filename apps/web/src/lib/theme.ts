@@ -26,6 +26,14 @@ export function useDark(): boolean {
   );
 }
 
-/** Value of a colour of the theme, for what is drawn outside CSS. */
-export const colour = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+/** Value of a colour of the theme as #rrggbb, for what is drawn outside CSS. */
+export function colour(name: string): string {
+  const value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const short = /^#([\da-f])([\da-f])([\da-f])$/i.exec(value);
+  return short
+    ? `#${short
+        .slice(1)
+        .map((digit) => digit + digit)
+        .join('')}`
+    : value;
+}

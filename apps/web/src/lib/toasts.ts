@@ -33,5 +33,14 @@ export const sayError = (error: unknown): void =>
 
 /** Runs what a person asked for; a failure is told, never thrown. */
 export function attempt(work: () => Promise<unknown>, done?: string): void {
-  work().then(() => done && say(done), sayError);
+  void tell(work, done);
+}
+
+async function tell(work: () => Promise<unknown>, done: string | undefined): Promise<void> {
+  try {
+    await work();
+    if (done) say(done);
+  } catch (error) {
+    sayError(error);
+  }
 }

@@ -1,8 +1,11 @@
 import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react';
 import { cx } from '@/lib/classes';
 
-export const inputLook =
-  'h-8 w-full rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
+const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
+
+/** A field fills its place unless it is given a size. */
+const sized = (given = ''): string =>
+  cx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
 
 /** A label over its field, with a line that explains it. */
 export function Field({
@@ -26,9 +29,9 @@ export function Field({
 }
 
 export function Input({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
-  return <input className={cx(inputLook, className)} {...rest} />;
+  return <input className={cx(inputLook, sized(className))} {...rest} />;
 }
 
 export function Select({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
-  return <select className={cx(inputLook, className)} {...rest} />;
+  return <select className={cx(inputLook, sized(className))} {...rest} />;
 }

@@ -28,8 +28,9 @@ export function IconButton({
           aria-label={label}
           aria-pressed={pressed}
           className={cx(
-            'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40 disabled:hover:bg-transparent',
+            'inline-flex shrink-0 items-center justify-center rounded-md text-muted transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40 disabled:hover:bg-transparent',
             pressed && 'bg-hover text-ink',
+            !/(^|\s)size-/.test(className ?? '') && 'size-7',
             className,
           )}
           {...rest}

@@ -21,6 +21,7 @@ export function VirtualList<T>({
   className,
 }: VirtualListProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
+  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,

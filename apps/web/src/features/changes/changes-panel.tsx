@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import type { OperationOutput, workspaceOperations } from '@belay/protocol';
@@ -9,7 +9,7 @@ import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { usePlaces } from '../sessions/places';
+import { useChosen, usePlaces } from '../sessions/places';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { parseDiff } from './diff';
 import { FileChanges } from './file-changes';
@@ -98,15 +98,9 @@ export function ChangesPanel() {
 
 /** The call whose changes are shown; a link of the chat chooses it. */
 function useStep() {
-  const [step, setStep] = useState<string | null>(null);
   const place = usePlaces((places) => places.step);
-  const serial = usePlaces((places) => places.serial);
   const commits = useView((view) => view.commits);
-  useEffect(() => {
-    if (!place) return;
-    const found = [...commits].find(([, event]) => event.args.commit === place.commit);
-    if (found) setStep(found[0]);
-    // oxlint-disable-next-line react/exhaustive-deps -- a later commit is no new visit
-  }, [place, serial]);
-  return [step, setStep] as const;
+  const callOf = ({ commit }: { commit: string }): string | null =>
+    [...commits].find(([, event]) => event.args.commit === commit)?.[0] ?? null;
+  return useChosen<string | null, NonNullable<typeof place>>(place, callOf, null);
 }

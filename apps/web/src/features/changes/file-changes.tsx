@@ -1,5 +1,4 @@
 import { ChevronRight } from 'lucide-react';
-import { showFile } from '../sessions/places';
 import type { FileDiff } from './diff';
 import { HunkView } from './hunk-view';
 
@@ -22,15 +21,6 @@ export function FileChanges({ file, decides }: { file: FileDiff; decides: boolea
         <span className="text-pass tabular-nums">+{added}</span>
         <span className="text-fail tabular-nums">−{removed}</span>
       </summary>
-      {file.to !== null && !file.binary && (
-        <button
-          type="button"
-          onClick={() => showFile(file.path, file.hunks[0]?.lines[0]?.after ?? 1)}
-          className="px-3 py-0.5 text-xs text-muted underline"
-        >
-          Open in the code
-        </button>
-      )}
       {file.binary && <p className="px-3 py-2 text-sm text-faint">A binary file changed.</p>}
       {file.hunks.map((hunk) => (
         <HunkView key={hunk.raw} file={file} hunk={hunk} decides={decides} />

@@ -1,9 +1,10 @@
 import { useState } from 'react';
-import { Check, MessageSquare, X } from 'lucide-react';
+import { Check, FileCode, MessageSquare, X } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { cx } from '@/lib/classes';
 import { sayError } from '@/lib/toasts';
+import { showFile } from '../sessions/places';
 import { useSessionId } from '../sessions/session-context';
 import { commentHunk, rejectHunk, useAccepted } from './decisions';
 import type { DiffLine, FileDiff, Hunk } from './diff';
@@ -32,6 +33,17 @@ export function HunkView({ file, hunk, decides }: HunkViewProps) {
     <div className={cx('border-t', accepted && 'opacity-60')}>
       <div className="flex min-h-7 flex-wrap items-center gap-1 px-3 text-xs">
         <span className="min-w-0 flex-1 truncate font-mono text-faint">{hunk.header}</span>
+        {file.to !== null && (
+          <Button
+            small
+            look="ghost"
+            onClick={() =>
+              showFile(file.path, hunk.lines.find(({ kind }) => kind === '+')?.after ?? 1)
+            }
+          >
+            <FileCode size={12} aria-hidden /> Open
+          </Button>
+        )}
         {decides && mode === 'read' && (
           <>
             <Button

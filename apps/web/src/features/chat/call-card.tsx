@@ -4,12 +4,14 @@ import type { Event } from '@belay/protocol';
 import { cx } from '@/lib/classes';
 import { took } from '@/lib/format';
 import { failed, type Result } from '../sessions/log-view';
-import { useIsPast, useView } from '../sessions/session-context';
+import { useSummary } from '../sessions/queries';
+import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { CallDetail } from './call-detail';
 import { CallLinks } from './call-links';
 import { callSubject } from './call-subject';
 import { EditLines } from './edit-lines';
 import { LiveOutput } from './live-output';
+import { textOf } from './text-of';
 
 /** One operation: what was asked, what came of it, and where to look closer. */
 export function CallCard({ event }: { event: Event }) {
@@ -56,6 +58,8 @@ export function CallCard({ event }: { event: Event }) {
 
 function Outcome({ result, call }: { result: Result | undefined; call: string }) {
   const commit = useView((view) => view.commits.get(call));
+  const waiting = useSummary(useSessionId())?.waitingFor.some(({ id }) => id === call);
+  if (!result && waiting) return <span className="shrink-0 text-xs text-amber">waits for you</span>;
   if (!result)
     return (
       <span className="flex shrink-0 items-center gap-1.5 text-xs text-run">
@@ -93,7 +97,7 @@ function Outcome({ result, call }: { result: Result | undefined; call: string })
 function Glance({ event, result }: { event: Event; result: Result }) {
   const output = result.args.output as { message?: unknown; text?: unknown } | null;
   if (failed(result)) {
-    const text = String(output?.message ?? output?.text ?? '').trimEnd();
+    const text = (textOf(output?.message) || textOf(output?.text)).trimEnd();
     return text ? (
       <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
         {text.split('\n').slice(-6).join('\n')}

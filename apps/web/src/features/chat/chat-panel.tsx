@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
@@ -34,6 +34,7 @@ function ChatList() {
     [entries, drafting, past],
   );
   const scroller = useRef<HTMLDivElement>(null);
+  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -87,10 +88,9 @@ function ChatList() {
 /** Opens at the newest entry, and at the newest shown of a moment that was chosen. */
 function useOpenAtEnd(toEnd: () => void, any: boolean): void {
   const at = useMoment((moment) => moment.at);
-  const latest = useRef(toEnd);
-  latest.current = toEnd;
+  const open = useEffectEvent(toEnd);
   useEffect(() => {
-    if (any) latest.current();
+    if (any) open();
   }, [any, at]);
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState, type KeyboardEvent, type RefObject } from 'react';
+import { useState, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { cx } from '@/lib/classes';
 import { filesQuery } from '../code/files-query';
@@ -23,7 +23,7 @@ export function useCompletions(
 ): CompletionsState {
   const id = useSessionId();
   const [closed, setClosed] = useState<string | null>(null);
-  const [chosen, setChosen] = useState(0);
+  const [choice, setChoice] = useState({ text: '', index: 0 });
   const found = tokenAt(text, field.current?.selectionStart ?? text.length);
   const token = closed === text ? null : found;
   const files = useQuery({ ...filesQuery(id, null), enabled: token?.sign === '@' });
@@ -32,7 +32,7 @@ export function useCompletions(
       ? Object.keys(slashCommands)
       : (files.data?.entries.filter(({ kind }) => kind === 'file').map(({ path }) => path) ?? []);
   const words = token ? matching(all, token.text) : [];
-  useEffect(() => setChosen(0), [text]);
+  const chosen = choice.text === text ? choice.index : 0;
 
   const take = (word: string) => {
     if (!token) return;
@@ -46,7 +46,7 @@ export function useCompletions(
     if (word === undefined) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const typedWhole = event.key === 'Enter' && token?.text === word;
-    if (step) setChosen((chosen + step + words.length) % words.length);
+    if (step) setChoice({ text, index: (chosen + step + words.length) % words.length });
     else if (event.key === 'Escape') setClosed(text);
     else if ((event.key === 'Tab' || event.key === 'Enter') && !typedWhole) take(word);
     else return false;

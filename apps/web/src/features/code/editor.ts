@@ -1,12 +1,12 @@
 import * as monaco from 'monaco-editor/editor/editor.api';
 import 'monaco-editor/features/register.all';
 import 'monaco-editor/languages/definitions/register.all';
+// oxlint-disable-next-line import/default -- Vite makes the worker's constructor
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import { colour } from '@/lib/theme';
 
 interface EditorOptions {
   onDirty(dirty: boolean): void;
-  onSave(): void;
 }
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
@@ -18,8 +18,9 @@ export class Editor {
   readonly #onDirty: (dirty: boolean) => void;
   #path = '';
   #base = '';
+  #onSave: () => void = () => undefined;
 
-  constructor(element: HTMLElement, { onDirty, onSave }: EditorOptions) {
+  constructor(element: HTMLElement, { onDirty }: EditorOptions) {
     this.#onDirty = onDirty;
     this.#editor = monaco.editor.create(element, {
       automaticLayout: true,
@@ -39,7 +40,11 @@ export class Editor {
     });
     this.#marks = this.#editor.createDecorationsCollection();
     this.#editor.onDidChangeModelContent(() => this.#onDirty(this.text() !== this.#base));
-    this.#editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, onSave);
+    this.#editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => this.#onSave());
+  }
+
+  onSave(save: () => void): void {
+    this.#onSave = save;
   }
 
   text(): string {
@@ -81,7 +86,7 @@ export class Editor {
         range,
         options: {
           isWholeLine: true,
-          className: 'landed-line landed',
+          className: 'landed',
           linesDecorationsClassName: 'landed-line',
         },
       },

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState, type KeyboardEvent } from 'react';
+import { useMemo, useState, type KeyboardEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, File, Folder } from 'lucide-react';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
@@ -18,9 +18,11 @@ export function FileTree({ selected, onOpen }: FileTreeProps) {
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');
   const files = useQuery(filesQuery(session, commit));
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => {
-    if (selected) setOpen((now) => new Set([...now, ...foldersAbove(selected)]));
-  }, [selected]);
+  const [opened, setOpened] = useState<string | null>(null);
+  if (selected && selected !== opened) {
+    setOpened(selected);
+    setOpen(new Set([...open, ...foldersAbove(selected)]));
+  }
   const tree = useMemo(() => buildTree(files.data?.entries ?? []), [files.data]);
   const rows = useMemo(() => visibleRows(tree, open), [tree, open]);
   const toggle = ({ node }: TreeRow) => {

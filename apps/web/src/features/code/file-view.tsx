@@ -39,12 +39,11 @@ export function FileView({ path, line, visit }: FileViewProps) {
 
   useEffect(() => {
     if (!element.current) return;
-    const made = new Editor(element.current, { onDirty: setDirty, onSave: () => latest.current() });
+    const made = new Editor(element.current, { onDirty: setDirty });
     setEditor(made);
     return () => made.dispose();
   }, []);
-  const latest = useRef(save);
-  latest.current = save;
+  useEffect(() => editor?.onSave(save));
   useEffect(() => editor?.setDark(dark), [editor, dark]);
   useEffect(() => editor?.setReadOnly(past), [editor, past]);
   useEffect(() => {

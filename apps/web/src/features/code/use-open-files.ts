@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { usePreferences } from '@/lib/preferences';
 import { usePlaces } from '../sessions/places';
 import { useView } from '../sessions/session-context';
@@ -19,7 +19,6 @@ export function useOpenFiles() {
   const edit = useView((view) => view.lastEdit);
   const follow = usePreferences((preferences) => preferences.follow);
   const place = usePlaces((places) => places.file);
-  const serial = usePlaces((places) => places.serial);
   const go = (path: string, line: number) =>
     setState(({ paths, visit }) => ({
       paths: paths.includes(path) ? paths : [...paths.slice(-most + 1), path],
@@ -27,12 +26,14 @@ export function useOpenFiles() {
       line,
       visit: visit + 1,
     }));
-  useEffect(() => {
-    if (follow && edit && edit.args.line > 0) go(edit.args.path, edit.args.line);
-  }, [follow, edit]);
-  useEffect(() => {
-    if (place) go(place.path, place.line);
-  }, [place, serial]);
+  const [seen, setSeen] = useState({ edit: 0, place: 0 });
+  if (follow && edit && edit.args.line > 0 && edit.seq !== seen.edit) {
+    setSeen({ ...seen, edit: edit.seq });
+    go(edit.args.path, edit.args.line);
+  } else if (place && place.serial > seen.place) {
+    setSeen({ ...seen, place: place.serial });
+    go(place.path, place.line);
+  }
   return {
     ...state,
     open: (path: string) => go(path, 0),

@@ -7,7 +7,7 @@ import { useNow } from '@/lib/clock';
 import { DemoOffer } from './demo-offer';
 import { FleetFilters } from './fleet-filters';
 import { needsPerson, orderFleet } from './fleet-order';
-import { FleetRow } from './fleet-row';
+import { FleetHeader, FleetRow } from './fleet-row';
 import { LogSearch } from './log-search';
 import { sessionsQuery } from './queries';
 
@@ -38,14 +38,17 @@ export function FleetPage() {
             {shown.length === 0 ? (
               <Empty title="No session matches.">Clear the filter to see all of them.</Empty>
             ) : (
-              <VirtualList
-                items={shown}
-                keyOf={(session) => session.id}
-                estimate={57}
-                label="Sessions"
-                className="min-h-0 flex-1 overflow-y-auto"
-                render={(session) => <FleetRow session={session} now={now} />}
-              />
+              <>
+                <FleetHeader />
+                <VirtualList
+                  items={shown}
+                  keyOf={(session) => session.id}
+                  estimate={57}
+                  label="Sessions"
+                  className="min-h-0 flex-1 overflow-y-auto"
+                  render={(session) => <FleetRow session={session} now={now} />}
+                />
+              </>
             )}
           </>
         )}

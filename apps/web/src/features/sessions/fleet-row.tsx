@@ -12,6 +12,25 @@ import { needsPerson } from './fleet-order';
 import { sessionActions } from './session-actions';
 import { Sparkline } from './sparkline';
 
+/** Names of the columns; each row also says them to screen readers. */
+export function FleetHeader() {
+  return (
+    <div
+      aria-hidden
+      className="flex h-7 shrink-0 items-center gap-5 border-b px-4 text-xs text-faint max-md:hidden"
+    >
+      <span className="w-[100px]">State</span>
+      <span className="flex-1">Session and what it does</span>
+      <span className="w-18 max-lg:hidden">Two minutes</span>
+      <span className="w-24 max-xl:hidden">Model</span>
+      <span className="w-16 text-right">Steps</span>
+      <span className="w-14 text-right">Cost</span>
+      <span className="w-14 text-right">Age</span>
+      <span className="w-7" />
+    </div>
+  );
+}
+
 /** One session in one line; its question and the answers below it while it waits. */
 export function FleetRow({ session, now }: { session: SessionSummary; now: number }) {
   const waits = needsPerson(session);

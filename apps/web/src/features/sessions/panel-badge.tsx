@@ -1,7 +1,7 @@
 import { isFact } from '@belay/protocol';
+import { progressOf } from '../planner/progress';
 import type { PanelId } from './dock-store';
-import { useSessionId, useView } from './session-context';
-import { useSummary } from './queries';
+import { useView } from './session-context';
 
 /** What a tab says of its panel before it is opened. */
 export function PanelBadge({ panel }: { panel: PanelId }) {
@@ -21,11 +21,12 @@ function ChangedFiles() {
 }
 
 function PlanProgress() {
-  const plan = useSummary(useSessionId())?.plan;
-  if (!plan?.steps) return null;
+  const plan = useView((view) => view.plan);
+  const { steps, done } = progressOf(plan?.args.markdown ?? '');
+  if (!steps) return null;
   return (
     <span className="text-xs text-faint tabular-nums">
-      {plan.done}/{plan.steps}
+      {done}/{steps}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import { lazy, Suspense, type ComponentType } from 'react';
 import { Loading } from '@/components/ui/empty';
+import { PanelBoundary } from '@/components/ui/panel-boundary';
 import { ChatPanel } from '../chat/chat-panel';
 import { PlanPanel } from '../planner/plan-panel';
 import type { PanelId } from './dock-store';
@@ -21,8 +22,10 @@ const panels: Record<PanelId, ComponentType> = {
 export function PanelContent({ panel }: { panel: PanelId }) {
   const Content = panels[panel];
   return (
-    <Suspense fallback={<Loading what={panelTitles[panel].toLowerCase()} />}>
-      <Content />
-    </Suspense>
+    <PanelBoundary key={panel}>
+      <Suspense fallback={<Loading what={panelTitles[panel].toLowerCase()} />}>
+        <Content />
+      </Suspense>
+    </PanelBoundary>
   );
 }

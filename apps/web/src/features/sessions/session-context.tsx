@@ -2,7 +2,7 @@ import { createContext, useContext, useEffect, useState, type ReactNode } from '
 import { useStore } from 'zustand';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import { joinViews, viewOf, type LogView } from './log-view';
-import { openSession, type SessionLog, type SessionStore } from './session-store';
+import { sessionStore, type SessionLog, type SessionStore } from './session-store';
 
 /** Where the person looks: at the live end, or at a moment of the past. */
 export interface Moment {
@@ -21,15 +21,11 @@ export interface SessionContext {
 
 const Context = createContext<SessionContext | null>(null);
 
+/** Give it the id as its key: another session is another provider. */
 export function SessionProvider({ id, children }: { id: string; children: ReactNode }) {
-  const [opened, setOpened] = useState<SessionContext | null>(null);
-  useEffect(() => {
-    const log = openSession(id);
-    setOpened({ id, log, moment: newMoment() });
-    return () => log.close();
-  }, [id]);
-  if (!opened || opened.id !== id) return null;
-  return <Context.Provider value={opened}>{children}</Context.Provider>;
+  const [context] = useState(() => ({ id, log: sessionStore(id), moment: newMoment() }));
+  useEffect(() => context.log.open(), [context]);
+  return <Context.Provider value={context}>{children}</Context.Provider>;
 }
 
 export function useSessionContext(): SessionContext {

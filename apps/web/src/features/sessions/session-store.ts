@@ -21,14 +21,15 @@ export interface SessionLog {
 }
 
 export interface SessionStore extends StoreApi<SessionLog> {
-  close(): void;
+  /** Begins to load and to follow; answers what ends it. */
+  open(): () => void;
 }
 
 const newest = 400;
 const olderPage = 2_000;
 
-/** Opens one session's log: its newest page first, then live, then what is older while nothing else happens. */
-export function openSession(id: string): SessionStore {
+/** One session's log: its newest page first, then live, then what is older while nothing else happens. */
+export function sessionStore(id: string): SessionStore {
   const store = createStore<SessionLog>()(() => ({
     status: 'loading',
     error: null,
@@ -39,34 +40,25 @@ export function openSession(id: string): SessionStore {
     frame: null,
     terminals: new Map(),
   }));
-  const closing = new AbortController();
-  let watch: Watch | undefined;
-  load(id, store, closing.signal).then(
-    (opened) => (watch = opened),
-    (error: unknown) => store.setState({ status: 'refused', error: errorFrom(error) }),
-  );
-  return {
-    ...store,
-    close: () => {
-      closing.abort();
-      watch?.close();
-    },
+  const open = () => {
+    const closing = new AbortController();
+    load(id, store, closing.signal).catch((error: unknown) =>
+      store.setState({ status: 'refused', error: errorFrom(error) }),
+    );
+    return () => closing.abort();
   };
+  return { ...store, open };
 }
 
-async function load(
-  id: string,
-  store: StoreApi<SessionLog>,
-  closing: AbortSignal,
-): Promise<Watch | undefined> {
+async function load(id: string, store: StoreApi<SessionLog>, closing: AbortSignal): Promise<void> {
   const { lastSeq } = await client.sessions.get(id);
   const after = Math.max(0, lastSeq - newest);
   const events = await client.sessions.events(id, { after, limit: newest });
-  if (closing.aborted) return undefined;
+  if (closing.aborted) return;
   store.setState({ status: 'ready', events, view: viewOf(events), first: after + 1 });
   const watch = follow(id, store, after + events.length);
-  void loadOlder(id, store, closing);
-  return watch;
+  closing.addEventListener('abort', () => watch.close());
+  await loadOlder(id, store, closing);
 }
 
 function follow(id: string, store: StoreApi<SessionLog>, after: number): Watch {

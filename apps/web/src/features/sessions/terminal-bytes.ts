@@ -18,7 +18,7 @@ export class TerminalBuffer {
     this.end = offset + bytes.length;
     while (this.end - this.start > TerminalBuffer.limit && this.#pieces.length > 1)
       this.start += this.#pieces.shift()?.length ?? 0;
-    await Promise.all([...this.#listeners].map((listener) => listener(bytes, offset)));
+    await Promise.all([...this.#listeners].map(async (listener) => listener(bytes, offset)));
   }
 
   /** Bytes from one offset to another, as far as they are here. */

@@ -23,7 +23,7 @@ export function UsagePanel() {
       aria-label="Tokens and cost"
       className="h-full space-y-4 overflow-y-auto p-3 text-sm"
     >
-      <dl className="space-y-2">
+      <div className="space-y-2">
         <Line label="Model" text={summary.model} />
         <Line
           label="Context"
@@ -57,7 +57,7 @@ export function UsagePanel() {
             meter={[seconds, budgets.seconds]}
           />
         )}
-      </dl>
+      </div>
       {usage.length === 0 ? (
         <Empty title="No call of the model yet">
           Each call appears here with its tokens and cost.
@@ -82,8 +82,8 @@ function Line({ label, text, meter }: LineProps) {
   return (
     <div>
       <div className="flex justify-between gap-3">
-        <dt className="text-faint">{label}</dt>
-        <dd className="truncate tabular-nums">{text}</dd>
+        <span className="text-faint">{label}</span>
+        <span className="truncate tabular-nums">{text}</span>
       </div>
       {Array.isArray(meter) && (
         <Meter label={label} value={meter[0] as number} max={meter[1] as number} />

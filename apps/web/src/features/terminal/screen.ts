@@ -114,6 +114,7 @@ export class Screen {
   }
 
   #drawFast(): void {
+    if (!hasFastWebgl()) return;
     try {
       const webgl = new WebglAddon();
       webgl.onContextLoss(() => webgl.dispose());
@@ -136,6 +137,17 @@ export class Screen {
     if (copies) void navigator.clipboard.writeText(this.#terminal.getSelection());
     return !copies;
   }
+}
+
+/** WebGL that is drawn by the processor is slower than no WebGL. */
+function hasFastWebgl(): boolean {
+  const gl = document
+    .createElement('canvas')
+    .getContext('webgl2', { failIfMajorPerformanceCaveat: true });
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const renderer = String(gl?.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) ?? '');
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return gl !== null && !/swiftshader|llvmpipe|software/i.test(renderer);
 }
 
 const darkTheme = (): ITheme => ({

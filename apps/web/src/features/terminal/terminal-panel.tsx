@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { Download, Hand, Plus, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
@@ -6,7 +6,7 @@ import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
 import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { usePlaces } from '../sessions/places';
+import { useChosen, usePlaces } from '../sessions/places';
 import { useSummary } from '../sessions/queries';
 import {
   useIsPast,
@@ -26,12 +26,8 @@ export function TerminalPanel() {
   const buffers = useLog((log) => log.terminals);
   const known = useView((view) => view.terminals);
   const names = terminalNames(buffers, known);
-  const [chosen, setChosen] = useState('main');
   const place = usePlaces((places) => places.terminal);
-  const serial = usePlaces((places) => places.serial);
-  useEffect(() => {
-    if (place) setChosen(place.name);
-  }, [place, serial]);
+  const [chosen, setChosen] = useChosen(place, ({ name }) => name, 'main');
   const shown = names.includes(chosen) ? chosen : names[0];
   if (!shown)
     return (

@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
-import { useCommands } from '@/lib/commands';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCommands, type Command } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
 import { live } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
@@ -52,31 +52,26 @@ export function TerminalView({ name }: { name: string }) {
   }, [screen, buffer, past, upTo]);
 
   const place = usePlaces((places) => places.terminal);
-  const serial = usePlaces((places) => places.serial);
   useEffect(() => {
     if (screen && buffer && place?.name === name && place.offset !== null)
       screen.scrollTo(buffer, place.offset);
-  }, [screen, buffer, place, serial, name]);
-  useCommands(useFindCommand(() => setSearching(true)));
+  }, [screen, buffer, place, name]);
+  const find = useCallback(() => setSearching(true), []);
+  useCommands(useMemo(() => [findCommand(find)], [find]));
 
   return (
     <div className="relative h-full">
       {searching && screen && <SearchBar screen={screen} onClose={() => setSearching(false)} />}
-      <div ref={element} className="h-full overflow-hidden" data-terminal={name} />
+      <div className="h-full py-1.5 pl-2.5">
+        <div ref={element} className="h-full overflow-hidden" data-terminal={name} />
+      </div>
     </div>
   );
 }
 
-function useFindCommand(find: () => void) {
-  const latest = useRef(find);
-  latest.current = find;
-  const [commands] = useState(() => [
-    {
-      id: 'terminal.find',
-      title: 'Search the terminal',
-      group: 'Panels',
-      run: () => latest.current(),
-    },
-  ]);
-  return commands;
-}
+const findCommand = (run: () => void): Command => ({
+  id: 'terminal.find',
+  title: 'Search the terminal',
+  group: 'Panels',
+  run,
+});

@@ -1,0 +1,20 @@
+import { Component, type ReactNode } from 'react';
+import { Failed } from './empty';
+
+interface State {
+  error: unknown;
+}
+
+/** Keeps a panel that fails from taking the others with it. */
+export class PanelBoundary extends Component<{ children: ReactNode }, State> {
+  override state: State = { error: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === null) return this.props.children;
+    return <Failed error={this.state.error} retry={() => this.setState({ error: null })} />;
+  }
+}
