@@ -101,7 +101,7 @@ it('exports the files as tar and zip', async () => {
 it('adds the own repository of the workspace to a tar', async () => {
   execFileSync('git', ['init', '-q'], { cwd: bench.workspace });
   await begin();
-  execFileSync('git', ['add', '.'], { cwd: bench.workspace });
+  execFileSync('git', ['add', '.'], { cwd: bench.workspace, stdio: 'pipe' });
   put('.git/large', 'x'.repeat(1_000_000));
   put('.git/empty', '');
   run('tar', ['-x'], await exported('tar'));

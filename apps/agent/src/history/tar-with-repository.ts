@@ -52,7 +52,7 @@ async function addTree(tar: Pack, workspace: string, path: string): Promise<void
 
 const addEntry = (tar: Pack, header: Headers): Promise<void> =>
   new Promise((resolve, reject) => {
-    tar.entry(header, (error) => (error ? reject(error) : resolve()));
+    tar.entry(header, '', (error) => (error ? reject(error) : resolve()));
   });
 
 /** Exactly as many bytes as the header says, whatever happens to the file meanwhile. */
