@@ -4,7 +4,7 @@ import { Config } from '../config.js';
 import { BlobStore } from '../sessions/blob-store.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
-import { limitReached, spentBudget } from './budgets.js';
+import { limitReached, spentBudget, type SpentBudget } from './budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices, type ModelChoice } from './choices.js';
 import { localModels } from './local-models.js';
@@ -60,7 +60,7 @@ export class ModelGateway {
     } catch (error) {
       if (options.signal.aborted)
         throw new AppError('cancelled', 'The call of the model was cancelled.');
-      if (timer.signal.aborted) await this.admit(session);
+      if (timer.signal.aborted) throw await this.outOfTime(session);
       throw reported(error);
     } finally {
       timer.clear();
@@ -87,13 +87,7 @@ export class ModelGateway {
     const { budgets, model } = summary;
     const seconds = budgets.seconds === null ? 0 : await this.secondsOf(session);
     const spent = spentBudget(summary, seconds);
-    if (spent) {
-      const error = limitReached(spent);
-      await this.events.append(session, [
-        fact('server', 'limit', { args: spent, message: error.message }),
-      ]);
-      throw error;
-    }
+    if (spent) throw await this.tellLimit(session, spent);
     if (budgets.dollars !== null && isUnpriced(model)) {
       throw new AppError(
         'invalid_input',
@@ -101,6 +95,21 @@ export class ModelGateway {
       );
     }
     return { model, secondsLeft: budgets.seconds === null ? null : budgets.seconds - seconds };
+  }
+
+  private async tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
+    const error = limitReached(spent);
+    const { message } = error;
+    await this.events.append(session, [fact('server', 'limit', { args: spent, message })]);
+    return error;
+  }
+
+  private async outOfTime(session: string): Promise<AppError> {
+    const { budgets } = await this.events.summary(session);
+    const used = await this.secondsOf(session);
+    // A person may just have raised it; what was promised to this call is over.
+    const limit = budgets.seconds ?? used;
+    return this.tellLimit(session, { budget: 'seconds', limit, used });
   }
 
   private secondsOf(session: string): Promise<number> {

@@ -32,7 +32,8 @@ export function assistantParts(message: Assistant, provider: string): AssistantC
 }
 
 function plainParts(message: Assistant): AssistantContent {
-  const text = message.text === '' ? [] : [{ type: 'text' as const, text: message.text }];
+  // Anthropic refuses text that is empty or has only spaces.
+  const text = message.text.trim() === '' ? [] : [{ type: 'text' as const, text: message.text }];
   return [...text, ...message.calls.map((call) => callPart(call))];
 }
 
@@ -51,6 +52,7 @@ function originalParts(message: Assistant, opaque: OpaqueReply): AssistantConten
     const text = left[part.type].slice(0, part.length);
     if (text.length < part.length) return undefined;
     left[part.type] = left[part.type].slice(part.length);
+    if (part.type === 'text' && text.trim() === '') continue;
     content.push({ type: part.type, text, ...options(part.metadata) });
   }
   return left.text === '' && left.reasoning === '' && calls.length === 0 ? content : undefined;
