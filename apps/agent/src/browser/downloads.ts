@@ -1,0 +1,70 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, CDPSession } from './chromium.js';
+import type { Notes } from './notes.js';
+
+/** How long an answer waits for a download that has begun, in milliseconds. */
+const patience = 10_000;
+
+/** Downloads land in a folder of the workspace, and each is noted. */
+export class Downloads {
+  readonly #running = new Map<string, { name: string; done: PromiseWithResolvers<void> }>();
+  #session: CDPSession | undefined;
+
+  constructor(
+    private readonly workspace: string,
+    private readonly notes: Notes,
+  ) {}
+
+  async listen(browser: Browser): Promise<void> {
+    const downloadPath = join(this.workspace, 'downloads');
+    this.#session = await browser.target().createCDPSession();
+    await this.#session.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      downloadPath,
+      eventsEnabled: true,
+    });
+    this.#session.on('Browser.downloadWillBegin', ({ guid, suggestedFilename }) => {
+      void mkdir(downloadPath, { recursive: true });
+      this.#running.set(guid, { name: suggestedFilename, done: Promise.withResolvers() });
+    });
+    this.#session.on('Browser.downloadProgress', ({ guid, state, receivedBytes, filePath }) => {
+      const download = this.#running.get(guid);
+      if (!download || state === 'inProgress') return;
+      this.#running.delete(guid);
+      const name = filePath?.split('/').at(-1) ?? download.name;
+      this.notes.add(
+        state === 'completed'
+          ? `Downloaded downloads/${name} (${receivedBytes} bytes).`
+          : `The download of ${download.name} was broken off.`,
+      );
+      download.done.resolve();
+    });
+  }
+
+  get running(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Waits a while for what is being downloaded; what takes longer is noted and goes on. */
+  async settle(): Promise<void> {
+    if (!this.running) return;
+    const all = [...this.#running.values()];
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, patience);
+    await Promise.race([Promise.all(all.map(({ done }) => done.promise)), late]);
+    clearTimeout(timer);
+    for (const { name } of this.#running.values()) {
+      this.notes.add(`downloads/${name} is still being downloaded.`);
+    }
+  }
+
+  /** The browser is gone, and what it was downloading with it. */
+  forget(): void {
+    for (const { name, done } of this.#running.values()) {
+      this.notes.add(`The download of ${name} was broken off.`);
+      done.resolve();
+    }
+    this.#running.clear();
+  }
+}

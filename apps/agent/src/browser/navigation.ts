@@ -1,0 +1,52 @@
+import { AppError } from '@belay/protocol';
+
+/** A full address for one that a person might type. Throws `invalid_input`. */
+export function addressOf(typed: string): string {
+  const text = typed.trim();
+  const address = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) ? text : `${schemeFor(text)}${text}`;
+  const url = URL.parse(address);
+  if (!url || !/^(https?|file|data|about):$/.test(url.protocol)) {
+    throw new AppError('invalid_input', `${typed} is no address that the browser can open.`);
+  }
+  return url.href;
+}
+
+/**
+ * What to tell of a page that did not open properly: a note when it can be looked at all the same; throws
+ * `unavailable`, `rejected` or `timeout` when there is nothing to see.
+ */
+export function openingFailure(address: string, error: unknown, shown: string): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = /net::(ERR_\w+)/.exec(text)?.[1];
+  if (code === 'ERR_ABORTED') return `${address} was not shown as a page; it may be a download.`;
+  if (code === 'ERR_TUNNEL_CONNECTION_FAILED' || code === 'ERR_PROXY_CONNECTION_FAILED') {
+    throw new AppError('rejected', `${address} may not be reached from this sandbox.`);
+  }
+  if (code) {
+    throw new AppError('unavailable', `${address} could not be opened: ${inWords(code)}.`);
+  }
+  if (/timeout|timed out/i.test(text)) {
+    if (shown !== 'about:blank' && !shown.startsWith('chrome-error:')) {
+      return `${address} has not finished loading; this is what is there so far.`;
+    }
+    throw new AppError(
+      'timeout',
+      `${address} did not answer in time. Try again with a longer timeout.`,
+    );
+  }
+  throw new AppError('unavailable', `${address} could not be opened: ${text.split('\n')[0]}`);
+}
+
+const schemeFor = (text: string) =>
+  /^(localhost|127\.|\[|0\.0\.0\.0|[^/]*:\d)/i.test(text) ? 'http://' : 'https://';
+
+function inWords(code: string): string {
+  const known: Record<string, string> = {
+    ERR_CONNECTION_REFUSED: 'nothing listens there (is the server running?)',
+    ERR_NAME_NOT_RESOLVED: 'there is no such host',
+    ERR_EMPTY_RESPONSE: 'the server answered nothing',
+    ERR_CONNECTION_RESET: 'the connection was broken off',
+    ERR_FILE_NOT_FOUND: 'there is no such file',
+  };
+  return known[code] ?? code.toLowerCase().replace(/^err_/, '').replaceAll('_', ' ');
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const html = (title: string, body: string) =>
+  `<!doctype html><html><head><title>${title}</title></head><body>${body}</body></html>`;
+
+const routes: Record<string, string> = {
+  '/': html(
+    'Home',
+    `<h1>Welcome</h1><p>Hello, <b>you</b>.</p><p style="display:none">hidden words</p>
+    <a href="/about">About us</a>
+    <form action="/sent">
+      <label>Your name <input name="name" value="Ada"></label>
+      <label for="colour">Colour</label>
+      <select id="colour" name="colour"><option value="r">Red</option><option value="g">Green</option><option value="b">Blue</option></select>
+      <input type="date" name="day" aria-label="Day">
+      <label><input type="checkbox" name="news" checked> News</label>
+      <button>Send</button>
+    </form>
+    <div id="host"></div><iframe src="/frame"></iframe>
+    <script>
+      document.getElementById('host').attachShadow({ mode: 'open' }).innerHTML = '<p>in a shadow</p>';
+      console.log('ready');
+    </script>`,
+  ),
+  '/frame': html('Frame', '<p>inside the frame</p>'),
+  '/about': html('About', '<h1>About</h1><button onclick="window.close()">Close me</button>'),
+  '/tools': html(
+    'Tools',
+    `<div id="corner" style="position:absolute;left:0;top:0;width:80px;height:80px">corner</div>
+    <p id="out" style="position:fixed;top:100px">nothing</p><div style="height:3000px"></div>
+    <script>
+      const say = (text) => { out.textContent += ' ' + text; };
+      corner.onclick = () => say('clicked the corner');
+      onkeydown = (event) => say('pressed ' + event.key);
+      onscroll = () => say('scrolled to ' + scrollY);
+    </script>`,
+  ),
+  '/slow': html(
+    'Slow',
+    `<p id="out">Loading</p><script>setTimeout(() => { out.textContent = 'Ready now'; }, 4000);</script>`,
+  ),
+  '/talk': html(
+    'Talk',
+    `<p id="out"></p>
+    <button onclick="out.textContent = 'sure: ' + confirm('Sure?'); console.error('it went wrong'); fetch('/missing')">Ask</button>
+    <button onclick="open('/about')">New window</button>
+    <a href="/report" download>Get the file</a>
+    <label>Document <input type="file" onchange="out.textContent = 'chose ' + this.files[0].name"></label>`,
+  ),
+  '/moving': html(
+    'Moving',
+    `<p id="out">0</p><script>setInterval(() => { out.textContent = performance.now(); }, 30);</script>`,
+  ),
+};
+
+/** A small site for the browser's tests. */
+export function pages(request: IncomingMessage, response: ServerResponse): void {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname === '/never') return;
+  if (url.pathname === '/report') {
+    response.setHeader('content-disposition', 'attachment; filename="report.txt"');
+    response.end('12345');
+    return;
+  }
+  const page = url.pathname === '/sent' ? html('Sent', url.search.slice(1)) : routes[url.pathname];
+  response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(page ?? html('Missing', 'Not here'));
+}
