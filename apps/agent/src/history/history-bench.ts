@@ -55,15 +55,16 @@ export function historyBench(options: { maxBytes?: number } = {}) {
 }
 
 /** Every file and link below a folder with its bytes and its right to execute. */
-export function treeOf(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  return Object.fromEntries(
-    entries.flatMap((path) => {
-      const full = join(folder, path);
-      const stats = lstatSync(full);
-      if (stats.isSymbolicLink()) return [[path, `-> ${readlinkSync(full)}`]];
-      if (!stats.isFile()) return [];
-      return [[path, `${(stats.mode & 0o100) === 0 ? '' : 'x '}${readFileSync(full, 'latin1')}`]];
-    }),
-  );
+export function treeOf(folder: string, below = ''): Record<string, string> {
+  const tree: Record<string, string> = {};
+  for (const name of readdirSync(join(folder, below)).toSorted()) {
+    const path = join(below, name);
+    const full = join(folder, path);
+    const stats = lstatSync(full);
+    const executable = (stats.mode & 0o100) === 0 ? '' : 'x ';
+    if (stats.isSymbolicLink()) tree[path] = `-> ${readlinkSync(full)}`;
+    else if (stats.isDirectory()) Object.assign(tree, treeOf(folder, path));
+    else if (stats.isFile()) tree[path] = executable + readFileSync(full, 'latin1');
+  }
+  return tree;
 }
