@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ApprovalAnswer, ApprovalRequest } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
-import { client } from '@/lib/server';
+import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { AlwaysForm } from './always-form';
 
@@ -26,6 +26,7 @@ export function ApprovalActions({
       }
     });
   };
+  if (recorded) return null;
   if (mode === 'always')
     return (
       <AlwaysForm

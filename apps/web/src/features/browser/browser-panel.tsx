@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import { client, live } from '@/lib/server';
+import { client, live, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { BrowserConsole } from './browser-console';
@@ -61,7 +61,7 @@ export function BrowserPanel() {
           disabled={!page}
           onClick={() => setConsole(!console)}
         />
-        {!past && (
+        {!past && !recorded && (
           <Button small onClick={() => setHolding(!holding)}>
             {holding ? <Undo2 size={12} aria-hidden /> : <Hand size={12} aria-hidden />}
             {holding ? 'Hand back' : 'Take over'}

@@ -7,7 +7,7 @@ import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
-import { client } from '@/lib/server';
+import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useChosen, usePlaces } from '../sessions/places';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
@@ -84,7 +84,7 @@ export function ChangesPanel() {
           <Empty title="No difference">The files are as they were.</Empty>
         )}
         {files.map((file) => (
-          <FileChanges key={file.path} file={file} decides={!past && !shown} />
+          <FileChanges key={file.path} file={file} decides={!past && !shown && !recorded} />
         ))}
         {diff.data?.truncated && (
           <p className="p-3 text-sm text-faint">

@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
+import { recorded } from '@/lib/server';
 import type { Entry } from '../sessions/log-view';
 import { useIsPast, useLog, useMoment, useView } from '../sessions/session-context';
 import { ChatEntry } from './chat-entry';
@@ -19,7 +20,7 @@ export function ChatPanel() {
     <div className="flex h-full flex-col">
       <ChatList />
       <Thinking />
-      <MessageBox />
+      {!recorded && <MessageBox />}
     </div>
   );
 }

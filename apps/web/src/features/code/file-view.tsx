@@ -7,7 +7,7 @@ import { client } from '@/lib/server';
 import { attempt, say } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
-import { Editor } from './editor';
+import { Editor } from '@/features/code/editor';
 import { fileQuery } from './file-content';
 
 interface FileViewProps {

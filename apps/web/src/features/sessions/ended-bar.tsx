@@ -1,7 +1,7 @@
 import { isEnded } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { stateWord } from '@/components/ui/state-dot';
-import { client } from '@/lib/server';
+import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useSessionId } from './session-context';
 import { useSummary } from './queries';
@@ -10,7 +10,7 @@ import { useSummary } from './queries';
 export function EndedBar() {
   const id = useSessionId();
   const summary = useSummary(id);
-  if (!summary || !isEnded(summary.state) || summary.state === 'finished') return null;
+  if (recorded || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
       <p className="min-w-0 flex-1">

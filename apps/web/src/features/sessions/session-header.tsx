@@ -7,7 +7,7 @@ import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { useNow } from '@/lib/clock';
 import { count, dollars, duration } from '@/lib/format';
-import { client } from '@/lib/server';
+import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { shareSession } from '../timeline/share';
 import { Connection } from './connection';
@@ -27,7 +27,8 @@ export function SessionHeader() {
       </p>
       <Connection />
       {summary && <Figures summary={summary} />}
-      {summary && <Controls summary={summary} />}
+      {summary && !recorded && <Controls summary={summary} />}
+      {recorded && <span className="text-sm text-faint">a recording</span>}
     </header>
   );
 }
@@ -54,7 +55,6 @@ function Figures({ summary }: { summary: SessionSummary }) {
 }
 
 function Controls({ summary }: { summary: SessionSummary }) {
-  const { log } = useSessionContext();
   const { id, state } = summary;
   const ended = isEnded(state);
   const act = (name: 'pause' | 'resume' | 'stop' | 'restart') => () =>
@@ -84,7 +84,7 @@ function Controls({ summary }: { summary: SessionSummary }) {
         label="Share as one file"
         icon={Share}
         className="max-md:hidden"
-        onClick={() => attempt(() => shareSession(summary, log.getState()))}
+        onClick={() => attempt(() => shareSession(summary))}
       />
       <Menu
         trigger={<IconButton label="More" icon={MoreHorizontal} />}

@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
-import { client, live } from '@/lib/server';
+import { client, live, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useChosen, usePlaces } from '../sessions/places';
 import { useSummary } from '../sessions/queries';
@@ -122,7 +122,7 @@ function Holder({ terminal }: { terminal: string }) {
   const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
   const hold = (next: 'agent' | 'user') =>
     attempt(() => live().request('terminal.hold', { session, terminal, holder: next }));
-  if (past) return <span className="text-xs text-faint">replay</span>;
+  if (past || recorded) return <span className="text-xs text-faint">replay</span>;
   return holder === 'user' ? (
     <>
       <span className="text-xs text-amber">you type</span>

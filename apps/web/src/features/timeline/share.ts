@@ -1,16 +1,104 @@
-import type { SessionSummary } from '@belay/protocol';
+import { isFact, type Event, type SessionSummary } from '@belay/protocol';
 import { download } from '@/lib/download';
+import { client } from '@/lib/server';
+import { say } from '@/lib/toasts';
+import { fillPage, toBase64, type Recording } from '@/player/recording';
+import type { FileList } from '../code/files-query';
 import { fileName } from '../sessions/session-actions';
-import type { SessionLog } from '../sessions/session-store';
-import { recordedPage } from './recorded-page';
+
+const page = 5_000;
+const mostPictures = 200;
+const mostFiles = 100;
 
 /** Saves the session as one HTML file that plays without a server. */
-export async function shareSession(summary: SessionSummary, log: SessionLog): Promise<void> {
-  const terminals = [...log.terminals].map(([name, buffer]) => ({
-    name,
-    start: buffer.start,
-    text: new TextDecoder().decode(buffer.slice(0)),
-  }));
-  const page = recordedPage({ summary, events: log.events, terminals });
-  download(`${fileName(summary.title)}.html`, page, 'text/html');
+export async function shareSession(summary: SessionSummary): Promise<void> {
+  say('Collecting the session…');
+  const player = await fetch('/player.html');
+  if (!player.ok) throw new Error('The server has no player. Build the dashboard again.');
+  const recording = await record(summary);
+  const html = fillPage(await player.text(), recording);
+  download(`${fileName(summary.title)}.html`, html, 'text/html');
+}
+
+async function record(summary: SessionSummary): Promise<Recording> {
+  const events = await allEvents(summary.id);
+  return {
+    summary,
+    events,
+    terminals: await terminalsOf(summary.id, events),
+    blobs: await picturesOf(summary.id, events),
+    ...(await filesOf(summary.id, events)),
+  };
+}
+
+async function allEvents(id: string): Promise<Event[]> {
+  const events: Event[] = [];
+  let more: Event[];
+  do {
+    more = await client.sessions.events(id, { after: events.at(-1)?.seq ?? 0, limit: page });
+    events.push(...more);
+  } while (more.length > 0);
+  return events;
+}
+
+async function terminalsOf(id: string, events: readonly Event[]): Promise<Record<string, string>> {
+  const names = new Set<string>();
+  for (const event of events) if (isFact(event, 'terminal')) names.add(event.args.terminal);
+  return Object.fromEntries(
+    await Promise.all(
+      [...names].map(async (name) => [name, toBase64(await client.sessions.terminal(id, name))]),
+    ),
+  ) as Record<string, string>;
+}
+
+async function picturesOf(id: string, events: readonly Event[]): Promise<Record<string, string>> {
+  const blobs = new Set(
+    events.flatMap((event) =>
+      isFact(event, 'browser')
+        ? (event.args.screenshot ?? [])
+        : isFact(event, 'result') || isFact(event, 'message') || isFact(event, 'start')
+          ? (event.args.images ?? [])
+          : [],
+    ),
+  );
+  const pictures: Record<string, string> = {};
+  for (const blob of [...blobs].slice(-mostPictures))
+    pictures[blob] = toBase64(await client.sessions.blob(id, blob));
+  return pictures;
+}
+
+type Files = Pick<Recording, 'files' | 'bases' | 'diff'>;
+
+/** The changed files as they were before, and the diff. Without its sandbox a session has only its log. */
+async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
+  const commits = events.filter((event) => isFact(event, 'commit'));
+  const first = commits[0]?.args.parent ?? null;
+  const paths = new Set(commits.flatMap(({ args }) => args.files.map(({ path }) => path)));
+  const bases: Record<string, string | null> = {};
+  for (const path of [...paths].slice(0, mostFiles)) bases[path] = await textAt(id, path, first);
+  const none = {
+    entries: [...paths].map((path) => ({ path, kind: 'file' as const, size: 0 })),
+    untraversed: [],
+  };
+  const call = <T>(operation: string, input: object, otherwise: T) =>
+    client.sessions.call(id, operation, input).then(
+      (output) => output as T,
+      () => otherwise,
+    );
+  return {
+    bases,
+    files: await call<FileList>('files.list', { path: '.', depth: 12, limit: 5_000 }, none),
+    diff: (await call('workspace.diff', {}, { diff: '' })).diff,
+  };
+}
+
+/** Null when there was no such file, or it cannot be read any more. */
+async function textAt(id: string, path: string, commit: string | null): Promise<string | null> {
+  if (!commit) return null;
+  try {
+    const shown = await client.sessions.call(id, 'workspace.show', { commit, path });
+    return (shown as { content: string }).content;
+  } catch {
+    return null;
+  }
 }

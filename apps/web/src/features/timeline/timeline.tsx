@@ -3,6 +3,7 @@ import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
+import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
 import { useSummary } from '../sessions/queries';
@@ -70,7 +71,7 @@ export function Timeline() {
         marks={marks}
         onMove={(seq) => lookAt(context, seq >= last ? null : seq)}
       />
-      {at !== null && summary && (
+      {at !== null && summary && !recorded && (
         <>
           <Button small onClick={() => attempt(() => fork(summary, at))}>
             <GitFork size={12} aria-hidden /> Fork here

@@ -1,0 +1,10 @@
+import { createMemoryHistory } from '@tanstack/react-router';
+import { router } from '@/app/router';
+import { startApp } from '@/app/start';
+import { readRecording } from './recording';
+
+const { summary } = readRecording();
+router.update({
+  history: createMemoryHistory({ initialEntries: [`/sessions/${summary.id}`] }),
+});
+startApp();

@@ -1,0 +1,73 @@
+import { AppError } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import type { LiveSide } from '@/lib/server';
+import { fileAt } from './file-versions';
+import { fromBase64, readRecording, toBase64 } from './recording';
+
+/** Stands in for the server in a page that is a recording. */
+const recording = readRecording();
+
+export const recorded = true;
+
+const refuse = async (): Promise<never> => {
+  throw new AppError(
+    'unavailable',
+    'This is a recording: it plays, and nothing can be done in it.',
+  );
+};
+
+const answers: Record<
+  string,
+  (input: { path?: string; commit?: string; from?: string }) => unknown
+> = {
+  'files.list': () => recording.files,
+  'files.read': ({ path = '' }) => {
+    const content = toBase64(new TextEncoder().encode(textOf(path, null)));
+    return { path, content, from: 0, to: 0, lines: 0, size: content.length, next: null };
+  },
+  'workspace.show': ({ path = '', commit = '' }) => ({
+    content: textOf(path, commit),
+    encoding: 'utf8',
+  }),
+  'workspace.diff': ({ from }) => {
+    if (from)
+      throw new AppError('not_found', 'A recording has the changes of the whole session only.');
+    return { diff: recording.diff, truncated: false, files: [] };
+  },
+};
+
+const sessions = {
+  list: async () => [recording.summary],
+  get: async () => recording.summary,
+  events: async (_id: string, { after = 0, limit = Infinity } = {}) =>
+    recording.events.filter(({ seq }) => seq > after).slice(0, limit),
+  terminal: async (_id: string, name: string) => fromBase64(recording.terminals[name] ?? ''),
+  blob: async (_id: string, blob: string) => fromBase64(recording.blobs[blob] ?? ''),
+  call: async (_id: string, operation: string, input: unknown) =>
+    answers[operation]?.(input as never) ?? refuse(),
+};
+
+/** What is not here is refused. */
+export const client = {
+  sessions: new Proxy(sessions, { get: (all, name) => Reflect.get(all, name) ?? refuse }),
+} as unknown as BelayClient;
+
+const liveSide: LiveSide = {
+  state: 'live',
+  onState: () => () => undefined,
+  watch: (_id, listener) => {
+    for (const [terminal, bytes] of Object.entries(recording.terminals))
+      void listener.terminal?.({ terminal, offset: 0, bytes: fromBase64(bytes) });
+    return { close: () => undefined };
+  },
+  fleet: () => ({ close: () => undefined }),
+  request: async () => undefined,
+};
+
+export const live = (): LiveSide => liveSide;
+
+function textOf(path: string, commit: string | null): string {
+  if (!(path in recording.bases))
+    throw new AppError('not_found', 'This file did not change, so it is not in the recording.');
+  return fileAt({ path, base: recording.bases[path] ?? '', commit }, recording.events);
+}

@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url';
+import tailwind from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Builds player.html: one file with everything in it, into which a shared session's log is put. */
+// oxlint-disable-next-line import/no-default-export -- Vite reads the default export
+export default defineConfig({
+  root: at('.'),
+  publicDir: false,
+  plugins: [react(), tailwind(), oneFile()],
+  resolve: {
+    alias: {
+      '@belay/protocol': at('../../libs/protocol/src/index.ts'),
+      '@belay/client': at('../../libs/client/src/index.ts'),
+      '@/lib/server': at('./src/player/recorded-server.ts'),
+      '@/features/code/editor': at('./src/player/plain-editor.ts'),
+      '@': at('./src'),
+    },
+  },
+  build: {
+    outDir: at('./dist/site'),
+    emptyOutDir: false,
+    target: 'es2024',
+    assetsInlineLimit: Infinity,
+    cssCodeSplit: false,
+    modulePreload: false,
+    rolldownOptions: { input: at('./player.html'), output: { codeSplitting: false } },
+  },
+});
+
+/** Puts scripts and styles into the page, at the end so that the recording is read before them. */
+function oneFile(): Plugin {
+  return { name: 'belay:one-file', generateBundle: { order: 'post', handler: inline } };
+}
+
+function inline(_options: unknown, bundle: Rolldown.OutputBundle): void {
+  let scripts = '';
+  let styles = '';
+  for (const [name, part] of Object.entries(bundle)) {
+    if (part.type === 'chunk') scripts += part.code;
+    else if (name.endsWith('.css')) styles += String(part.source);
+    else continue;
+    delete bundle[name];
+  }
+  const page = Object.values(bundle).find(({ fileName }) => fileName.endsWith('.html'));
+  if (page?.type !== 'asset') throw new Error('The player has no page.');
+  // Vite's own pass over a lone chunk leaves its list of chunks to preload undefined.
+  const script = scripts
+    .replaceAll('__VITE_PRELOAD__', 'void 0')
+    .replaceAll('</script', String.raw`<\/script`);
+  page.source = String(page.source)
+    .replace(/<script [^>]*><\/script>/g, '')
+    .replace(/<link rel="stylesheet"[^>]*>/g, '')
+    .replace('</head>', () => `<style>${styles}</style></head>`)
+    .replace('</body>', () => `<script type="module">${script}</script></body>`);
+}
