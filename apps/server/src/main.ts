@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppError } from '@belay/protocol';
@@ -20,6 +21,7 @@ main().catch((error: unknown) => {
 async function main(): Promise<void> {
   const config = new Config();
   const unlock = lockData(config.data);
+  await checkPort(config);
   const logger = new ServerLogger(config);
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger,
@@ -28,7 +30,7 @@ async function main(): Promise<void> {
     forceCloseConnections: true,
   });
   openDoors(app);
-  await listen(app, config);
+  await app.listen(config.port, config.host);
   endOnSignal(app, unlock);
   const identity = app.get(Identity);
   const url = addressOf(app, config);
@@ -36,22 +38,21 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token })}\n`);
 }
 
-async function listen(app: NestExpressApplication, { host, port }: Config): Promise<void> {
+/** Tried before anything else is begun: a second program on the port is the usual mistake. */
+async function checkPort({ host, port }: Config): Promise<void> {
+  const probe = createServer();
   try {
-    await app.listen(port, host);
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject).listen(port, host, resolve);
+    });
   } catch (error) {
-    await app.close().catch(() => undefined);
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new AppError(
-        'conflict',
-        `Port ${port} on ${host} is taken by another program: stop it, or set BELAY_PORT.`,
-      );
-    }
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      throw new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
-    }
-    throw error;
+    const remedy = 'stop it, or set BELAY_PORT.';
+    throw code === 'EADDRINUSE'
+      ? new AppError('conflict', `Port ${port} on ${host} is taken by another program: ${remedy}`)
+      : new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
+  } finally {
+    probe.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Res } from '@nestjs/common';
+import { Controller, Get, Header, Res, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Response } from 'express';
 import { sql } from 'kysely';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
@@ -10,7 +10,7 @@ import { Open } from './open.js';
 const engineMs = 10_000;
 
 @Controller()
-export class HealthController {
+export class HealthController implements OnApplicationBootstrap {
   private engine: { at: number; ok: boolean | null } = { at: 0, ok: null };
 
   constructor(
@@ -18,6 +18,10 @@ export class HealthController {
     private readonly sandboxes: SandboxService,
     private readonly metrics: Metrics,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.lookAtEngine();
+  }
 
   /** Open to all and quick: whether the server works, and what it last heard from the engine. */
   @Get('health')
