@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { AppError, type StreamMeta } from '@belay/protocol';
+import type { StreamMeta } from '@belay/protocol';
 import { Git } from './git.js';
 import { withOwnRepository } from './tar-with-repository.js';
 import { baseRef } from './repository.js';
@@ -24,21 +24,25 @@ export async function exportCommit(
 /** A bundle holds refs: the commit is the `main` and the HEAD of a repository of its own that borrows the objects. */
 async function bundle(git: Git, commit: string): Promise<Readable> {
   const { folder } = git.places;
-  if (existsSync(join(folder, 'shallow'))) {
-    throw new AppError(
-      'unavailable',
-      'Old steps of the history were collected, so it cannot be bundled: export a patch or the files instead.',
-    );
-  }
-  const lender = await mkdtemp(join(folder, 'bundle-'));
-  await mkdir(join(lender, 'refs/heads'), { recursive: true });
-  await writeFile(join(lender, 'HEAD'), 'ref: refs/heads/main\n');
-  await writeFile(join(lender, 'refs/heads/main'), `${commit}\n`);
-  const bytes = new Git({ ...git.places, folder: lender, objects: join(folder, 'objects') }).stream(
-    ['bundle', 'create', '--quiet', '-', 'HEAD', 'main'],
-  );
-  bytes.once('close', () => void rm(lender, { recursive: true, force: true }));
+  const borrower = await mkdtemp(join(folder, 'bundle-'));
+  await mkdir(join(borrower, 'refs/heads'), { recursive: true });
+  await writeFile(join(borrower, 'HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(join(borrower, 'refs/heads/main'), `${commit}\n`);
+  const own = new Git({ ...git.places, folder: borrower, objects: join(folder, 'objects') });
+  const cut = join(folder, 'shallow');
+  if (existsSync(cut)) await beginAtCut(own, cut);
+  const bytes = own.stream(['bundle', 'create', '--quiet', '-', 'HEAD', 'main']);
+  bytes.once('close', () => void rm(borrower, { recursive: true, force: true }));
   return bytes;
+}
+
+/** After old steps were collected: a bundle cannot begin in the middle, so its commits are made anew, from the cut on. */
+async function beginAtCut(own: Git, cut: string): Promise<void> {
+  const shallow = join(own.places.folder, 'shallow');
+  await copyFile(cut, shallow);
+  const steps = await own.run(['fast-export', '--no-data', 'main']);
+  await own.run(['fast-import', '--quiet', '--force'], { input: steps });
+  await rm(shallow);
 }
 
 /** `git apply` takes it as it is, whatever the settings of who applies it. */
