@@ -87,6 +87,15 @@ export class Followed {
     }, 'its end');
   }
 
+  /** Waits for the end, which must be a good one; else the failure shows the log. */
+  async finished(): Promise<Event> {
+    const end = await this.ended();
+    if (end.args.state === 'finished') return end;
+    throw new Error(
+      `The session did not finish:\n${this.words()}\n${this.terminal().slice(-4000)}`,
+    );
+  }
+
   /** The log in words, one event a line. */
   words(): string {
     return this.events

@@ -33,15 +33,19 @@ export async function printLog(
 ): Promise<void> {
   const output = outputTo(process.stdout);
   const { client, live } = connect(options);
-  const { lastSeq, state } = await client.sessions.get(id);
-  const until = options.follow && !isEnded(state) ? Number.POSITIVE_INFINITY : lastSeq;
-  await new Promise<void>((done, failed) => {
-    const print = (event: Event) => {
-      const text = options.json ? JSON.stringify(event) : renderEvent(event, output);
-      if (text !== undefined) output.line(text);
-      const end = isFact(event, 'state') && isEnded(event.args.state);
-      if (event.seq >= until || (until === Number.POSITIVE_INFINITY && end)) done();
-    };
-    live.watch(id, { events: (events) => events.forEach(print), refused: failed });
-  }).finally(() => live.close());
+  try {
+    const { lastSeq, state } = await client.sessions.get(id);
+    const until = options.follow && !isEnded(state) ? undefined : lastSeq;
+    await new Promise<void>((done, failed) => {
+      const print = (event: Event) => {
+        const text = options.json ? JSON.stringify(event) : renderEvent(event, output);
+        if (text !== undefined) output.line(text);
+        const end = isFact(event, 'state') && isEnded(event.args.state);
+        if (until === undefined ? end : event.seq >= until) done();
+      };
+      live.watch(id, { events: (events) => events.forEach(print), refused: failed });
+    });
+  } finally {
+    live.close();
+  }
 }

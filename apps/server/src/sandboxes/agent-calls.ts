@@ -32,27 +32,37 @@ export class AgentCalls {
   ) {}
 
   serve(rope: AgentRope, sandbox: Sandbox): void {
-    const session = (): string => sessionOf(sandbox, rope);
+    const greeted = Promise.withResolvers<void>();
+    // After a restart of the server, calls that waited are sent again and may arrive before the agent's hello.
+    const session = async (): Promise<string> => {
+      if (sandbox.rope !== rope) await greeted.promise;
+      return sessionOf(sandbox, rope);
+    };
     const handlers: Servers<Calls> = {
-      hello: (input) => this.hello(input, rope, sandbox),
+      hello: async (input) => {
+        const answer = await this.hello(input, rope, sandbox);
+        greeted.resolve();
+        return answer;
+      },
       'events.append': async ({ session: claimed, epoch, events }) => {
-        if (claimed !== session()) throw new AppError('forbidden', 'This is not its session.');
+        if (claimed !== (await session()))
+          throw new AppError('forbidden', 'This is not its session.');
         return { seqs: await this.log.appendFromAgent(claimed, epoch, events) };
       },
-      'model.generate': (request, { signal }) =>
-        this.models.generate(session(), request, { signal }),
-      'approvals.request': (request, { signal }) =>
-        this.approvals.request(session(), request, signal),
+      'model.generate': async (request, { signal }) =>
+        this.models.generate(await session(), request, { signal }),
+      'approvals.request': async (request, { signal }) =>
+        this.approvals.request(await session(), request, signal),
       'blobs.put': async ({ type, bytes }) => ({ blob: await this.blobs.put(bytes, type) }),
       'blobs.get': async ({ blob }) => {
         const { type, bytes } = await this.blobs.get(blob);
         return { type, bytes: bytes as Uint8Array<ArrayBuffer> };
       },
       'terminal.stored': async ({ terminal }) => ({
-        offset: await this.terminals.size(session(), terminal),
+        offset: await this.terminals.size(await session(), terminal),
       }),
       'browser.frame': async (frame) => {
-        this.live.frame(session(), frame);
+        this.live.frame(await session(), frame);
         return {};
       },
       'browser.sidecar': async () => ({ endpoint: await this.sidecars.start(sandbox) }),
@@ -60,10 +70,12 @@ export class AgentCalls {
     };
     rope.serve(handlers);
     rope.on('disconnected', () => sandbox.onBreak());
-    rope.accept('terminal', ({ terminal, offset }, stream) =>
-      this.takeTerminal({ session: session(), terminal, offset }, stream),
+    rope.accept('terminal', async ({ terminal, offset }, stream) =>
+      this.takeTerminal({ session: await session(), terminal, offset }, stream),
     );
-    rope.accept('egress', (target, stream) => this.egress.connect(session(), target, stream));
+    rope.accept('egress', async (target, stream) =>
+      this.egress.connect(await session(), target, stream),
+    );
   }
 
   /** First call on each connection: from now on the agent can be called, and it misses no event. */

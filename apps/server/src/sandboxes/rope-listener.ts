@@ -38,7 +38,7 @@ export class RopeListener {
     await rm(path, { force: true });
     const server = createServer();
     // One agent has one socket; should another process of the sandbox dial too, it is a rope of its own.
-    const ropes = ropeServer({ server, serves: serverCalls, calls: agentCalls, onRope });
+    const ropes = await ropeServer({ server, serves: serverCalls, calls: agentCalls, onRope });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(path, resolve);

@@ -32,7 +32,7 @@ describeSystem('approvals', (server) => {
       verdict: 'rejected',
       reason: 'Use printf',
     });
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     expect(session.terminal()).not.toContain('three');
     expect(session.events.filter((event) => event.action === 'approval')).toHaveLength(3);
     session.close();
@@ -69,7 +69,7 @@ describeSystem('approvals', (server) => {
     const summary = await server.client.sessions.get(session.id);
     expect(summary).toMatchObject({ state: 'waiting', waitingFor: [{ subject: 'echo patient' }] });
     await server.client.sessions.answer(session.id, String(asked.args.id), { verdict: 'approved' });
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     expect(session.events.filter((event) => event.action === 'approval')).toHaveLength(1);
     session.close();
   });

@@ -49,7 +49,7 @@ describeSystem('a break', (server) => {
       failed.seq,
     );
     expect(ran.args).toMatchObject({ ok: true });
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     session.close();
   });
 
@@ -65,7 +65,7 @@ describeSystem('a break', (server) => {
     await new Promise((done) => setTimeout(done, 1_000)); // the agent works while no server is there
     await server.start();
     session.follow();
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     await session.until(() => session.terminal().includes('after'), 'the last output');
     expect(numbered(session)).toEqual(counted(session));
     const steps = session.terminal().match(/^step \d+/gm);
@@ -80,7 +80,7 @@ describeSystem('a break', (server) => {
     await expect(server.client.sessions.restart(session.id)).rejects.toMatchObject({
       code: 'conflict',
     });
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     session.close();
   });
 });

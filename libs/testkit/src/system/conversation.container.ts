@@ -46,7 +46,7 @@ describeSystem('a person and an agent', (server) => {
     expect(time).toMatchObject({ time: expect.any(String) });
     expect(session.terminal()).not.toContain('resumed');
     await server.client.sessions.resume(session.id);
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     expect(session.terminal()).toContain('resumed');
     session.close();
   });
@@ -77,7 +77,7 @@ describeSystem('a person and an agent', (server) => {
     await session.until(() => session.terminal().includes('typed-by-hand'), 'the echo');
     await server.live.request('terminal.hold', { ...terminal, holder: 'agent' });
     await server.client.sessions.message(session.id, { text: 'Done' });
-    expect((await session.ended()).args).toMatchObject({ state: 'finished' });
+    await session.finished();
     session.close();
   });
 

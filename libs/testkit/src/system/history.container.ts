@@ -11,7 +11,9 @@ const write = (path: string, content: string) => ({
   operation: 'files.write',
   input: { path, content },
 });
-const commitOf = (event: Event) => (isFact(event, 'commit') ? event.args.commit : undefined);
+/** A commit of what an operation changed; the first of a log records how the workspace came. */
+const isChange = (event: Event) => isFact(event, 'commit') && event.args.parent !== null;
+const commitOf = (event: Event) => (isChange(event) ? String(event.args.commit) : undefined);
 
 describeSystem('the history', (server) => {
   let folder: string;
@@ -70,7 +72,7 @@ describeSystem('the history', (server) => {
     ]);
     const session = await start(server, { task: 'Write', model });
     const asked = await session.state('waiting');
-    const first = session.events.find((event) => event.action === 'commit');
+    const first = session.events.find(isChange);
     const { sessions } = server.client;
     const preview = await sessions.rewind(session.id, {
       seq: first!.seq,
@@ -99,7 +101,7 @@ describeSystem('the history', (server) => {
     ]);
     const session = await start(server, { task: 'Write', model });
     await session.ended();
-    const first = session.events.find((event) => event.action === 'commit');
+    const first = session.events.find(isChange);
     const forked = await server.client.sessions.fork(session.id, { seq: first!.seq });
     expect(forked).toMatchObject({ forkedFrom: { session: session.id, seq: first!.seq } });
     const other = new Followed(server, forked.id);
