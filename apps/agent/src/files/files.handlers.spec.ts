@@ -357,7 +357,11 @@ describe('moving, removing, folders', () => {
     await expect(bench.call('files.move', { from: 'd', to: 'd/x' })).rejects.toThrow(
       'd cannot be moved into itself.',
     );
-    await bench.call('files.move', { from: 'd', to: 'e' });
+    await expect(
+      bench.call('files.move', { from: './d/', to: `${bench.root}/d/x` }),
+    ).rejects.toThrow('cannot be moved into itself');
+    await bench.call('files.move', { from: 'd', to: 'dd' });
+    await bench.call('files.move', { from: 'dd', to: 'e' });
     expect(bytesOf('e/a')).toBe('1');
   });
 

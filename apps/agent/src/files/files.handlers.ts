@@ -1,5 +1,6 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
   AppError,
   type filesOperations,
@@ -95,31 +96,28 @@ class Files {
   private edit(input: Input<'files.edit'>, call: CallContext) {
     return this.rewrite(input.path, call, ({ bytes }) => {
       requireFaithful(bytes, input.content.join('\n'), input.path);
-      return { bytes: editLines(bytes.toString('latin1'), input) };
+      return editLines(bytes.toString('latin1'), input);
     });
   }
 
-  private replaceText(input: Input<'files.replace-text'>, call: CallContext) {
-    return this.rewrite(input.path, call, ({ bytes }) => {
+  private async replaceText(input: Input<'files.replace-text'>, call: CallContext) {
+    const done = await this.rewrite(input.path, call, ({ bytes }) => {
       requireFaithful(bytes, input.replace, input.path);
-      return { bytes: replaceText(bytes.toString('latin1'), input), replaced: input.count };
-    }) as Promise<{ path: string; size: number; lines: number; replaced: number }>;
+      return replaceText(bytes.toString('latin1'), input);
+    });
+    return { ...done, replaced: input.count };
   }
 
-  private rewrite<M extends object>(
-    path: string,
-    call: CallContext,
-    change: (before: Loaded) => { bytes: string } & M,
-  ) {
+  /** Replaces the bytes of a text file by what `change` makes of them. */
+  private rewrite(path: string, call: CallContext, change: (before: Loaded) => string) {
     return this.workspace.reach(path, async (place) => {
       const before = await load(place);
       if (!before) throw new AppError('not_found', `${path} does not exist.`);
       requireText(before.bytes, path);
-      const { bytes, ...more } = change(before);
-      const after = Buffer.from(bytes, 'latin1');
+      const after = Buffer.from(change(before), 'latin1');
       await replaceFile(place, after, before.mode);
       this.report(call, place, before.bytes, after);
-      return { ...written(place, after), ...more };
+      return written(place, after);
     });
   }
 
@@ -132,12 +130,13 @@ class Files {
   }
 
   private move({ from, to }: Input<'files.move'>) {
+    const { root } = this.workspace;
     return this.workspace.reach(
       from,
       async (source) => {
         requireBelow(source);
         if (!(await statOf(source))) throw new AppError('not_found', `${from} does not exist.`);
-        if (to === from || to.startsWith(`${from.replace(/\/$/, '')}/`)) {
+        if (`${resolve(root, to)}/`.startsWith(`${resolve(root, source.path)}/`)) {
           throw new AppError('invalid_input', `${from} cannot be moved into itself.`);
         }
         return this.workspace.reach(
