@@ -1,4 +1,3 @@
-const bell = 0x07;
 const escape = 0x1b;
 /** A mark carries a short number; a longer one is not ours. */
 const longest = 20;
@@ -25,16 +24,20 @@ export class MarkFilter {
     for (;;) {
       const at = rest.indexOf(this.#start);
       if (at < 0) break;
-      const end = rest.indexOf(bell, at + this.#start.length);
-      if (end < 0 && rest.length - at < this.#start.length + longest) break;
-      this.#emit(rest.subarray(0, at));
-      if (end < 0 || end - at > this.#start.length + longest) {
-        this.#emit(rest.subarray(at, at + this.#start.length));
-        rest = rest.subarray(at + this.#start.length);
-        continue;
+      const nonce = at + this.#start.length;
+      // oxlint-disable-next-line no-control-regex
+      const found = /^(\d*)(\x07?)/.exec(rest.toString('latin1', nonce, nonce + longest));
+      const [, number = '', bell = ''] = found ?? [];
+      // More may follow: it stays held until then.
+      if (!bell && number.length < longest && nonce + number.length === rest.length) break;
+      if (bell) {
+        this.#emit(rest.subarray(0, at));
+        this.onMark(number);
+        rest = rest.subarray(nonce + number.length + 1);
+      } else {
+        this.#emit(rest.subarray(0, nonce));
+        rest = rest.subarray(nonce);
       }
-      this.onMark(rest.toString('latin1', at + this.#start.length, end));
-      rest = rest.subarray(end + 1);
     }
     const keep = this.#possibleStart(rest);
     this.#emit(rest.subarray(0, keep));

@@ -1,4 +1,4 @@
-/* eslint-disable no-control-regex */
+// oxlint-disable no-control-regex
 const token =
   /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*([0-~])|([\0-\x1f\x7f])|[^\0-\x1f\x7f]+/g;
 

@@ -176,6 +176,7 @@ export class Terminal {
     if (this.closed) return;
     this.closed = true;
     clearInterval(this.#watch);
+    clearTimeout(this.#returning);
     this.changes.notify();
     const shell = this.#shell;
     if (shell) {

@@ -1,13 +1,159 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-let bench: TerminalBench;
-beforeEach(async () => void (bench = await TerminalBench.open()));
-afterEach(() => bench.close());
+jest.setTimeout(60_000);
 
-test('answers with output, exit code and directory', async () => {
-  const first = await bench.run('mkdir -p sub && cd sub && echo hello; X=1; (exit 3)');
-  expect(first).toMatchObject({ text: 'hello\n', exitCode: 3, status: 'exited', omittedBytes: 0 });
-  expect(first.directory).toBe(`${bench.workspace}/sub`);
-  const second = await bench.run('echo "$? $X"; pwd');
-  expect(second.text).toBe(`3 1\n${bench.workspace}/sub\n`);
+describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
+  let bench: TerminalBench;
+  beforeEach(async () => void (bench = await TerminalBench.open({ shell })));
+  afterEach(() => bench.close());
+
+  const until = async (what: string, check: () => boolean) => {
+    for (const end = Date.now() + 20_000; !check(); await sleep(10)) {
+      if (Date.now() > end) throw new Error(`never: ${what}\n${bench.screen()}`);
+    }
+  };
+  const told = () =>
+    bench.events.map(
+      ({ args }) => `${String(args.terminal)} ${String(args.change)} ${String(args.holder)}`,
+    );
+
+  test('tells when a terminal opens, changes and closes', async () => {
+    await bench.run('true');
+    bench.terminals.resize('main', 100, 40);
+    bench.terminals.resize('main', 100, 40);
+    bench.terminals.hold('main', 'user');
+    bench.terminals.hold('main', 'user');
+    await bench.call('terminal.close', { terminal: 'main' });
+    expect(told()).toEqual([
+      'main opened agent',
+      'main resized agent',
+      'main held user',
+      'main closed user',
+    ]);
+    expect(await bench.call('terminal.close', { terminal: 'main' })).toEqual({ closed: false });
+  });
+
+  test('a person takes a terminal over, types, and hands it back with directory and variables', async () => {
+    await bench.run('v=1');
+    expect(() => bench.terminals.keys('main', 'ls\r')).toThrow('take it over first');
+    bench.terminals.hold('main', 'user');
+    bench.terminals.keys('main', 'mkdir -p mine; cd mine; v=$((v+41)); echo v is $v\r');
+    await until('the person sees it', () => bench.screen().includes('v is 42\r\n'));
+    await expect(bench.run('true')).rejects.toThrow('A person has taken over the terminal main');
+    expect((await bench.call('terminal.list', {})).terminals[0]?.holder).toBe('user');
+    bench.terminals.keys('main', 'half a comm');
+    await until('the echo', () => bench.screen().includes('half a comm'));
+    bench.terminals.hold('main', 'agent');
+    const result = await bench.run('echo $v; basename "$PWD"');
+    expect(result.text).toBe('42\nmine\n');
+  });
+
+  test('a person answers a program of the agent', async () => {
+    const run = bench.run('printf \'sure? \'; read -r answer; echo "you said $answer"', {
+      wait: 30,
+    });
+    await until('the question', () => bench.screen().includes('sure? '));
+    bench.terminals.hold('main', 'user');
+    bench.terminals.keys('main', 'yes\r');
+    expect((await run).text).toContain('you said yes\n');
+    bench.terminals.hold('main', 'agent');
+    expect((await bench.run('echo on')).text).toBe('on\n');
+  });
+
+  test('a program of a person goes on after the terminal was handed back', async () => {
+    await bench.run('true');
+    bench.terminals.hold('main', 'user');
+    bench.terminals.keys('main', 'sleep 600; echo woken\r');
+    await until('it runs', () => bench.screen().includes('echo woken\r\n'));
+    await sleep(100);
+    bench.terminals.hold('main', 'agent');
+    await expect(bench.run('true', { wait: 0.3 })).rejects.toThrow('is not ready');
+    expect(await bench.call('terminal.interrupt', {})).toMatchObject({ terminal: 'main' });
+    expect((await bench.run('echo on')).text).toBe('on\n');
+  });
+
+  test('the echo of a key does not wait', async () => {
+    await bench.run('true');
+    bench.terminals.hold('main', 'user');
+    const before = bench.screen().length;
+    bench.terminals.keys('main', 'xyz');
+    await until('the echo', () => bench.screen().slice(before).includes('xyz'));
+  });
+
+  test('a cancelled call interrupts its command', async () => {
+    const controller = new AbortController();
+    const run = bench.call('terminal.run', { command: 'sleep 600' }, { signal: controller.signal });
+    await until('it runs', () => bench.terminals.running().length === 1);
+    controller.abort();
+    expect((await run).status).toBe('interrupted');
+    expect((await bench.run('echo on')).text).toBe('on\n');
+  });
+
+  test('a cancelled call ends a command that ignores Ctrl-C', async () => {
+    const controller = new AbortController();
+    const command = 'sh -c \'trap "" INT; echo begun; while :; do sleep 0.1; done\'';
+    const run = bench.call('terminal.run', { command }, { signal: controller.signal });
+    await until('it runs', () => bench.screen().includes('begun\r\n'));
+    controller.abort();
+    expect((await run).status).toBe('interrupted');
+    expect(bench.terminals.running()).toEqual([]);
+  });
+
+  test('a call that is cancelled while it waits for its turn never runs', async () => {
+    const first = bench.run('sleep 0.5; echo first');
+    const controller = new AbortController();
+    const second = bench.call(
+      'terminal.run',
+      { command: 'echo second' },
+      { signal: controller.signal },
+    );
+    await until('the first runs', () => bench.terminals.running().length === 1);
+    controller.abort();
+    await expect(second).rejects.toMatchObject({ code: 'cancelled' });
+    expect((await first).text).toBe('first\n');
+    expect((await bench.run('true')).status).toBe('exited');
+    expect(bench.screen()).not.toContain('echo second');
+  });
+
+  test('ten callers of one terminal get their own answers, in order', async () => {
+    const runs = Array.from({ length: 10 }, (_, index) =>
+      bench.run(`echo "<${index}>"; (exit ${index})`),
+    );
+    const results = await Promise.all(runs);
+    expect(results.map(({ text, exitCode }) => `${text.trim()}${exitCode}`)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `<${index}>${index}`),
+    );
+  });
+
+  test('says what runs', async () => {
+    await bench.run('sleep 600', { background: true });
+    await bench.run('sleep 601', { wait: 0.1 });
+    expect(bench.terminals.running()).toEqual([
+      { terminal: 'main', command: 'sleep 601' },
+      { terminal: 'main', command: 'sleep 600' },
+    ]);
+  });
+
+  test('the environment is calm and has nothing of the agent', async () => {
+    const { text } = await bench.run(
+      'echo "$PAGER $GIT_PAGER $TERM"; env | grep -c "^BELAY_[RT]" || :',
+    );
+    expect(text).toBe('cat cat xterm-256color\n1\n');
+  });
+});
+
+test('goes on where the server has stored a terminal already', async () => {
+  const bench = await TerminalBench.open({ stored: () => Promise.resolve(1_000) });
+  expect((await bench.run('echo x')).from).toBeGreaterThan(1_000);
+  await bench.close();
+});
+
+test('a state folder that cannot be used is an error, not a hang', async () => {
+  const bench = await TerminalBench.open();
+  await writeFile(join(bench.folder, 'state'), '');
+  await expect(bench.run('true')).rejects.toMatchObject({ code: 'unavailable' });
+  await bench.close();
 });

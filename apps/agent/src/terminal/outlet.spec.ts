@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Changes } from './changes.js';
+import { Output } from './output.js';
+import { MemoryStream } from './testing/memory-stream.js';
+
+const changes = new Changes();
+
+/** A server that stores by offset, as the terminal log does: bytes it has are ignored, a gap is an error. */
+class Store {
+  bytes = Buffer.alloc(0);
+  opened = 0;
+  stream: MemoryStream | undefined;
+  gate: Promise<void> = Promise.resolve();
+
+  open = async ({ offset }: { offset: number }): Promise<MemoryStream> => {
+    this.opened += 1;
+    if (offset > this.bytes.length) throw new Error(`gap: ${offset} after ${this.bytes.length}`);
+    let at = offset;
+    const stream = new MemoryStream(async (chunk) => {
+      await this.gate;
+      if (stream.destroyed) return;
+      this.bytes = Buffer.concat([this.bytes, chunk.subarray(Math.max(0, this.bytes.length - at))]);
+      at += chunk.length;
+    });
+    this.stream = stream;
+    return stream;
+  };
+}
+
+const until = async (what: string, check: () => boolean) => {
+  for (const end = Date.now() + 20_000; !check(); await sleep(5)) {
+    if (Date.now() > end) throw new Error(`never: ${what}`);
+  }
+};
+
+test('sends what is printed, in order, and again after each break', async () => {
+  const store = new Store();
+  const output = new Output({
+    terminal: 'main',
+    start: 0,
+    openStream: store.open,
+    changes,
+    onHold: () => undefined,
+  });
+  let expected = '';
+  for (let line = 0; line < 2_000; line += 1) {
+    const text = `${line} ${'.'.repeat(line % 300)}\n`;
+    expected += text;
+    output.receive(Buffer.from(text), false);
+    if (line % 400 === 399) {
+      await until('connected', () => store.stream?.destroyed === false);
+      store.stream?.destroy();
+    }
+    if (line % 50 === 0) await sleep(1);
+  }
+  await until('all is stored', () => store.bytes.length === expected.length);
+  expect(store.bytes.toString()).toBe(expected);
+  expect(store.opened).toBeGreaterThan(4);
+  output.close();
+});
+
+test('goes on at the given offset', async () => {
+  const store = new Store();
+  store.bytes = Buffer.from('old.');
+  const output = new Output({
+    terminal: 'main',
+    start: 4,
+    openStream: store.open,
+    changes,
+    onHold: () => undefined,
+  });
+  output.print('new');
+  await until('stored', () => store.bytes.length === 7);
+  expect(store.bytes.toString()).toBe('old.new');
+  output.close();
+});
+
+test('holds the programs while too much waits, and keeps every byte', async () => {
+  const store = new Store();
+  let open = () => {};
+  store.gate = new Promise((resolve) => (open = resolve));
+  const held: boolean[] = [];
+  const output = new Output({
+    terminal: 'main',
+    start: 0,
+    openStream: store.open,
+    changes,
+    onHold: (now) => held.push(now),
+  });
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  for (let index = 0; index < 100; index += 1) output.receive(chunk, false);
+  await until('held', () => held.at(-1) === true);
+  open();
+  await until('let go', () => held.at(-1) === false);
+  await until('stored', () => store.bytes.length === 100 * chunk.length);
+  output.close();
+});
+
+test('waits for a server that is away', async () => {
+  const store = new Store();
+  let away = true;
+  const output = new Output({
+    terminal: 'main',
+    start: 0,
+    changes,
+    onHold: () => undefined,
+    openStream: (meta) => (away ? Promise.reject(new Error('away')) : store.open(meta)),
+  });
+  output.print('kept');
+  await sleep(20);
+  away = false;
+  await until('stored', () => store.bytes.toString() === 'kept');
+  output.close();
+});

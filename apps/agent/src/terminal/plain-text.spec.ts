@@ -1,0 +1,117 @@
+import { completeLength, outputText, plainText } from './plain-text.js';
+import { Tape } from './tape.js';
+
+const plain = (text: string, rows = 24) => plainText(Buffer.from(text), rows);
+
+test.each([
+  ['colours', '\x1b[1;31mred\x1b[0m plain\r\n', 'red plain\n'],
+  ['progress lines', ' 10%\r 20%\r100%\r\ndone\r\n', '100%\ndone\n'],
+  ['a shorter line over a longer one', 'downloading\rdone\x1b[K\r\n', 'done\n'],
+  ['backspaces', 'abc\b\b\x1b[Kx\r\n', 'ax\n'],
+  [
+    'lines that are redrawn upwards',
+    'a: 1\r\nb: 1\r\n\x1b[2A\x1b[Ka: 2\r\n\x1b[Kb: 2\r\n',
+    'a: 2\nb: 2\n',
+  ],
+  [
+    'titles and other strings',
+    '\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\r\n',
+    'alink\n',
+  ],
+  [
+    'the alternate screen, after it',
+    'before\r\n\x1b[?1049h\x1b[Hfull\x1b[?1049lafter',
+    'before\nafter',
+  ],
+  [
+    'the alternate screen, in it',
+    'x\r\n\x1b[?1049h\x1b[H\x1b[2Jtop\x1b[3;5Hhere',
+    'x\n\ntop\n\n    here',
+  ],
+  [
+    'a cleared screen keeps what was before',
+    'one\r\n\x1b[H\x1b[2Jtwo\x1b[H\x1b[2Jthree',
+    'one\n\nthree',
+  ],
+  ['tabs in plain text', 'a\tb\r\n', 'a\tb\n'],
+  ['bells and NULs', 'a\x07b\0c', 'abc'],
+])('works off %s', (_name, input, expected) => {
+  expect(plain(input)).toBe(expected);
+});
+
+test('a scroll region moves only its own lines', () => {
+  const screen = '\x1b[?1049h\x1b[H1\r\n2\r\n3\r\nstatus\x1b[1;3r\x1b[3;1H\n4';
+  expect(plain(screen, 4).trimStart()).toBe('2\n3\n4\nstatus');
+});
+
+test('never throws and ends, whatever the bytes', () => {
+  let seed = 7;
+  const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) % below;
+  const parts = [
+    '\x1b[',
+    '\x1b]',
+    '\x1b',
+    ';',
+    '9',
+    '999999999',
+    'H',
+    'J',
+    'K',
+    'L',
+    'M',
+    'P',
+    '@',
+    'X',
+    'r',
+    'S',
+    'T',
+  ];
+  for (let round = 0; round < 300; round += 1) {
+    const text = Array.from({ length: 60 }, () => parts[random(parts.length)] ?? '').join('');
+    expect(typeof plain(text, 5)).toBe('string');
+  }
+});
+
+test('a character cut at the end waits for the next reading', () => {
+  const tape = new Tape(0, 1000, () => Infinity);
+  tape.append(Buffer.from([0x61, 0xf0, 0x9f]));
+  const first = outputText(tape, { from: 0, to: tape.end, limit: 100, rows: 24 });
+  expect(first).toEqual({ text: 'a', omittedBytes: 0, from: 0, to: 1 });
+  tape.append(Buffer.from([0x8e, 0x89]));
+  expect(outputText(tape, { from: first.to, to: tape.end, limit: 100, rows: 24 }).text).toBe('🎉');
+});
+
+test('the middle of long text is left out, with its size', () => {
+  const tape = new Tape(0, 10_000, () => Infinity);
+  tape.append(Buffer.from(`${'é'.repeat(1000)}END`));
+  const { text, omittedBytes } = outputText(tape, { from: 0, to: tape.end, limit: 101, rows: 24 });
+  const kept = text.replace(/\n… \d+ bytes left out …\n/, '');
+  expect(omittedBytes).toBe(2003 - Buffer.byteLength(kept));
+  expect(kept).toMatch(/^é+END$/);
+  expect(text).toContain(`${omittedBytes} bytes left out`);
+});
+
+test('what the tape no longer has counts as left out', () => {
+  const tape = new Tape(0, 10, () => Infinity);
+  for (let index = 0; index < 2000; index += 1) tape.append(Buffer.from('0123456789'));
+  const { text, omittedBytes, from, to } = outputText(tape, {
+    from: 0,
+    to: tape.end,
+    limit: 50,
+    rows: 24,
+  });
+  expect(from).toBe(0);
+  expect(to).toBe(20_000);
+  expect(omittedBytes).toBeGreaterThan(19_000);
+  expect(text).toMatch(/0123456789$/);
+});
+
+test('completeLength knows whole characters', () => {
+  for (const text of ['a', 'é', '日', '🎉']) {
+    const bytes = Buffer.from(`x${text}`);
+    expect(completeLength(bytes)).toBe(bytes.length);
+    for (let cut = 1; cut < bytes.length - 1; cut += 1) {
+      expect(completeLength(bytes.subarray(0, bytes.length - cut))).toBe(1);
+    }
+  }
+});
