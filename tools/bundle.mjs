@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './product-node.mjs';
@@ -54,10 +54,6 @@ if (!bundle) {
 }
 
 const dist = join(root, 'apps', app, 'dist');
-if (!existsSync(join(dist, bundle.entry))) {
-  console.warn(`apps/${app} has no main yet; nothing to bundle.`);
-  process.exit(0);
-}
 rmSync(join(dist, 'bundle'), { recursive: true, force: true });
 await build({
   entryPoints: [join(dist, bundle.entry)],
