@@ -104,6 +104,7 @@ export class BrowserHandlers {
       try {
         await page.goto(address, { timeout: timeout * 1000, waitUntil: 'load' });
       } catch (error) {
+        await stopLoading(page);
         await this.#window.downloads.settle();
         const note = openingFailure(address, error, page.url());
         if (!this.#window.downloads.running) this.#notes.add(note);
@@ -132,10 +133,17 @@ export class BrowserHandlers {
   }
 
   #look<T>(call: CallContext, look: (page: Page) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+    const attempt = async () => {
       const page = await this.#window.page();
       return untilAborted(call.signal, look(page), page);
-    });
+    };
+    // To look again is harmless, where to click again would not be.
+    return this.#inTurn(() =>
+      attempt().catch((error: unknown) => {
+        if (error !== lost) throw error;
+        return attempt();
+      }),
+    );
   }
 
   async #read(
@@ -231,18 +239,34 @@ async function untilAborted<T>(signal: AbortSignal, work: Promise<T>, page: Page
     return await Promise.race([work, promise]);
   } catch (error) {
     work.catch(() => undefined);
-    if (signal.aborted) await page.evaluate('stop()').catch(() => undefined);
+    if (signal.aborted) await stopLoading(page);
     throw friendly(error);
   } finally {
     signal.removeEventListener('abort', abort);
   }
 }
 
+/** Waited for, so that it does not stop what is opened next; but not for long: a page may hang. */
+async function stopLoading(page: Page): Promise<void> {
+  const stop = async () => {
+    const session = await page.createCDPSession();
+    await session.send('Page.stopLoading');
+    await session.detach();
+  };
+  const stopped = stop().catch(() => undefined);
+  await Promise.race([stopped, sleep(1_000)]);
+}
+
+const lost = new AppError(
+  'unavailable',
+  'The page went away while this ran. Read it again to see where the browser is now.',
+);
+
 /** Errors of the browser's own protocol, in words. */
 function friendly(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   if (/Target closed|Session closed|crashed|detached|Connection closed/i.test(error.message)) {
-    return new AppError('unavailable', 'The page went away while this ran. Open it again.');
+    return lost;
   }
   return new AppError(
     'unavailable',

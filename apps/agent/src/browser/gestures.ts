@@ -30,7 +30,7 @@ export async function click(
   } catch (error) {
     if (!/not clickable|not visible|no layout/i.test(String(error))) throw error;
     // Hidden behind something, or without a box of its own: its script is told all the same.
-    await ask(handle, '(element) => element.click()');
+    await reader.ask(page, element, '(element) => element.click()');
   }
 }
 
@@ -41,15 +41,15 @@ export async function type(
   { element, text, workspace }: Input<'browser.type'> & { workspace: string },
 ): Promise<void> {
   if (element !== undefined) {
+    const kind = await reader.ask(page, element, kindOf);
     const handle = await reader.element(page, element);
-    const kind = await ask<string>(handle, kindOf);
     if (kind === 'file') return choosingFile(handle, workspace, text);
     if (kind === 'none') {
       throw new AppError('invalid_input', `${element} is no field that text can be typed into.`);
     }
-    if (kind === 'set') return ask(handle, setter(text));
+    if (kind === 'set') return void (await reader.ask(page, element, setter(text)));
     await handle.focus();
-    await ask(handle, selectAll);
+    await reader.ask(page, element, selectAll);
     await page.keyboard.press('Backspace');
   }
   if (text.length > typedByKey) await page.keyboard.sendCharacter(text);
@@ -82,9 +82,8 @@ export async function choose(
   reader: PageReader,
   { element, options }: Input<'browser.select'>,
 ): Promise<void> {
-  const handle = await reader.element(page, element);
-  const missing = await ask<string | null>(handle, chooser(options));
-  if (missing !== null) throw new AppError('not_found', `${element}: ${missing}`);
+  const missing = await reader.ask(page, element, chooser(options));
+  if (typeof missing === 'string') throw new AppError('not_found', `${element}: ${missing}`);
 }
 
 export async function scroll(
@@ -112,12 +111,6 @@ async function choosingFile(handle: ElementHandle, workspace: string, path: stri
     throw new AppError('invalid_input', `${path} is outside the workspace.`);
   }
   await (handle as FileField).uploadFile(file);
-}
-
-/** From source text, because functions that a bundler has touched do not run in a page. */
-function ask<T = void>(handle: ElementHandle, source: string): Promise<T> {
-  const run = new Function('element', `return (${source})(element);`) as () => T;
-  return handle.evaluate(run) as Promise<T>;
 }
 
 const kindOf = `(element) => {

@@ -38,24 +38,55 @@ export class PageReader {
       const element = handle?.asElement();
       if (element) return element as ElementHandle;
     }
-    throw new AppError(
-      'not_found',
-      `There is no element ${reference} on this page any more. Read the page again and use a reference from there.`,
-    );
+    throw gone(reference);
+  }
+
+  /** Gives the element to a function, which is source text as functions that a bundler has touched do not run in a page. */
+  async ask(page: Page, reference: string, source: string): Promise<unknown> {
+    const expression = `(() => {
+      const element = ${inPage('find', reference)};
+      return element ? [(${source})(element) ?? null] : null;
+    })()`;
+    for (const frame of page.frames()) {
+      const answer = (await frame.evaluate(expression).catch(() => null)) as [unknown] | null;
+      if (answer) return answer[0];
+    }
+    throw gone(reference);
   }
 
   /** Resolves when the page has been quiet for a moment, or after a few seconds at most. */
   async settled(page: Page): Promise<void> {
     const deadline = performance.now() + most;
-    // What a click sets off begins in a later turn of the page's event loop.
-    for (let again = true; again && performance.now() < deadline;) {
-      const rest = Math.max(quiet, Math.round(deadline - performance.now()));
-      again = await page
-        .evaluate(inPage('settled', quiet, rest))
-        .then(() => false)
-        .catch(() => !page.isClosed());
+    const left = () => deadline - performance.now();
+    // A popup begins empty; what it is to show comes a moment later.
+    while (page.url() === 'about:blank' && left() > most / 2) await sleep(20);
+    for (let again = true; again && left() > 0 && !page.isClosed();) {
+      const quietly = page.evaluate(inPage('settled', quiet, Math.round(left())));
+      // A navigation destroys the document that was looked at; one that hangs is not waited for.
+      again = await within(
+        left(),
+        quietly.then(() => false),
+      ).catch(() => true);
       if (again) await sleep(20);
     }
+  }
+}
+
+function gone(reference: string): AppError {
+  return new AppError(
+    'not_found',
+    `There is no element ${reference} on this page any more. Read the page again and use a reference from there.`,
+  );
+}
+
+/** Answers false when it takes longer. */
+async function within(milliseconds: number, work: Promise<boolean>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, milliseconds, false);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

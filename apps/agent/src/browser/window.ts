@@ -108,7 +108,7 @@ export class Window {
     page.on('dialog', (dialog: Dialog) => void this.#answer(dialog));
     page.on('popup', (popup) => {
       if (!popup) return;
-      notes.add(`A new window opened and is in front now: ${popup.url()}`);
+      notes.add('A new window opened and is in front now.');
       this.#show(popup);
     });
     page.on('error', () => {

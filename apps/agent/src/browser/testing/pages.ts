@@ -43,7 +43,7 @@ const routes: Record<string, string> = {
     'Talk',
     `<p id="out"></p>
     <button onclick="out.textContent = 'sure: ' + confirm('Sure?'); console.error('it went wrong'); fetch('/missing')">Ask</button>
-    <button onclick="open('/about')">New window</button>
+    <button onclick="window.open('/about')">New window</button>
     <a href="/report" download>Get the file</a>
     <label>Document <input type="file" onchange="out.textContent = 'chose ' + this.files[0].name"></label>`,
   ),
