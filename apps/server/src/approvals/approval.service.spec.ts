@@ -96,6 +96,21 @@ describe('approvals', () => {
     expect((await sly).verdict).toBe('rejected');
   });
 
+  it('asks before a page elsewhere is opened, and not for one in the sandbox', async () => {
+    const open = (id: string, url: string) =>
+      approvals.request(
+        's',
+        { id, operation: 'browser.open', input: { url }, risk: 'network', subject: url },
+        never,
+      );
+    expect(await open('b1', 'http://localhost:8080/a')).toEqual({ verdict: 'approved' });
+    const elsewhere = open('b2', 'https://localhost.example.org/');
+    await waits(1);
+    expect((await summary()).waitingFor[0]?.subject).toBe('localhost.example.org:443');
+    await approvals.answer('s', 'b2', { verdict: 'rejected' });
+    await elsewhere;
+  });
+
   it('in the mode auto runs calls at once, yet opens no new host', async () => {
     await logs.session('a', { approvals: 'auto' });
     expect(await approvals.request('a', run('c1'), never)).toEqual({ verdict: 'approved' });

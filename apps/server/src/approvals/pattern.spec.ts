@@ -12,6 +12,8 @@ describe('a rule for commands', () => {
     ['* --version', 'node --version'],
     ['*', 'anything; at all'],
     ['echo a && *', 'echo a && ls'],
+    ['a*; b*; c', 'ax; by; c'],
+    ['*x*x', 'axbxcx'],
   ])('%s allows %s', (pattern, subject) => expect(allows(pattern, subject)).toBe(true));
 
   it.each([
@@ -39,6 +41,12 @@ describe('a rule for commands', () => {
     ['ls [a]', 'ls a'],
   ])('%s does not allow %j', (pattern, subject) => expect(allows(pattern, subject)).toBe(false));
 
+  it('is held against a long command quickly, however many stars it has', () => {
+    const began = performance.now();
+    expect(allows('*a'.repeat(40) + 'b', 'a'.repeat(20_000))).toBe(false);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
   it('that rejects takes the star for any text', () => {
     const rule = { operation: 'terminal.*', pattern: '*rm -rf*', verdict: 'rejected' as const };
     const match = { operation: 'terminal.run', subject: 'cd /tmp && rm -rf x; ls' };
@@ -52,11 +60,11 @@ describe('a rule for hosts, addresses and paths', () => {
     ['egress', '*.npmjs.org:443', 'registry.npmjs.org:443', true],
     ['egress', '*.npmjs.org:443', 'evil.org:443/.npmjs.org:443', false],
     ['egress', 'registry.npmjs.org:443', 'registryXnpmjs.org:443', false],
-    ['web.fetch', 'https://docs.example.org/*', 'https://docs.example.org/a?b=c', true],
-    ['web.fetch', 'https://*.example.org/*', 'https://docs.example.org/a', true],
-    ['web.fetch', 'https://*.example.org/*', 'https://evil.org/?x=.example.org/', false],
-    ['web.fetch', 'https://*.example.org/*', 'https://evil.org\\.example.org/', false],
-    ['web.fetch', 'https://docs.example.org/*', 'http://docs.example.org/a', false],
+    ['egress', 'registry.npmjs.org:*', 'registry.npmjs.org:443', true],
+    ['egress', '*', 'example.org:443', true],
+    ['web.fetch', '*.example.org:443', 'docs.example.org:443', true],
+    ['web.fetch', '*.example.org:443', 'evil.org:443', false],
+    ['browser.open', '*example.org:443', 'evil.org/?x=.example.org:443', false],
     ['files.write', 'src/*', 'src/a/b.js', true],
     ['files.write', 'src/*', 'src/../package.json', false],
   ])('%s %s and %s: %s', (operation, pattern, subject, allowed) =>

@@ -53,5 +53,5 @@ function pastCall(event: Event): Match | undefined {
     return { operation: 'egress', subject: `${event.args.host}:${event.args.port}` };
   }
   if (!operationNamed(event.action)) return undefined;
-  return { operation: event.action, subject: subjectOf(event.args) };
+  return { operation: event.action, subject: subjectOf(event.action, event.args) };
 }

@@ -81,7 +81,7 @@ function changes(summary: SessionSummary, event: Event): Partial<SessionSummary>
 function afterCall(event: Event): Partial<SessionSummary> {
   if (event.action === 'ask') return { question: questionOf(event.args), current: null };
   if (event.action === 'finish') return { current: null, waitingFor: [], question: null };
-  const subject = subjectOf(event.args).slice(0, 200);
+  const subject = subjectOf(event.action, event.args).slice(0, 200);
   return { current: subject ? `${event.action} ${subject}` : event.action };
 }
 
