@@ -14,6 +14,7 @@ interface Sum {
 /** Writes `egress` events: connections to one host within two seconds with the same verdict become one. */
 export class EgressJournal {
   private readonly sums = new Map<string, Sum>();
+  private closed = false;
 
   constructor(
     private readonly events: EventLog,
@@ -21,6 +22,7 @@ export class EgressJournal {
   ) {}
 
   add(connection: Connection): void {
+    if (this.closed) return;
     const { session, host, port, verdict, reason } = connection;
     const key = JSON.stringify([session, host, port, verdict, reason]);
     const sum = this.sums.get(key);
@@ -40,6 +42,12 @@ export class EgressJournal {
     await Promise.all([...this.sums.keys()].map((key) => this.write(key)));
   }
 
+  /** Writes what waits; what comes later has no log any more. */
+  close(): Promise<void> {
+    this.closed = true;
+    return this.flush();
+  }
+
   private async write(key: string): Promise<void> {
     const sum = this.sums.get(key);
     if (!sum) return;
@@ -50,8 +58,8 @@ export class EgressJournal {
     try {
       await this.events.append(session, [fact('server', 'egress', { args, message })]);
     } catch (error) {
-      // The session may be gone before its last connection is.
-      if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+      // The session may be gone before its last connection is, or the disk full: that ends no other session.
+      if (!(error instanceof AppError)) throw error;
     }
   }
 }

@@ -59,7 +59,7 @@ describe('egress', () => {
   };
   const events = async (count = 1): Promise<Event[]> =>
     until('egress events', async () => {
-      await egress.beforeApplicationShutdown();
+      await egress.flush();
       const found = (await logs.log.read('s', { after: 0 })).filter(
         ({ action }) => action === 'egress',
       );
@@ -195,6 +195,19 @@ describe('egress', () => {
       expires: null,
     });
     (await connectTo('registry.test')).destroy();
+  });
+
+  it('ends its connections with the server, and writes them down', async () => {
+    await open();
+    await logs.session('s');
+    const stream = await connectTo('registry.test');
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    stream.write('hello');
+    await new Promise((resolve) => stream.once('data', resolve));
+    await egress.beforeApplicationShutdown();
+    await closed;
+    const log = await logs.log.read('s', { after: 0 });
+    expect(log.at(-1)).toMatchObject({ action: 'egress', args: { sent: 5, received: 5 } });
   });
 
   it('asks nobody when the profile is none', async () => {

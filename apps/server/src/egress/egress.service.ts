@@ -19,6 +19,7 @@ import { Resolver } from './resolver.js';
 export class EgressService implements BeforeApplicationShutdown {
   private readonly journal: EgressJournal;
   private readonly refused: RefusedHosts;
+  private readonly open = new Map<Duplex, Promise<void>>();
   private registries: Promise<Target[]> | undefined;
 
   constructor(
@@ -52,13 +53,23 @@ export class EgressService implements BeforeApplicationShutdown {
       }
       throw error;
     }
-    void pump(stream, outside).then((flow) =>
-      this.journal.add({ ...told, verdict: 'allowed', reason: null, ...flow }),
-    );
+    const moved = pump(stream, outside).then((flow) => {
+      this.journal.add({ ...told, verdict: 'allowed', reason: null, ...flow });
+      this.open.delete(outside);
+    });
+    this.open.set(outside, moved);
   }
 
+  /** Writes the events of ended connections that wait to be summed. */
+  flush(): Promise<void> {
+    return this.journal.flush();
+  }
+
+  /** Connections end with the server; each is in the log before the database closes. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.journal.flush();
+    for (const outside of this.open.keys()) outside.destroy();
+    await Promise.all(this.open.values());
+    await this.journal.close();
   }
 
   /** Throws `rejected` unless the policy or a person lets the target pass. */
