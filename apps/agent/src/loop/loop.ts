@@ -47,10 +47,12 @@ export class Loop {
   /** Breaks off what is under way when one of these events says so; they are in the log already. */
   heard(events: readonly Event[]): void {
     const stopped = events.some((event) => event.action === 'stop');
+    const limit = events.find((event) => event.action === 'limit');
     const rewound = events.some(
       (event) => event.action === 'rewind' && event.args['what'] !== 'files',
     );
     if (stopped) this.#step.abort(new AppError('cancelled', 'The person stopped the agent.'));
+    else if (limit) this.#step.abort(new AppError('cancelled', limit.message));
     else if (rewound) this.#step.abort(new AppError('cancelled', 'The person rewound the agent.'));
   }
 

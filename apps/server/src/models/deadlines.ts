@@ -1,0 +1,59 @@
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { AppError, fact, isEnded, type SessionSummary } from '@belay/protocol';
+import { EventLog } from '../sessions/event-log.js';
+import { limitReached, spentBudget } from './budgets.js';
+import { Stopwatch } from './stopwatch.js';
+
+/** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
+const longest = 2 ** 31 - 1;
+
+/**
+ * Ends sessions whose wall time is over, whatever they do: a long command too. (The gateway itself only looks
+ * before and during the calls of a model.)
+ */
+@Injectable()
+export class Deadlines implements OnModuleInit, OnModuleDestroy {
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private unsubscribe: () => void = () => undefined;
+
+  constructor(private readonly events: EventLog) {}
+
+  async onModuleInit(): Promise<void> {
+    this.unsubscribe = this.events.subscribeAll((id, events, summary) => {
+      const matters = events.some(({ action }) => action === 'state' || action === 'change');
+      if (matters) void this.schedule(id, summary).catch(gone);
+    });
+    for (const summary of await this.events.summaries()) await this.schedule(summary.id, summary);
+  }
+
+  onModuleDestroy(): void {
+    this.unsubscribe();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
+  private async schedule(id: string, { state, budgets }: SessionSummary): Promise<void> {
+    clearTimeout(this.timers.get(id));
+    this.timers.delete(id);
+    if (isEnded(state) || budgets.seconds === null) return;
+    const used = await new Stopwatch(this.events, id).seconds();
+    const wait = Math.min(longest, Math.max(0, (budgets.seconds - used) * 1000));
+    clearTimeout(this.timers.get(id));
+    const timer = setTimeout(() => void this.look(id).catch(gone), wait).unref();
+    this.timers.set(id, timer);
+  }
+
+  private async look(id: string): Promise<void> {
+    const seconds = await new Stopwatch(this.events, id).seconds();
+    await this.events.append(id, (summary) => {
+      const spent = isEnded(summary.state) ? null : spentBudget(summary, seconds);
+      if (spent?.budget !== 'seconds') return [];
+      return [fact('server', 'limit', { args: spent, message: limitReached(spent).message })];
+    });
+    await this.schedule(id, await this.events.summary(id));
+  }
+}
+
+/** A session that was deleted meanwhile has no deadline. */
+function gone(error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+}
