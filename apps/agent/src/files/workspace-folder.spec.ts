@@ -182,8 +182,8 @@ describe('races', () => {
     const seen = new Set<string>();
     let swapped = 0;
     try {
-      const deadline = Date.now() + 60_000;
-      const enough = () => swapped > 20 && seen.has('inside');
+      const deadline = Date.now() + 100_000;
+      const enough = () => swapped > 5 && seen.has('inside');
       for (let round = 0; round < 300 || (!enough() && Date.now() < deadline); round++) {
         const outcomes = await Promise.allSettled<unknown>([
           bench.call('files.read', { path: 'swap/a' }).then(({ content }) => seen.add(content)),
@@ -209,7 +209,7 @@ describe('races', () => {
     expect(seen).not.toContain('secret');
     expect(readdirSync(join(outside, 'deep'))).toEqual(['a']);
     expect(readFileSync(join(outside, 'deep/a'), 'utf8')).toBe('secret');
-  }, 120_000);
+  }, 150_000);
 });
 
 /** Turns `swap` from a folder into a link that leads out and back, as fast as it can. */

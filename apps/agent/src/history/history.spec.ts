@@ -175,7 +175,12 @@ describe('recording', () => {
   });
 
   it('leaves out files above 50 MB and names them once', async () => {
+    put('first.bin', '');
+    truncateSync(join(bench.workspace, 'first.bin'), 50_000_001);
     await bench.history.begin();
+    expect(bench.commits().at(-1)?.message).toBe(
+      'Recorded the workspace at the start; left out first.bin (larger than 50 MB)',
+    );
     put('big.bin', '');
     truncateSync(join(bench.workspace, 'big.bin'), 50_000_001);
     put('small');

@@ -81,15 +81,10 @@ class GitHistory implements History {
     return this.inTurn(async () => {
       mkdirSync(this.options.state, { recursive: true });
       await prepareRepository(this.git);
-      if ((await this.recorder.head()) !== null) {
-        await this.record({ id: '', message: 'Changes since the last step' });
-        return;
-      }
-      await addTrackedFiles(this.git, this.recorder);
-      const base = await this.recorder.record({ message: 'The workspace at the start', call: '' });
-      if (!base) throw new AppError('internal', 'The history could not record the workspace.');
-      await this.git.run(['update-ref', baseRef, base.commit]);
-      this.tell('', base, 'Recorded the workspace at the start');
+      const again = (await this.recorder.head()) !== null;
+      if (!again) await addTrackedFiles(this.git, this.recorder);
+      const message = again ? 'Changes since the last step' : 'The workspace at the start';
+      await this.record({ id: '', message });
     });
   }
 
@@ -129,6 +124,7 @@ class GitHistory implements History {
   private async record({ id, message, paths }: RecordedCall): Promise<void> {
     const recorded = await this.recorder.record({ message, call: id }, paths);
     const leftOut = this.recorder.takeLeftOut();
+    if (recorded?.parent === null) await this.git.run(['update-ref', baseRef, recorded.commit]);
     if (recorded) this.tell(id, recorded, sentence(recorded), leftOut);
     else if (leftOut.length > 0)
       await this.note(`The history has no room for ${leftOutNames(leftOut)}`);
@@ -178,7 +174,8 @@ class GitHistory implements History {
 
 const maxTold = 500;
 
-function sentence({ changes }: Recorded): string {
+function sentence({ parent, changes }: Recorded): string {
+  if (parent === null) return 'Recorded the workspace at the start';
   const names = changes.slice(0, 3).map((change) => change.path);
   const more = changes.length - names.length;
   return `Recorded ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
