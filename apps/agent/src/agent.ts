@@ -76,6 +76,8 @@ export async function runAgent({ rope, version, makeRooms, unpack }: AgentOption
     },
   });
   rope.accept('workspace.import', async (_, stream) => {
+    // What breaks the stream breaks the unpacking, which says so.
+    stream.on('error', () => undefined);
     importing = unpack(stream).then(() => void stream.end());
     importing.catch((error: unknown) => stream.destroy(errorFrom(error)));
   });

@@ -15,11 +15,13 @@ import {
   type NewSession,
 } from '@belay/protocol';
 import { memoryRopes, type Rope } from '@belay/rope';
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { runAgent } from '../agent.js';
 import type { Rooms } from '../dispatch.js';
 import type { Journal } from '../journal.js';
 import { createPlan } from '../plan/plan.js';
-import type { AgentRooms } from '../rooms.js';
+import type { AgentRooms, MakeRooms } from '../rooms.js';
 
 type Reply = Partial<Omit<ModelReply, 'calls'>> & {
   calls?: { operation: string; input?: unknown; id?: string; invalid?: string }[];
@@ -34,6 +36,9 @@ export interface StageOptions {
   handlers?: Partial<Rooms>;
   approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
   guidance?: AgentRooms['guidance']['read'];
+  /** Real rooms in place of the fakes. */
+  makeRooms?: MakeRooms;
+  unpack?: (tar: Readable) => Promise<void>;
   /** The log to go on from. */
   events?: Event[];
   epoch?: number;
@@ -68,11 +73,12 @@ export class Stage {
       this.#store([fact('user', 'start', { args: settings, message: 'Go' })]);
     }
     this.serve(this.ropes.server);
+    this.server.accept('terminal', async (_, stream) => void stream.resume());
     this.ended = runAgent({
       rope: this.ropes.agent,
       version: 'test',
-      makeRooms: async ({ journal }) => this.#rooms(journal),
-      unpack: async () => {},
+      makeRooms: options.makeRooms ?? (async ({ journal }) => this.#rooms(journal)),
+      unpack: options.unpack ?? (async () => {}),
     });
     this.ended.catch(() => undefined);
   }
@@ -151,10 +157,12 @@ export class Stage {
       'model.generate': (request, { signal }) => this.#generate(request, signal),
       'approvals.request': async (request, { signal }) =>
         this.#options.approve?.(request, signal) ?? { verdict: 'approved' },
-      'blobs.put': unserved,
+      'blobs.put': async ({ bytes }) => ({
+        blob: createHash('sha256').update(bytes).digest('hex'),
+      }),
       'blobs.get': unserved,
-      'terminal.stored': unserved,
-      'browser.frame': unserved,
+      'terminal.stored': async () => ({ offset: 0 }),
+      'browser.frame': async () => ({}),
       'browser.sidecar': unserved,
       'web.search': unserved,
     });

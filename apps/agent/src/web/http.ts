@@ -144,7 +144,7 @@ function decoded(response: IncomingMessage): Readable {
 
 function failure(url: URL, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) {
-    const timeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+    const timeout = (signal.reason as { name?: unknown } | null)?.name === 'TimeoutError';
     return timeout
       ? new AppError(
           'timeout',
