@@ -47,16 +47,9 @@ export class ModelGateway {
     const timer = timeBudget(secondsLeft);
     const signal = AbortSignal.any([options.signal, timer.signal]);
     try {
-      const output = await withRetries(
-        this.retries,
-        () => this.callOnce(session, name, { request, signal }),
-        {
-          signal,
-          onRetry: (retry) => this.tellRetry(session, retry),
-        },
-      );
-      const usage = await this.tellUsage(session, name, output);
-      return { ...output, usage };
+      const once = () => this.callOnce(session, name, { request, signal });
+      const onRetry = (retry: Retry) => this.tellRetry(session, retry);
+      return await withRetries(this.retries, once, { signal, onRetry });
     } catch (error) {
       if (options.signal.aborted)
         throw new AppError('cancelled', 'The call of the model was cancelled.');
@@ -125,7 +118,7 @@ export class ModelGateway {
     session: string,
     name: string,
     { request, signal }: { request: ModelRequest; signal: AbortSignal },
-  ): Promise<ModelOutput> {
+  ): Promise<ModelReply> {
     const output = await this.modelNamed(name).generate(request, {
       session,
       signal,
@@ -135,8 +128,10 @@ export class ModelGateway {
       },
       blob: (id) => this.blobs.get(id),
     });
+    // An empty reply is paid for, too.
+    const usage = await this.tellUsage(session, name, output);
     if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
-    return output;
+    return { ...output, usage };
   }
 
   private modelNamed(name: string): Model {

@@ -53,7 +53,7 @@ function replyTo(request: ModelRequest, recordings: Steady[], file: string): Mod
   throw new AppError(
     'model_failed',
     `The cassette ${file} has no such request: at ${path} it has ${recorded}, but the session has ${now}. Record it again.`,
-    { recorded: nearest.request, now: request },
+    { path, recorded, now },
   );
 }
 

@@ -78,7 +78,7 @@ describe('a cassette', () => {
       message: expect.stringMatching(
         /at messages\.3\.results\.0\.output\.text it has "Took <duration> at .*", but the session has "No such command"/,
       ) as string,
-      details: { recorded: expect.anything() as object, now: expect.anything() as object },
+      details: { path: 'messages.3.results.0.output.text', now: '"No such command"' },
     });
   });
 

@@ -157,6 +157,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
   it('asks once more after an empty reply, then says that nothing came', async () => {
     server.answer(streaming(wire.reply({})), streaming(wire.reply({ text: 'Here.' })));
     expect((await test.generate()).text).toBe('Here.');
+    expect(await test.events('usage')).toHaveLength(2);
     server.answer(streaming(wire.reply({})), streaming(wire.reply({})));
     const error = await failure(test.generate());
     expect(error).toMatchObject({

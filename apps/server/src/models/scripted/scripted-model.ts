@@ -64,10 +64,6 @@ function checkExpectation(turn: ScriptTurn, messages: Message[], where: string):
   throw new AppError(
     'model_failed',
     `The results do not match what ${where} expects: /${turn.expect}/ against ${shortened(json)}`,
-    {
-      expect: turn.expect,
-      results,
-    },
   );
 }
 
