@@ -36,7 +36,7 @@ describeSystem('forty steps on a real repository', (server) => {
   };
 
   it('are recorded, and replayed from the cassette to the same patch', async () => {
-    const cassette = join(folder, 'recorded.json');
+    const cassette = join(folder, 'recorded.jsonl');
     const script = `scripted:${join(here, 'script.yaml')}`;
     const recorded = await play(`cassette:${cassette}?record=${script}`);
     expect(recorded.end.args).toMatchObject({ state: 'finished' });
@@ -46,8 +46,10 @@ describeSystem('forty steps on a real repository', (server) => {
     expect(replayed.session.events.filter((event) => isFact(event, 'say'))).toHaveLength(40);
   });
 
+  // When the prompt or an operation changes, record anew: belay run with --model
+  // 'cassette:…/cassette.jsonl?record=scripted:…/script.yaml', and take the patch.
   it('are replayed from the committed cassette to the committed patch', async () => {
-    const { end, patch } = await play(`cassette:${join(here, 'cassette.json')}`);
+    const { end, patch } = await play(`cassette:${join(here, 'cassette.jsonl')}`);
     expect(end.args).toMatchObject({ state: 'finished' });
     expect(patch).toBe(readFileSync(join(here, 'expected.patch'), 'utf8'));
   });
