@@ -28,6 +28,7 @@ export function DemoOffer() {
         title: example.title,
         workspace: `example:${example.name}`,
         model: example.model,
+        approvals: 'auto',
         tags: ['demo'],
       });
       await navigate({ to: '/sessions/$id', params: { id: session.id } });
