@@ -33,6 +33,10 @@ it('is the text before with the edits up to the commit’s call', () => {
   expect(at('c2')).toEqual(['zero', 'TWO', 'and a half', 'three']);
 });
 
+it('is the text before at the commit that the session began from', () => {
+  expect(at('c0')).toEqual(['one', 'two', 'three']);
+});
+
 it('is the last version without a commit', () => {
   expect(at(null)).toEqual(at('c2'));
 });

@@ -5,7 +5,9 @@ export function fileAt(
   { path, base, commit }: { path: string; base: string; commit: string | null },
   events: readonly Event[],
 ): string {
-  const last = commit === null ? null : (events.find((event) => isCommit(event, commit)) ?? null);
+  const last = commit === null ? null : events.find((event) => isCommit(event, commit));
+  // A commit that the log does not have is the one that the session began from.
+  if (last === undefined) return base;
   const lines = base === '' ? [] : base.split('\n');
   for (const event of events) {
     const counts = last === null || event.seq <= last.seq || event.id === last.id;

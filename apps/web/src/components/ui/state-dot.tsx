@@ -43,5 +43,3 @@ export function StateDot({ state, word = true }: { state: SessionState; word?: b
     </span>
   );
 }
-
-export const stateWord = (state: SessionState): string => words[state];

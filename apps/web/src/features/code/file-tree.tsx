@@ -16,7 +16,7 @@ interface FileTreeProps {
 export function FileTree({ selected, onOpen }: FileTreeProps) {
   const session = useSessionId();
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');
-  const files = useQuery(filesQuery(session, commit));
+  const files = useQuery({ ...filesQuery(session, commit), enabled: commit !== '' });
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [opened, setOpened] = useState<string | null>(null);
   if (selected && selected !== opened) {
@@ -31,6 +31,8 @@ export function FileTree({ selected, onOpen }: FileTreeProps) {
     if (!next.delete(node.path)) next.add(node.path);
     setOpen(next);
   };
+  if (commit === '')
+    return <Empty title="No files yet">They appear here once the sandbox is there.</Empty>;
   if (files.isPending) return <Loading what="the files" />;
   if (files.isError) return <Failed error={files.error} retry={() => void files.refetch()} />;
   if (!rows.length)

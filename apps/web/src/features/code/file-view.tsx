@@ -6,7 +6,7 @@ import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { client } from '@/lib/server';
 import { attempt, say } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
-import { useIsPast, useSessionId, useView } from '../sessions/session-context';
+import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Editor } from '@/features/code/editor';
 import { fileQuery } from './file-content';
 
@@ -20,7 +20,8 @@ interface FileViewProps {
 export function FileView({ path, line, visit }: FileViewProps) {
   const session = useSessionId();
   const past = useIsPast();
-  const commit = useView((view) => view.lastCommit?.args.commit ?? null);
+  const began = useLog(({ view }) => view.commits.values().next().value?.args.parent ?? null);
+  const commit = useView((view) => view.lastCommit?.args.commit ?? began);
   const edit = useView((view) => (view.lastEdit?.args.path === path ? view.lastEdit : null));
   const step = useView((view) => view.lastCommit?.seq ?? 0);
   const content = useQuery(

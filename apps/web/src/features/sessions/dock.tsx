@@ -22,7 +22,7 @@ export function Dock() {
         <Panel id="right" minSize={320}>
           <Split id="session-right" orientation="vertical">
             {shown('top') && (
-              <Panel id="top" defaultSize="56" minSize={80}>
+              <Panel id="top" defaultSize="52" minSize={80}>
                 <DockRegion id="top" />
               </Panel>
             )}
@@ -67,7 +67,7 @@ function Corners() {
   return (
     <Split id="session-corners" orientation="vertical">
       {corner && (
-        <Panel id="corner" defaultSize="56" minSize={33}>
+        <Panel id="corner" defaultSize="52" minSize={33}>
           <DockRegion id="corner" />
         </Panel>
       )}

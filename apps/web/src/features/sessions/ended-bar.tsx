@@ -1,10 +1,15 @@
-import { isEnded } from '@belay/protocol';
+import { isEnded, type SessionState } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { stateWord } from '@/components/ui/state-dot';
 import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useSessionId } from './session-context';
 import { useSummary } from './queries';
+
+const words: Partial<Record<SessionState, string>> = {
+  failed: 'This session failed.',
+  limited: 'This session is out of budget.',
+  stopped: 'This session was stopped.',
+};
 
 /** Why a session ended before its task was done, and how to go on. */
 export function EndedBar() {
@@ -13,8 +18,8 @@ export function EndedBar() {
   if (recorded || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
-      <p className="min-w-0 flex-1">
-        <span className="font-medium">This session is {stateWord(summary.state)}.</span>{' '}
+      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={summary.reason ?? ''}>
+        <span className="font-medium">{words[summary.state]}</span>{' '}
         <span className="text-muted">
           {summary.reason} Its log and files are kept; write a message or restart it to go on.
         </span>

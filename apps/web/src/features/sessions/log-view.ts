@@ -178,7 +178,6 @@ const noted = new Set([
   'restore',
   'rewind',
   'fork',
-  'error',
   'guidance',
   'change',
 ]);

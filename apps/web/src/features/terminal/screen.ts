@@ -10,7 +10,8 @@ import type { TerminalBuffer } from '../sessions/terminal-bytes';
 interface ScreenOptions {
   name: string;
   onKeys(data: string): Promise<unknown>;
-  onSize(columns: number, rows: number): void;
+  /** The panel has room for this. */
+  onFit(columns: number, rows: number): void;
   onFind(): void;
 }
 
@@ -23,6 +24,7 @@ export class Screen {
   readonly #options: ScreenOptions;
   #typing = false;
   #written = 0;
+  #fitting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(element: HTMLElement, options: ScreenOptions) {
     this.#options = options;
@@ -46,9 +48,8 @@ export class Screen {
     this.#terminal.textarea?.setAttribute('aria-label', `Terminal ${options.name}`);
     this.#drawFast();
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
-    this.#terminal.onResize(({ cols, rows }) => this.#typing && options.onSize(cols, rows));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
-    this.#observer = new ResizeObserver(() => this.#fit.fit());
+    this.#observer = new ResizeObserver(() => this.#fitSoon());
     this.#observer.observe(element);
   }
 
@@ -81,15 +82,19 @@ export class Screen {
     this.#typing = typing;
     this.#terminal.options.disableStdin = !typing;
     this.#terminal.options.cursorBlink = typing;
-    if (!typing) return;
-    this.#terminal.focus();
-    this.#options.onSize(this.#terminal.cols, this.#terminal.rows);
+    if (typing) this.#terminal.focus();
+  }
+
+  /** Takes the size that the program writes for: bytes are drawn as they were meant. */
+  resize(columns: number, rows: number): void {
+    if (columns !== this.#terminal.cols || rows !== this.#terminal.rows)
+      this.#terminal.resize(columns, rows);
   }
 
   style({ dark, size }: { dark: boolean; size: number }): void {
     this.#terminal.options.theme = dark ? darkTheme() : lightTheme();
     this.#terminal.options.fontSize = size;
-    this.#fit.fit();
+    this.#fitSoon();
   }
 
   find(text: string, direction: 'next' | 'previous'): void {
@@ -110,7 +115,18 @@ export class Screen {
 
   dispose(): void {
     this.#observer.disconnect();
+    clearTimeout(this.#fitting);
     this.#terminal.dispose();
+  }
+
+  /** Asks for the size that fits the panel; one ask while a person drags a border. */
+  #fitSoon(): void {
+    clearTimeout(this.#fitting);
+    this.#fitting = setTimeout(() => {
+      const fitting = this.#fit.proposeDimensions();
+      if (fitting && fitting.cols > 1 && fitting.rows > 1)
+        this.#options.onFit(fitting.cols, fitting.rows);
+    }, 120);
   }
 
   #drawFast(): void {

@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { isEnded } from '@belay/protocol';
 import { useCommands, type Command } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
-import { live } from '@/lib/server';
+import { usePhone } from '@/lib/media';
+import { live, recorded } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
+import { useSummary } from '../sessions/queries';
 import { usePlaces } from '../sessions/places';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Screen } from './screen';
@@ -22,6 +25,8 @@ export function TerminalView({ name }: { name: string }) {
   const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();
+  const [room, setRoom] = useState<Size | null>(null);
+  useSize(name, { screen, room });
   const typing = holder === 'user' && !past;
 
   useEffect(() => {
@@ -31,10 +36,7 @@ export function TerminalView({ name }: { name: string }) {
       onFind: () => setSearching(true),
       onKeys: (data) =>
         live().request('terminal.keys', { session, terminal: name, data }).catch(sayError),
-      onSize: (columns, rows) =>
-        void live()
-          .request('terminal.resize', { session, terminal: name, columns, rows })
-          .catch(() => undefined),
+      onFit: (columns, rows) => setRoom({ columns, rows }),
     });
     setScreen(made);
     return () => made.dispose();
@@ -63,10 +65,44 @@ export function TerminalView({ name }: { name: string }) {
     <div className="relative h-full">
       {searching && screen && <SearchBar screen={screen} onClose={() => setSearching(false)} />}
       <div className="h-full py-1.5 pl-2.5">
-        <div ref={element} className="h-full overflow-hidden" data-terminal={name} />
+        <div
+          ref={element}
+          className="h-full overflow-x-auto overflow-y-hidden"
+          data-terminal={name}
+        />
       </div>
     </div>
   );
+}
+
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+/**
+ * A live terminal takes the size of the panel, and its program is told; one of the past, one of an
+ * ended session and one on a phone keep the size that they were written for.
+ */
+function useSize(
+  name: string,
+  { screen, room }: { screen: Screen | null; room: Size | null },
+): void {
+  const session = useSessionId();
+  const state = useSummary(session)?.state;
+  const columns = useView((view) => view.terminals.get(name)?.columns);
+  const rows = useView((view) => view.terminals.get(name)?.rows);
+  const fixed = useIsPast() || usePhone() || recorded || !state || isEnded(state);
+  useEffect(() => {
+    if (columns && rows) screen?.resize(columns, rows);
+  }, [screen, columns, rows]);
+  useEffect(() => {
+    if (!room || fixed) return;
+    screen?.resize(room.columns, room.rows);
+    void live()
+      .request('terminal.resize', { session, terminal: name, ...room })
+      .catch(() => undefined);
+  }, [screen, room, fixed, session, name]);
 }
 
 const findCommand = (run: () => void): Command => ({
