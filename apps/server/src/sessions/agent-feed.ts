@@ -3,7 +3,10 @@ import type { Event } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from './event-log.js';
 
-/** Tells agents what others wrote into their session's log. One that is away hears it when it says hello. */
+/**
+ * Tells agents what others write into their session's log. What came before an agent had begun, or while it was
+ * away, it is told when it begins or says hello.
+ */
 @Injectable()
 export class AgentFeed implements OnModuleInit {
   constructor(
@@ -13,11 +16,6 @@ export class AgentFeed implements OnModuleInit {
 
   onModuleInit(): void {
     this.log.subscribeAll((session, events) => void this.send(session, events));
-  }
-
-  /** Sends again what came while the agent was being started; it ignores what it has. */
-  async catchUp(session: string, after: number): Promise<void> {
-    await this.send(session, await this.log.read(session, { after }));
   }
 
   /** Resolves when the agent has them, or is gone. */

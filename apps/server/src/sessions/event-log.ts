@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
+  operationNamed,
   type AgentEvent,
   type Event,
   type NewEvent,
@@ -73,7 +74,7 @@ export class EventLog implements OnApplicationShutdown {
       const sources = this.personCalls.get(session);
       const drafts = fresh.map(({ n, event }) => ({
         ...event,
-        source: event.id && sources?.has(event.id) ? ('user' as const) : event.source,
+        source: isCallOf(sources, event) ? ('user' as const) : event.source,
         agent: { epoch, n },
       }));
       return fold({ ...record, agentN: record.agentN + fresh.length }, drafts);
@@ -287,4 +288,10 @@ export class EventLog implements OnApplicationShutdown {
     for (const event of events) if (event.action === 'result') calls.delete(event.id ?? '');
     if (calls.size === 0) this.personCalls.delete(session);
   }
+}
+
+/** A call that an agent made for a person, or its result; what else it caused is the agent's. */
+function isCallOf(calls: ReadonlySet<string> | undefined, { id, action }: NewEvent): boolean {
+  if (id === undefined || !calls?.has(id)) return false;
+  return action === 'result' || operationNamed(action) !== undefined;
 }

@@ -2,7 +2,6 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, fact, type SessionState } from '@belay/protocol';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { AgentFeed } from './agent-feed.js';
 import { stateMessage } from './consequences.js';
 import { EventLog } from './event-log.js';
 import { WorkspaceStore } from './workspace.store.js';
@@ -31,7 +30,6 @@ export class Launcher implements OnApplicationShutdown {
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
     private readonly workspaces: WorkspaceStore,
-    private readonly feed: AgentFeed,
   ) {}
 
   /** Starts the session's sandbox as soon as one is free. What goes wrong becomes the session's state. */
@@ -177,11 +175,8 @@ export class Launcher implements OnApplicationShutdown {
     const epoch = await this.log.nextEpoch(session);
     const settings = await this.log.settings(session);
     const events = await this.log.read(session, { after: 0 });
-    const own = events.slice(events.findLastIndex((event) => event.action === 'fork') + 1);
-    const hasFiles = own.some((event) => event.source === 'agent');
-    const tar = hasFiles ? undefined : await this.workspaces.source(session, settings.workspace);
+    const tar = await this.workspaces.source(session, settings.workspace);
     await this.sandboxes.start({ session, settings, events, epoch }, tar);
-    await this.feed.catchUp(session, events.at(-1)?.seq ?? 0);
     await this.become(session, 'running', null);
   }
 

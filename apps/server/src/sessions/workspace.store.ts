@@ -44,14 +44,16 @@ export class WorkspaceStore {
     }
   }
 
-  /** What the files of a session begin with; undefined for an empty folder. */
+  /** What the files of a session begin with, opened when it is needed; undefined for an empty folder. */
   async source(session: string, workspace: string | null): Promise<OpenTar | undefined> {
-    if (await isFile(this.seedPath(session))) return this.reader(this.seedPath(session));
+    const seed = this.seedPath(session);
+    if (await isFile(seed)) return () => Promise.resolve(createReadStream(seed));
     if (workspace === null) return undefined;
-    await this.check(workspace);
-    if (!workspace.startsWith('example:')) return this.reader(this.path(workspace));
-    const name = workspace.slice(8);
-    return () => this.examples.pack(name);
+    return async () => {
+      await this.check(workspace);
+      const name = /^example:(.*)$/s.exec(workspace)?.[1];
+      return name === undefined ? createReadStream(this.path(workspace)) : this.examples.pack(name);
+    };
   }
 
   /** Keeps the files that a new session begins with instead of its workspace. */
@@ -78,10 +80,6 @@ export class WorkspaceStore {
       await rm(unfinished, { force: true });
       throw storageError(error);
     }
-  }
-
-  private reader(path: string): OpenTar {
-    return () => Promise.resolve(createReadStream(path));
   }
 
   private path(name: string): string {
