@@ -120,6 +120,28 @@ describe('egress', () => {
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);
   });
 
+  it('asks nobody about an address that no answer could open, and looks no refused name up', async () => {
+    await open();
+    const looked: string[] = [];
+    const watching: Resolver = {
+      addresses: (host) => {
+        looked.push(host);
+        return Promise.resolve([host === 'localhost' ? '127.0.0.1' : host]);
+      },
+    };
+    egress = new EgressService(logs.log, approvals, logs.config, watching);
+    await logs.session('s', { egress: { profile: 'list' } });
+    for (const host of ['169.254.169.254', '0x7f.1', 'localhost', '::1']) {
+      await expect(connectTo(host)).rejects.toMatchObject({ code: 'rejected' });
+    }
+    expect((await logs.log.summary('s')).waitingFor).toEqual([]);
+    looked.length = 0;
+    const refused = connectTo('secret-in-a-name.test').catch((error: Error) => error.message);
+    await approvals.answer('s', (await question()).id, { verdict: 'rejected' });
+    expect(await refused).toContain('does not allow secret-in-a-name.test');
+    expect(looked).toEqual([]);
+  });
+
   it('connects to the very address that was checked: a name is looked up once', async () => {
     await open();
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']];

@@ -1,7 +1,8 @@
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import type { RopeStream } from '@belay/rope';
-import type { Duplex } from 'node:stream';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../sessions/event-log.js';
@@ -44,6 +45,9 @@ export class EgressService implements BeforeApplicationShutdown {
     let outside: Duplex;
     try {
       if (host === undefined) throw new AppError('rejected', 'That is not the name of a host.');
+      // Before anybody is asked: no answer opens these. Names are looked up only once they are allowed, for a
+      // lookup alone can carry secrets out.
+      if (isIP(host) || /(^|\.)localhost$/.test(host)) await this.addressesOf({ host, port });
       await this.admit(session, { host, port });
       outside = await this.dial({ host, port });
     } catch (error) {
@@ -86,21 +90,24 @@ export class EgressService implements BeforeApplicationShutdown {
   }
 
   private async dial(target: Target): Promise<Duplex> {
-    const { host, port } = target;
     const proxy = hostProxy(this.config.environment, target);
+    const addresses = await this.addressesOf(target);
+    if (proxy) return dialProxy(proxy, target);
+    if (addresses.length > 0) return dialDirect(addresses, target);
+    throw new AppError('unavailable', `There is no host ${target.host}; check the name.`);
+  }
+
+  /** Those that may be connected to; none when the name is not known here. Throws `rejected` when all are closed. */
+  private async addressesOf(target: Target): Promise<string[]> {
+    const { host, port } = target;
     const addresses = await this.resolver.addresses(host);
     const trusted = isOneOf(await this.hostRegistries(), target);
     const open = trusted ? addresses : addresses.filter(isPublicAddress);
-    if (open.length === 0 && (addresses.length > 0 || !proxy)) {
-      if (addresses.length === 0) {
-        throw new AppError('unavailable', `There is no host ${host}; check the name.`);
-      }
-      throw new AppError(
-        'rejected',
-        `${host}:${port} is at ${addresses.join(', ')}, in a private or reserved network, which no sandbox may reach.`,
-      );
-    }
-    return proxy ? dialProxy(proxy, target) : dialDirect(open, target);
+    if (open.length > 0 || addresses.length === 0) return open;
+    throw new AppError(
+      'rejected',
+      `${host}:${port} is at ${addresses.join(', ')}, in a private or reserved network, which no sandbox may reach.`,
+    );
   }
 
   private hostRegistries(): Promise<Target[]> {
