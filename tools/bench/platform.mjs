@@ -35,10 +35,13 @@ export const follow = (server, id) => new Followed(server, id);
 /** Waits until the pool has this many agents that idle. */
 export async function warm(server, count) {
   const wanted = new RegExp(`^belay_sandboxes\\{[^}]*state="warm"[^}]*\\} ${count}$`, 'm');
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const headers = { authorization: `Bearer ${server.token}` };
     const metrics = await (await fetch(`${server.url}/metrics`, { headers })).text();
     if (wanted.test(metrics)) return;
+    if (Date.now() > deadline)
+      throw new Error(`No ${count} warm sandboxes within a minute.\n${server.log.slice(-2000)}`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }
