@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fact, sessionSettings, type AgentEvent, type Event, type NewEvent } from '@belay/protocol';
@@ -145,6 +145,21 @@ describe('the event log', () => {
     expect(await log.storedN('s', 1)).toBe(1);
     expect(await log.appendFromAgent('s', 1, [call(1), call(2)])).toEqual([3, 4]);
     expect((await log.summaries()).map(({ id }) => id)).toEqual(['s']);
+  });
+
+  it('has everything it acknowledged when the process is killed', async () => {
+    await log.nextEpoch('s');
+    const seqs = await log.appendFromAgent('s', 1, [call(1), call(2)]);
+    // The files as they are, nothing closed and nothing flushed: what a killed process leaves.
+    const left = await mkdtemp(join(tmpdir(), 'belay-killed-'));
+    await cp(folder, left, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+    const survivor = new Database(new Config({ BELAY_DATA: left }));
+    await survivor.migrated();
+    const found = new EventLog(new SessionStore(survivor));
+    expect(await found.read('s', { after: 0 })).toEqual(await log.read('s', { after: 0 }));
+    expect(await found.appendFromAgent('s', 1, [call(1), call(2)])).toEqual(seqs);
+    await survivor.onApplicationShutdown();
+    await rm(left, { recursive: true, force: true });
   });
 
   it('keeps odd characters, and says when there is no such session', async () => {

@@ -1,0 +1,145 @@
+import {
+  fact,
+  sessionSettings,
+  type Event,
+  type NewEvent,
+  type SessionState,
+} from '@belay/protocol';
+import { fold, takeOver } from './fold.js';
+import type { SessionRecord } from './session-record.js';
+import { firstSummary } from './summarize.js';
+
+const settings = sessionSettings.parse({ task: 'Mend', model: 'scripted:x' });
+const created = '2026-01-01T00:00:00.000Z';
+const empty: SessionRecord = {
+  id: 's',
+  created,
+  epoch: 1,
+  lastSeq: 0,
+  agentN: 0,
+  settings,
+  summary: firstSummary('s', settings, created),
+};
+
+const call = (action: string, args: object, id = action): NewEvent => ({
+  source: 'agent',
+  action,
+  args: { ...args },
+  message: action,
+  id,
+});
+const bare = (action: 'stop' | 'pause' | 'resume') =>
+  fact('user', action, { args: {}, message: action });
+const start = (again = false) =>
+  fact('user', 'start', { args: { ...settings, again }, message: 'Mend' });
+const running = fact('server', 'state', {
+  args: { state: 'running', reason: null },
+  message: 'Works',
+});
+const approval = (id: string, mode: 'ask' | 'delay' = 'ask') => {
+  const request = { id, operation: 'terminal.run', input: {}, risk: 'execute' as const };
+  const args = { ...request, subject: 'make', mode, until: null };
+  return fact('server', 'approval', { args, message: 'May it?', id });
+};
+const approve = (id: string) => fact('user', 'approve', { args: {}, message: 'Yes', id });
+const message = fact('user', 'message', { args: { text: 'Blue.' }, message: 'Blue.' });
+const ask = call('ask', { question: 'Which colour?' });
+const limit = fact('server', 'limit', {
+  args: { budget: 'steps', limit: 3, used: 3 },
+  message: 'Spent',
+});
+const error = fact('agent', 'error', {
+  args: { code: 'limit_reached', message: 'Spent.' },
+  message: 'Spent',
+});
+
+describe('the state of a session', () => {
+  it.each<[string, NewEvent[], SessionState, string | null]>([
+    ['begins', [start()], 'starting', null],
+    ['runs', [start(), running], 'running', null],
+    ['waits for an approval', [running, approval('a')], 'waiting', 'May terminal.run run? make'],
+    ['does not wait for a delayed call', [running, approval('a', 'delay')], 'running', null],
+    [
+      'waits for the second',
+      [running, approval('a'), approval('b'), approve('a')],
+      'waiting',
+      'May terminal.run run? make',
+    ],
+    [
+      'goes on after the last',
+      [running, approval('a'), approval('b'), approve('a'), approve('b')],
+      'running',
+      null,
+    ],
+    ['waits for an answer', [running, ask], 'waiting', 'Which colour?'],
+    ['goes on after the answer', [running, ask, message], 'running', null],
+    ['stays paused when a question comes', [running, bare('pause'), approval('a')], 'paused', null],
+    [
+      'waits after the pause',
+      [running, bare('pause'), ask, bare('resume')],
+      'waiting',
+      'Which colour?',
+    ],
+    ['finishes', [running, call('finish', { summary: 'Done.' })], 'finished', 'Done.'],
+    [
+      'finishes in failure',
+      [running, call('finish', { outcome: 'failure', summary: 'No.' })],
+      'failed',
+      'No.',
+    ],
+    [
+      'does not finish by a broken call',
+      [running, call('finish', { outcome: 'perhaps' })],
+      'running',
+      null,
+    ],
+    ['keeps its limit', [running, limit, error], 'limited', 'The budget of 3 steps is spent.'],
+    ['fails', [running, error], 'failed', 'Spent.'],
+    [
+      'stays stopped',
+      [running, bare('stop'), approve('a'), message, bare('resume'), error],
+      'stopped',
+      'Stopped by a person.',
+    ],
+    ['begins again', [running, approval('a'), bare('stop'), start(true)], 'starting', null],
+  ])('%s', (_, events, state, reason) => {
+    const { record } = fold(empty, events);
+    expect(record.summary).toMatchObject({ state, reason });
+  });
+
+  it('and the whole summary come out of the log alone', () => {
+    const events = [start(), running, approval('a'), approve('a'), ask, message, limit];
+    const { record, events: stored } = fold(empty, events);
+    const log: Event[] = stored.map(({ event }) => event);
+    expect(takeOver(empty, log).record.summary).toEqual(record.summary);
+  });
+
+  it('counts what models used, the plan and what is done now', () => {
+    const usage = fact('server', 'usage', {
+      args: {
+        model: 'm',
+        inputTokens: 100,
+        cachedTokens: 0,
+        outputTokens: 20,
+        dollars: 0.5,
+        contextTokens: 120,
+        contextWindow: 1000,
+      },
+      message: 'Used',
+    });
+    const plan = fact('agent', 'plan', {
+      args: { markdown: '- [x] a\n  - [ ] b\n* [X] c\n' },
+      message: 'Plan',
+    });
+    const run = call('terminal.run', { command: 'npm test' }, 'c');
+    const { summary } = fold(empty, [running, usage, usage, plan, run]).record;
+    expect(summary).toMatchObject({
+      steps: 2,
+      tokens: 240,
+      dollars: 1,
+      contextTokens: 120,
+      plan: { steps: 3, done: 2 },
+      current: 'terminal.run npm test',
+    });
+  });
+});
