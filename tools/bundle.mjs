@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './product-node.mjs';
 
@@ -54,8 +54,8 @@ if (!bundle) {
 }
 
 const dist = join(root, 'apps', app, 'dist');
-rmSync(join(dist, 'bundle'), { recursive: true, force: true });
-await build({
+const { outputFiles } = await build({
+  write: false,
   entryPoints: [join(dist, bundle.entry)],
   outfile: join(dist, 'bundle', bundle.file),
   bundle: true,
@@ -73,3 +73,10 @@ await build({
   define: { 'import.meta.url': 'belayBundleUrl' },
   banner: { js: `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;` },
 });
+
+// Renamed into place: a server that starts meanwhile finds the old bundle or the new one.
+for (const { path, contents } of outputFiles) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, contents);
+  renameSync(`${path}.new`, path);
+}
