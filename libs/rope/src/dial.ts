@@ -45,10 +45,12 @@ export function dialRope<S extends Contract, C extends Contract>(
     const engine = socket.io.engine;
     end.attach(socketWire(socket, () => engine.close()));
   });
+  const again = (): void => {
+    if (!end.closed) socket.connect();
+  };
   socket.on('disconnect', (reason) => {
     // The one reason after which socket.io does not dial again by itself.
-    if (reason === 'io server disconnect' && !end.closed)
-      setTimeout(() => socket.connect(), retry.first);
+    if (reason === 'io server disconnect') setTimeout(again, retry.first);
   });
   socket.on('connect_error', (error) => {
     if (!socket.active && !end.closed) end.end(refusal(error));

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Server as HttpServer } from 'node:http';
 import { AppError, errorFrom, type Contract } from '@belay/protocol';
-import { Server, type Socket } from 'socket.io';
+import type { Socket } from 'socket.io';
 import { z } from 'zod';
 import { ropePath } from './dial.js';
 import { frameLimit } from './frame.js';
@@ -49,9 +49,11 @@ interface Held<S extends Contract, C extends Contract> {
  * Takes the ropes that agents dial: one `Rope` for each agent, over all its reconnects. An agent is known by the
  * id in its handshake, which it made up and nobody else knows, and by its token where there is one.
  */
-export function ropeServer<S extends Contract, C extends Contract>(
+export async function ropeServer<S extends Contract, C extends Contract>(
   options: RopeServerOptions<S, C>,
-): RopeServer {
+): Promise<RopeServer> {
+  // Loaded when it is needed: an agent has this file in its bundle too, and starts without it.
+  const { Server } = await import('socket.io');
   const held = new Map<string, Held<S, C>>();
   const io = new Server(options.server, {
     path: options.path ?? ropePath,

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function listen(path: string, options: Partial<Options>): Promise<RopeServer> {
   const server: Server = createServer();
-  const ropes = ropeServer({
+  const ropes = await ropeServer({
     server,
     serves: contracts.server,
     calls: contracts.agent,
