@@ -28,6 +28,8 @@ const newRule = (more: Partial<NewRule> = {}): NewRule => ({
   ...more,
 });
 
+jest.setTimeout(60_000);
+
 describe('approvals', () => {
   const logs = new TestLogs();
   let rules: RulesStore;

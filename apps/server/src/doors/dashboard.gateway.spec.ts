@@ -61,6 +61,8 @@ class Viewer {
   }
 }
 
+jest.setTimeout(60_000);
+
 describe('the dashboard’s socket', () => {
   const server = new TestServer();
   let id: string;
@@ -143,7 +145,7 @@ describe('the dashboard’s socket', () => {
       received.update(bytes);
     }
     expect(received.digest('hex')).toBe(sent.digest('hex'));
-  }, 60_000);
+  }, 120_000);
 
   it('skips a viewer that does not take its bytes, and slows nobody else', async () => {
     const terminals = server.app.get(TerminalLog);
@@ -169,7 +171,7 @@ describe('the dashboard’s socket', () => {
     await until('the slow one has the end', () => slow.offset === total);
     const skipped = slow.chunks.find(({ offset }) => offset > again);
     expect(skipped?.offset).toBeGreaterThan(total - 2 * 1024 * 1024);
-  }, 60_000);
+  }, 120_000);
 
   it('holds back events for a viewer whose connection takes none, and sends them later', async () => {
     const stalled = await viewer();
@@ -188,7 +190,7 @@ describe('the dashboard’s socket', () => {
     raw.resume();
     await until('the stalled one catches up', () => stalled.seqs.at(-1) === last);
     expect(stalled.seqs).toEqual(upTo(last));
-  }, 60_000);
+  }, 120_000);
 
   it('passes on text while it is written, to those who watch', async () => {
     const watcher = await viewer();

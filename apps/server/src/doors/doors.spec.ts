@@ -18,6 +18,8 @@ function raw(url: string, headers: Record<string, string>): Promise<number> {
   });
 }
 
+jest.setTimeout(60_000);
+
 describe('the doors', () => {
   const server = new TestServer();
   let site: string;

@@ -3,6 +3,8 @@ import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 import { tarOf } from '../testing/fake-sandboxes.js';
 
+jest.setTimeout(60_000);
+
 describe('sessions', () => {
   let server: TestServer;
   beforeEach(async () => {
@@ -221,7 +223,7 @@ describe('sessions', () => {
     expect((await summary(gone)).reason).toContain('Restart the session');
     expect((await summary(alive)).state).toBe('running');
     await says(alive, 'think', { thought: 'still here' });
-  }, 30_000);
+  });
 
   it('find words in all logs', async () => {
     const id = await server.session({ task: 'Mend the walking time' });
