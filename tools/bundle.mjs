@@ -63,7 +63,10 @@ const { outputFiles } = await build({
   target: 'node24',
   format: 'cjs',
   // Nest tells providers apart by their class names.
-  keepNames: true,
+  keepNames: app === 'server',
+  // Node keeps a program's text in memory, twice as large when a comment has a letter beyond Latin 1:
+  // too much for many idle agents.
+  minifyWhitespace: app === 'agent',
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
