@@ -1,14 +1,18 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = 'http://127.0.0.1:4600';
 
+// oxlint-disable-next-line import/no-default-export -- Vite reads the default export
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), compressed()],
   resolve: {
     alias: {
       '@belay/protocol': at('../../libs/protocol/src/index.ts'),
@@ -25,3 +29,23 @@ export default defineConfig({
     },
   },
 });
+
+/** Lays a .gz and a .br beside each text file of the site: the server sends them as they are. */
+function compressed(): Plugin {
+  const folder = at('./dist/site');
+  return {
+    name: 'belay:compressed',
+    apply: 'build',
+    closeBundle() {
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(js|css|html|svg)$/.test(name)) continue;
+        const file = join(folder, name);
+        const content = readFileSync(file);
+        if (content.length < 1_024) continue;
+        const quality = { [constants.BROTLI_PARAM_QUALITY]: content.length > 1_000_000 ? 6 : 10 };
+        writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+        writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }));
+      }
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { Outlet, useNavigate } from '@tanstack/react-router';
+import { QuestionDialog } from '@/components/ui/question-dialog';
 import { Toasts } from '@/components/ui/toasts';
 import { useFleetUpdates } from '@/features/sessions/queries';
 import { openPalette, useCommands, type Command } from '@/lib/commands';
@@ -20,6 +21,7 @@ export function Shell() {
       </a>
       <Outlet />
       <Palette />
+      <QuestionDialog />
       <Toasts />
     </div>
   );

@@ -107,7 +107,7 @@ function HunkForm({ mode, onSend, onCancel }: HunkFormProps) {
         className="h-7 min-w-40 flex-1"
       />
       <Button small type="submit" look={reject ? 'danger' : 'solid'}>
-        {reject ? 'Reject' : 'Send'}
+        {reject ? 'Reject' : 'Send comment'}
       </Button>
       <Button small look="ghost" onClick={onCancel}>
         Back

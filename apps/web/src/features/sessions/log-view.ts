@@ -164,9 +164,13 @@ function entryKind(event: Event): Entry['kind'] | null {
       ? null
       : 'call';
   if (isFact(event, 'egress')) return event.args.verdict === 'refused' ? 'note' : null;
-  if (isFact(event, 'state')) return isEnded(event.args.state) || event.args.reason ? 'note' : null;
+  if (isFact(event, 'state'))
+    return isEnded(event.args.state) || told.has(event.args.state) ? 'note' : null;
   return noted.has(event.action) ? 'note' : null;
 }
+
+/** States that the chat tells of; the others show in the header. */
+const told = new Set(['paused']);
 
 const noted = new Set([
   'pause',

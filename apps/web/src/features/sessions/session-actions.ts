@@ -1,5 +1,6 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import type { MenuItem } from '@/components/ui/menu';
+import { askConfirm, askText } from '@/lib/ask';
 import { download } from '@/lib/download';
 import { openSessionPage } from '@/lib/go';
 import { client } from '@/lib/server';
@@ -21,8 +22,8 @@ export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
     { label: 'Stop', disabled: ended, run: () => attempt(() => client.sessions.stop(id)) },
     { label: 'Fork here', run: () => attempt(() => fork(session, session.lastSeq)) },
     null,
-    { label: 'Rename…', run: () => rename(session) },
-    { label: 'Tags…', run: () => retag(session) },
+    { label: 'Rename…', run: () => attempt(() => rename(session)) },
+    { label: 'Tags…', run: () => attempt(() => retag(session)) },
     {
       label: archived ? 'Take out of the archive' : 'Archive',
       run: () => attempt(() => client.sessions.change(id, { archived: !archived })),
@@ -38,7 +39,7 @@ export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
       danger: true,
       disabled: !ended,
       hint: ended ? '' : 'stop it first',
-      run: () => remove(session),
+      run: () => attempt(() => remove(session)),
     },
   ];
 }
@@ -55,21 +56,27 @@ async function save({ id, title }: SessionSummary, format: 'patch' | 'zip'): Pro
   download(`${fileName(title)}.${format}`, content as BlobPart, type);
 }
 
-function rename({ id, title }: SessionSummary): void {
-  const chosen = prompt('Name of this session', title)?.trim();
-  if (chosen) attempt(() => client.sessions.change(id, { title: chosen }));
+async function rename({ id, title }: SessionSummary): Promise<void> {
+  const chosen = await askText({ title: 'Rename', label: 'Name', value: title, verb: 'Rename' });
+  if (chosen) await client.sessions.change(id, { title: chosen });
 }
 
-function retag({ id, tags }: SessionSummary): void {
-  const chosen = prompt('Tags, separated by commas', tags.join(', '));
+async function retag({ id, tags }: SessionSummary): Promise<void> {
+  const label = 'Tags, separated by commas';
+  const chosen = await askText({ title: 'Tags', label, value: tags.join(', '), verb: 'Save' });
   if (chosen === null) return;
   const list = chosen.split(',').map((tag) => tag.trim());
-  attempt(() => client.sessions.change(id, { tags: [...new Set(list)].filter(Boolean) }));
+  await client.sessions.change(id, { tags: [...new Set(list)].filter(Boolean) });
 }
 
-function remove({ id, title }: SessionSummary): void {
-  if (confirm(`Delete “${title}” with its log, files and terminals? This cannot be undone.`))
-    attempt(() => client.sessions.remove(id), 'Deleted.');
+async function remove({ id, title }: SessionSummary): Promise<void> {
+  const sure = await askConfirm({
+    title: 'Delete this session?',
+    text: `“${title}” goes with its log, files and terminals. This cannot be undone.`,
+    verb: 'Delete',
+    danger: true,
+  });
+  if (sure) await client.sessions.remove(id);
 }
 
 export const fileName = (title: string): string =>

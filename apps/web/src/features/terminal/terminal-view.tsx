@@ -65,11 +65,7 @@ export function TerminalView({ name }: { name: string }) {
     <div className="relative h-full">
       {searching && screen && <SearchBar screen={screen} onClose={() => setSearching(false)} />}
       <div className="h-full py-1.5 pl-2.5">
-        <div
-          ref={element}
-          className="h-full overflow-x-auto overflow-y-hidden"
-          data-terminal={name}
-        />
+        <div ref={element} className="h-full overflow-auto" data-terminal={name} />
       </div>
     </div>
   );
@@ -94,8 +90,9 @@ function useSize(
   const rows = useView((view) => view.terminals.get(name)?.rows);
   const fixed = useIsPast() || usePhone() || recorded || !state || isEnded(state);
   useEffect(() => {
-    if (columns && rows) screen?.resize(columns, rows);
-  }, [screen, columns, rows]);
+    const seen = fixed ? room?.rows : undefined;
+    if (columns && rows) screen?.resize(columns, seen ?? rows);
+  }, [screen, columns, rows, fixed, room]);
   useEffect(() => {
     if (!room || fixed) return;
     screen?.resize(room.columns, room.rows);

@@ -1,3 +1,4 @@
+import { askConfirm } from '@/lib/ask';
 import { client } from '@/lib/server';
 import { plural } from '@/lib/format';
 import { say } from '@/lib/toasts';
@@ -11,13 +12,13 @@ export async function askRewind(context: SessionContext, seq: number): Promise<v
     what: 'both',
     preview: true,
   });
-  const names = files.slice(0, 10).map(({ path, status }) => `  ${status} ${path}`);
-  const question = [
-    `Rewind files and conversation to event ${seq}?`,
-    `${plural(files.length, 'file')} change back, ${plural(messages, 'message')} no longer count. Nothing leaves the log.`,
-    ...names,
-  ].join('\n');
-  if (!confirm(question)) return;
+  const sure = await askConfirm({
+    title: `Rewind to event ${seq}?`,
+    text: `${plural(files.length, 'file')} change back and ${plural(messages, 'message')} no longer count. Nothing leaves the log.`,
+    lines: files.slice(0, 50).map(({ path, status }) => `${status}  ${path}`),
+    verb: 'Rewind',
+  });
+  if (!sure) return;
   await client.sessions.rewind(id, { seq, what: 'both' });
   lookAt(context, null);
   say(`Rewound to event ${seq}.`);
