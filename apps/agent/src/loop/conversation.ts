@@ -88,6 +88,7 @@ class Fold {
   readonly #notes: string[] = [];
   readonly #pinnedAnswers: Item[] = [];
   #heard = 0;
+  #again = false;
   #turn: Turn | null = null;
   #turnEnded = true;
 
@@ -195,7 +196,7 @@ class Fold {
     state.paused = false;
     if (state.settings) {
       if (!args.again) return;
-      if (state.ended) this.#notes.push('The session was started again. Go on with the task.');
+      this.#again = state.ended;
       state.ended = false;
       return;
     }
@@ -213,6 +214,11 @@ class Fold {
 
   #deliver(): void {
     const state = this.#state;
+    // What the person says then is the better word to go on.
+    if (this.#again && state.waiting.length === 0) {
+      this.#notes.push('The session was started again. Go on with the task.');
+    }
+    this.#again = false;
     for (const text of this.#notes.splice(0)) {
       state.items.push({ kind: 'text', text, images: [], pinned: false });
     }
