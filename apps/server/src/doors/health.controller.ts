@@ -47,7 +47,7 @@ export class HealthController implements OnApplicationBootstrap {
     if (now - this.engine.at < engineMs) return;
     this.engine = { at: now, ok: this.engine.ok };
     this.sandboxes.checks().then(
-      (checks) => (this.engine.ok = checks.every((check) => check.ok)),
+      ([engine]) => (this.engine.ok = engine?.ok ?? false),
       () => (this.engine.ok = false),
     );
   }

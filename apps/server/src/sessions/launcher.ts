@@ -8,6 +8,8 @@ import { WorkspaceStore } from './workspace.store.js';
 
 /** How long the sandbox of an ended session is kept for a person to look around, unless it is needed. */
 const lingerMs = 15 * 60_000;
+/** After so long a start that the sandboxes had no room for is tried again. */
+const retryMs = 1_000;
 
 /**
  * Gives sessions their sandboxes. Those above the limit wait in a queue that they can see; an ended
@@ -184,7 +186,9 @@ export class Launcher implements OnApplicationShutdown {
     if (this.closing) return;
     this.held.delete(session);
     if (error.code === 'limit_reached') {
+      // Others hold sandboxes that are not counted here, such as those that just end.
       this.queue.unshift(session);
+      setTimeout(() => this.pump(), retryMs).unref();
       await this.tellQueue();
       return;
     }

@@ -149,6 +149,12 @@ describe('sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first, third]);
   });
 
+  it('wait and try again when the sandboxes have no room after all', async () => {
+    server.sandboxes.failure = new AppError('limit_reached', 'All sandboxes are taken.');
+    const id = await server.session();
+    expect(await actions(id)).toEqual(['start', 'state', 'state', 'state']);
+  });
+
   it('fail within moments when their container dies, and begin again from the log', async () => {
     const id = await server.session();
     await says(id, 'think', { thought: 'x' });
