@@ -57,7 +57,7 @@ const listen = (sandbox: Sandbox): Promise<void> =>
 function dial(heard: Event[] = []): Agent {
   const address = `unix:${join(listener.folder('one'), 'rope.sock')}`;
   const agent: Agent = dialRope({ address, serves: agentCalls, calls: serverCalls });
-  const nothing = async (): Promise<object> => ({});
+  const nothing = async () => ({});
   agent.serve({
     'session.begin': nothing,
     'session.events': async ({ events }) => {

@@ -74,8 +74,9 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.closing = true;
     await this.reconciler.close();
-    await this.listener.hangUpAll();
+    // First the pool: one that is just being filled still waits for its agent's hello.
     await this.pool.close().catch((error: unknown) => this.logger.warn(error));
+    await this.listener.hangUpAll();
   }
 
   /**
