@@ -54,21 +54,31 @@ test('never throws and ends, whatever the bytes', () => {
     ';',
     '9',
     '999999999',
-    'H',
-    'J',
-    'K',
-    'L',
-    'M',
-    'P',
-    '@',
-    'X',
-    'r',
-    'S',
-    'T',
+    '?1049',
+    '\n',
+    '\t',
+    'x',
+    ...'ABCDGHJKLMPSTXdhlrsu@78'.split(''),
   ];
-  for (let round = 0; round < 300; round += 1) {
+  for (let round = 0; round < 2_000; round += 1) {
     const text = Array.from({ length: 60 }, () => parts[random(parts.length)] ?? '').join('');
     expect(typeof plain(text, 5)).toBe('string');
+  }
+});
+
+test('hostile megabytes take no hostile time', () => {
+  const mebibyte = 1024 * 1024;
+  for (const part of [
+    '\x1b[999999999Cx',
+    '\n',
+    '\x1b[2J',
+    '\x1b[L\x1b[999@x',
+    '\x1b[31mx',
+    '\x1b[?1049h\n\x1b[?1049l',
+  ]) {
+    const began = Date.now();
+    plain(`\n`.repeat(1000) + part.repeat(mebibyte / part.length));
+    expect(Date.now() - began).toBeLessThan(10_000);
   }
 });
 

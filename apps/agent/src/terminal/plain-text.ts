@@ -2,7 +2,7 @@ import { Screen } from './screen.js';
 import type { Tape } from './tape.js';
 
 /** Longer stretches are rendered from both ends only. */
-const renderable = 1024 * 1024;
+const renderable = 512 * 1024;
 
 export interface OutputText {
   text: string;

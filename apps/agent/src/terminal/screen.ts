@@ -2,6 +2,9 @@
 const token =
   /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*([0-~])|([\0-\x1f\x7f])|[^\0-\x1f\x7f]+/g;
 
+/** Moving goes no further than this, so that no sequence makes a line without end. */
+const widest = 1_000;
+
 /**
  * Follows a terminal's output far enough to know what is left to read: overwritten progress lines, erased and moved
  * text, and the alternate screen of full-screen programs, which is gone when they leave it. Colours are dropped.
@@ -18,6 +21,7 @@ export class Screen {
   /** Set while the alternate screen is shown. */
   #before: { row: number; column: number; top: number } | undefined;
   #cleared = false;
+  #printed = false;
   #saved = { row: 0, column: 0 };
 
   constructor(private readonly rows: number) {
@@ -35,13 +39,7 @@ export class Screen {
   }
 
   toString(): string {
-    return this.#lines
-      .map((line) =>
-        Array.from(line, (cell) => cell ?? ' ')
-          .join('')
-          .trimEnd(),
-      )
-      .join('\n');
+    return this.#lines.map((line) => line.join('').trimEnd()).join('\n');
   }
 
   #line(row = this.#row): string[] {
@@ -51,6 +49,9 @@ export class Screen {
 
   #print(text: string): void {
     const line = this.#line();
+    this.#printed = true;
+    this.#column = Math.min(this.#column, Math.max(widest, line.length));
+    while (line.length < this.#column) line.push(' ');
     for (const character of text) line[this.#column++] = character;
   }
 
@@ -58,7 +59,7 @@ export class Screen {
     if (control === '\n' || control === '\v' || control === '\f') this.#feed();
     else if (control === '\r') this.#column = 0;
     else if (control === '\b') this.#column = Math.max(0, this.#column - 1);
-    else if (control === '\t') this.#column = (Math.floor(this.#column / 8) + 1) * 8;
+    else if (control === '\t') this.#right(8 - (this.#column % 8));
   }
 
   #feed(): void {
@@ -94,16 +95,15 @@ export class Screen {
       if (/^\?(1049|1047|47)$/.test(parameters)) this.#alternate(final === 'h');
     } else if (final === 'A') this.#move(-count, 0);
     else if (final === 'B') this.#move(count, 0);
-    else if (final === 'C') this.#column += count;
+    else if (final === 'C') this.#right(count);
     else if (final === 'D') this.#column = Math.max(0, this.#column - count);
-    else if (final === 'G' || final === '`') this.#column = count - 1;
+    else if (final === 'G' || final === '`') this.#column = Math.min(count, widest) - 1;
     else if (final === 'd') this.#row = this.#top + Math.min(count, this.rows) - 1;
     else if (final === 'H' || final === 'f') this.#place(count, second || 1);
     else if (final === 'K') this.#eraseLine(first);
     else if (final === 'J') this.#eraseScreen(first);
     else if (final === 'P') this.#line().splice(this.#column, count);
-    else if (final === '@')
-      this.#line().splice(this.#column, 0, ...Array<string>(Math.min(count, 1000)).fill(' '));
+    else if (final === '@') this.#widen(count);
     else if (final === 'X') this.#line().fill(' ', this.#column, this.#column + count);
     else if (final === 'L') this.#times(count, () => this.#insert(this.#row));
     else if (final === 'M') this.#times(count, () => this.#remove(this.#row));
@@ -112,6 +112,19 @@ export class Screen {
     else if (final === 'r') this.#region(first || 1, second || this.rows);
     else if (final === 's') this.#simple('7');
     else if (final === 'u') this.#restore();
+  }
+
+  #right(count: number): void {
+    const limit = Math.max(widest, this.#line().length);
+    this.#column = Math.min(this.#column + count, limit);
+  }
+
+  #widen(count: number): void {
+    const line = this.#line();
+    const room = Math.min(count, widest - line.length);
+    if (room > 0 && this.#column < line.length) {
+      line.splice(this.#column, 0, ...Array<string>(room).fill(' '));
+    }
   }
 
   #times(count: number, step: () => void): void {
@@ -134,7 +147,7 @@ export class Screen {
 
   #place(row: number, column: number): void {
     this.#row = this.#top + Math.min(row, this.rows) - 1;
-    this.#column = Math.min(column, 1000) - 1;
+    this.#column = Math.min(column, widest) - 1;
   }
 
   #restore(): void {
@@ -168,7 +181,7 @@ export class Screen {
       this.#lines.length = Math.min(this.#lines.length, this.#row + 1);
     } else if (mode >= 2) {
       // The first clearing keeps what was printed before it; those that follow redraw one picture.
-      if (!this.#cleared && !this.#before && this.toString() !== '') {
+      if (!this.#cleared && !this.#before && this.#printed) {
         this.#row += this.#lines.length - this.#top;
         this.#top = this.#lines.length;
         this.#cleared = true;

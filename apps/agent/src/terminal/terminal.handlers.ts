@@ -24,6 +24,8 @@ const quiet = 150;
 /** How far back the beginning of a full-screen program is looked for, in bytes. */
 const screenReach = 1024 * 1024;
 
+const alwaysThere = 'main';
+
 /** The open terminals by name. */
 export interface TerminalSet {
   /** Opens it when it is new. */
@@ -71,7 +73,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     input: OperationInput<Operations['terminal.input']>,
     context: CallContext,
   ): Promise<RunResult> => {
-    const terminal = this.#existing(input.terminal);
+    const terminal = await this.#existing(input.terminal);
     assertAgentTypes(terminal);
     const command = terminal.current;
     if (!command && !terminal.personal) {
@@ -82,7 +84,9 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     }
     const from = terminal.output.tape.end;
     const typed = Date.now();
-    terminal.type(input.text + input.keys.map((key) => keySequences[key]).join(''));
+    terminal.type(
+      input.text.replace(/\r?\n/g, '\r') + input.keys.map((key) => keySequences[key]).join(''),
+    );
     const settled = () =>
       command?.settled ||
       (terminal.output.tape.end > from && Date.now() - terminal.output.lastTime >= quiet);
@@ -97,7 +101,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     input: OperationInput<Operations['terminal.read']>,
     context: CallContext,
   ): Promise<RunResult> => {
-    const terminal = this.#existing(input.terminal);
+    const terminal = await this.#existing(input.terminal);
     const command = terminal.current;
     if (command) {
       command.watchers += 1;
@@ -120,7 +124,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     input: OperationInput<Operations['terminal.interrupt']>,
     context: CallContext,
   ): Promise<RunResult> => {
-    const terminal = this.#existing(input.terminal);
+    const terminal = await this.#existing(input.terminal);
     if (context.source === 'agent') assertAgentTypes(terminal);
     const command = terminal.current;
     if (command && input.kill) {
@@ -190,15 +194,14 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     }
   }
 
-  #existing(name: string): Terminal {
+  async #existing(name: string): Promise<Terminal> {
     const terminal = this.terminals.find(name);
-    if (!terminal) {
-      throw new AppError(
-        'not_found',
-        `No terminal ${name} is open; terminal.run opens one, terminal.list shows them.`,
-      );
-    }
-    return terminal;
+    if (terminal) return terminal;
+    if (name === alwaysThere) return this.terminals.open(name);
+    throw new AppError(
+      'not_found',
+      `No terminal ${name} is open; terminal.run opens one, terminal.list shows them.`,
+    );
   }
 
   #answer(
