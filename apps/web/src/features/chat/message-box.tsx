@@ -76,6 +76,7 @@ export function MessageBox() {
         <Attachments items={attached.items} onRemove={attached.remove} />
         <textarea
           ref={field}
+          id="message"
           aria-label="Message to the agent"
           aria-autocomplete="list"
           rows={2}

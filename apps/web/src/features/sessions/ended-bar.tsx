@@ -1,4 +1,4 @@
-import { isEnded, type SessionState } from '@belay/protocol';
+import { isEnded, type SessionState, type SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -24,9 +24,23 @@ export function EndedBar() {
           {summary.reason} Its log and files are kept; write a message or restart it to go on.
         </span>
       </p>
+      {summary.state === 'limited' && (
+        <Button small onClick={() => attempt(() => raiseLimits(summary))}>
+          Double the limits and go on
+        </Button>
+      )}
       <Button small onClick={() => attempt(() => client.sessions.restart(id))}>
         Restart
       </Button>
     </div>
   );
+}
+
+/** Gives the session as much again of everything that is limited. */
+async function raiseLimits({ id, budgets }: SessionSummary): Promise<void> {
+  const doubled = Object.fromEntries(
+    Object.entries(budgets).map(([name, limit]) => [name, limit === null ? null : limit * 2]),
+  );
+  await client.sessions.change(id, { budgets: doubled });
+  await client.sessions.restart(id);
 }

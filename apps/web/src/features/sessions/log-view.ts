@@ -35,6 +35,8 @@ export interface LogView {
   plan: (Event & Fact<'plan'>) | null;
   page: (Event & Fact<'browser'>) | null;
   state: (Event & Fact<'state'>) | null;
+  /** What a person trusts to guide the agent. */
+  guidance: (Event & Fact<'guidance'>) | null;
   lastSeq: number;
 }
 
@@ -54,6 +56,7 @@ export const emptyView: LogView = {
   plan: null,
   page: null,
   state: null,
+  guidance: null,
   lastSeq: 0,
 };
 
@@ -84,6 +87,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     plan: later.plan ?? earlier.plan,
     page: later.page ?? earlier.page,
     state: later.state ?? earlier.state,
+    guidance: later.guidance ?? earlier.guidance,
     lastSeq: later.lastSeq,
   };
 }
@@ -123,6 +127,7 @@ function add(view: Building, event: Event): void {
   else if (isFact(event, 'usage')) view.usage.push(event);
   else if (isFact(event, 'terminal')) view.terminals.set(event.args.terminal, event.args);
   else if (isFact(event, 'state')) view.state = event;
+  else if (isFact(event, 'guidance')) view.guidance = event;
   else if (isFact(event, 'commit')) addCommit(view, event);
   else if (isFact(event, 'code')) addEdit(view, event);
   else if (event.action === 'approve' || event.action === 'reject')

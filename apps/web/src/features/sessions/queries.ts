@@ -39,7 +39,14 @@ export function useFleetUpdates(): void {
       });
     });
     const watch = live().fleet((id, summary) => put({ id, summary }));
-    return () => watch.close();
+    // What was deleted while the connection was gone is told by nobody: the list is asked again.
+    const stop = live().onState((state) => {
+      if (state === 'live') void queryClient.invalidateQueries(sessionsQuery);
+    });
+    return () => {
+      stop();
+      watch.close();
+    };
   }, []);
 }
 

@@ -6,6 +6,12 @@ import { openSessionPage } from '@/lib/go';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
+const approvalModes = [
+  { mode: 'ask', label: 'Ask me each time' },
+  { mode: 'delay', label: 'Run calls after two seconds' },
+  { mode: 'auto', label: 'Run calls at once' },
+] as const;
+
 /** What can be done with a session as a whole, for its menu. */
 export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
   const { id, state, archived } = session;
@@ -21,6 +27,13 @@ export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
         : { label: 'Pause', run: () => attempt(() => client.sessions.pause(id)) },
     { label: 'Stop', disabled: ended, run: () => attempt(() => client.sessions.stop(id)) },
     { label: 'Fork here', run: () => attempt(() => fork(session, session.lastSeq)) },
+    null,
+    ...approvalModes
+      .filter(({ mode }) => mode !== session.approvals && !ended)
+      .map(({ mode, label }) => ({
+        label,
+        run: () => attempt(() => client.sessions.change(id, { approvals: mode })),
+      })),
     null,
     { label: 'Rename…', run: () => attempt(() => rename(session)) },
     { label: 'Tags…', run: () => attempt(() => retag(session)) },

@@ -2,11 +2,12 @@ import { useMemo } from 'react';
 import { isEnded } from '@belay/protocol';
 import { useCommands, type Command } from '@/lib/commands';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
+import { queryClient } from '@/lib/query';
+import { attempt, say } from '@/lib/toasts';
 import { panelIds, useDock } from './dock-store';
 import { lookAt, useSessionContext } from './session-context';
 import { panelTitles } from './panel-titles';
-import { useSummary } from './queries';
+import { sessionsQuery, useSummary } from './queries';
 
 /** What a person can do in a session by palette and keys. */
 export function useSessionCommands(): void {
@@ -48,6 +49,27 @@ export function useSessionCommands(): void {
         run: () => useDock.getState().reset(),
       },
       {
+        id: 'approval.allow',
+        title: 'Allow what waits, once',
+        group: 'Session',
+        keys: 'y',
+        run: () => answerFirst(id, 'approved'),
+      },
+      {
+        id: 'approval.reject',
+        title: 'Do not allow what waits',
+        group: 'Session',
+        keys: 'n',
+        run: () => answerFirst(id, 'rejected'),
+      },
+      {
+        id: 'message.write',
+        title: 'Write to the agent',
+        group: 'Session',
+        keys: 'm',
+        run: () => document.querySelector<HTMLElement>('#message')?.focus(),
+      },
+      {
         id: 'moment.live',
         title: 'Go to the live end',
         group: 'Timeline',
@@ -57,4 +79,12 @@ export function useSessionCommands(): void {
     ];
   }, [context, id, state]);
   useCommands(commands);
+}
+
+/** Answers the question that has waited longest. */
+function answerFirst(id: string, verdict: 'approved' | 'rejected'): void {
+  const sessions = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
+  const [request] = sessions.find((session) => session.id === id)?.waitingFor ?? [];
+  if (request) attempt(() => client.sessions.answer(id, request.id, { verdict }));
+  else say('Nothing waits for you.');
 }

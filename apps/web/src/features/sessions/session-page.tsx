@@ -4,6 +4,7 @@ import { Empty, Loading } from '@/components/ui/empty';
 import { usePhone } from '@/lib/media';
 import { Dock } from './dock';
 import { panelIds, useDock, type PanelId } from './dock-store';
+import { TrustBar } from '../approvals/trust-bar';
 import { EndedBar } from './ended-bar';
 import { PhonePanels } from './phone-panels';
 import {
@@ -56,6 +57,7 @@ function Session() {
         ) : (
           <div className="min-h-0 flex-1">{phone ? <PhonePanels /> : <Dock />}</div>
         )}
+        <TrustBar />
         <EndedBar />
       </main>
       {!phone && <Timeline />}

@@ -10,6 +10,9 @@ import { panelTitles } from '../sessions/panel-titles';
 const elsewhere: Pick<Command, 'id' | 'title' | 'keys'>[] = [
   { id: 'session.pause', title: 'Pause this session', keys: 'mod+shift+p' },
   { id: 'session.stop', title: 'Stop this session', keys: 'mod+shift+x' },
+  { id: 'approval.allow', title: 'Allow what waits, once', keys: 'y' },
+  { id: 'approval.reject', title: 'Do not allow what waits', keys: 'n' },
+  { id: 'message.write', title: 'Write to the agent', keys: 'm' },
   { id: 'moment.live', title: 'Go to the live end', keys: 'l' },
   ...panelIds.map((panel, index) => ({
     id: `panel.${panel}`,
