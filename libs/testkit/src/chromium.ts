@@ -58,6 +58,9 @@ export class Chromium {
   }
 }
 
+/** By the clock, not by animation frames: a page in the background of a busy machine draws none. */
+const polled = { polling: 100 };
+
 /** Waits until an element shows a text, without regard to how its white space is drawn. */
 export async function shows(page: Page, selector: string, text: string | RegExp): Promise<void> {
   const source = typeof text === 'string' ? escape(text) : text.source;
@@ -67,7 +70,7 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
       const all = found.map((element) => element.innerText || element.textContent || '').join('\n');
       return new RegExp(pattern).test(all.replace(/\u00a0/g, ' '));
     },
-    {},
+    polled,
     selector,
     source,
   );
@@ -75,8 +78,20 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
-/** Presses the button or link with this accessible name. */
+/** Presses the button, link, tab or menu entry with this accessible name, once it is there and enabled. */
 export async function press(page: Page, name: string): Promise<void> {
-  const element = await page.waitForSelector(`::-p-aria(${name})`, { visible: true });
-  await element?.click();
+  const handle = await page.waitForFunction(
+    (wanted: string) => {
+      const roles =
+        'button, a, [role=button], [role=tab], [role=menuitem], [role=option], [role=checkbox]';
+      return [...document.querySelectorAll<HTMLElement>(roles)].find((element) => {
+        const label = element.getAttribute('aria-label') ?? element.innerText;
+        const disabled = element.matches(':disabled, [aria-disabled=true]');
+        return label.trim() === wanted && !disabled && element.checkVisibility();
+      });
+    },
+    polled,
+    name,
+  );
+  await handle.asElement()?.click();
 }

@@ -10,7 +10,7 @@ describeSystem('the demo in the dashboard', (server) => {
   it('is offered where nothing is yet; all panels move to the end, and a reload loses and repeats nothing', async () => {
     const page = await chromium.open(server);
     await press(page, 'Watch the demo');
-    await page.waitForFunction(() => location.pathname.startsWith('/sessions/'));
+    await page.waitForFunction(() => location.pathname.startsWith('/sessions/'), { polling: 100 });
     const id = new URL(page.url()).pathname.split('/')[2] ?? '';
     const session = new Followed(server, id);
     await shows(page, '[aria-label="Terminal"]', 'npm test');
@@ -19,10 +19,13 @@ describeSystem('the demo in the dashboard', (server) => {
     await session.finished();
     await shows(page, '[aria-label="Code"] .view-lines', /return/);
     await shows(page, '[aria-label="Plan"]', /\w/);
-    await page.waitForFunction(() => {
-      const image = document.querySelector<HTMLImageElement>('[aria-label="Browser"] img');
-      return image?.complete && image.naturalWidth > 0;
-    });
+    await page.waitForFunction(
+      () => {
+        const image = document.querySelector<HTMLImageElement>('[aria-label="Browser"] img');
+        return image?.complete && image.naturalWidth > 0;
+      },
+      { polling: 100 },
+    );
     await shows(page, 'header', /finished/i);
     expect(session.events.map((event) => event.seq)).toEqual(
       session.events.map((_, index) => index + 1),
