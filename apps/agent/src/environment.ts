@@ -3,7 +3,9 @@ import { z } from 'zod';
 const environment = z
   .object({
     /** `unix:` and the path of the rope's socket, or a `wss:` URL. */
-    BELAY_ROPE: z.string().regex(/^(unix:|wss?:)/, 'must begin with unix:, wss: or ws:'),
+    BELAY_ROPE: z
+      .string({ error: 'is not set' })
+      .regex(/^(unix:|wss?:)/, 'must begin with “unix:”, “wss:” or “ws:”'),
     BELAY_TOKEN: z.string().optional(),
     BELAY_WORKSPACE: z.string().default('/workspace'),
     BELAY_STATE: z.string().default('/var/lib/belay'),
@@ -27,7 +29,7 @@ export function readEnvironment(values: NodeJS.ProcessEnv = process.env): Enviro
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new Error(
-      `${issue?.path.join('.')} ${issue?.message ?? 'is wrong'}: set it and start the agent again.`,
+      `${issue?.path.join('.')} ${issue?.message ?? 'is wrong'}; set it and start the agent again.`,
     );
   }
   const shell = Object.fromEntries(
