@@ -19,9 +19,8 @@ const marks: Record<string, string> = {
 export function renderEvent(event: Event, output: Output): string | undefined {
   if (isFact(event, 'say')) return event.args.text.trim() || undefined;
   if (isFact(event, 'result')) {
-    const { ok, seconds } = event.args;
-    const mark = ok ? output.style('green', '✓') : output.style('red', '✗');
-    return `  ${mark} ${oneLine(event.message, 110)} ${output.style('dim', `${seconds.toFixed(1)} s`)}`;
+    const mark = event.args.ok ? output.style('green', '✓') : output.style('red', '✗');
+    return `  ${mark} ${oneLine(event.message, 120)}`;
   }
   if (isFact(event, 'plan')) return indent(event.args.markdown.trim());
   if (

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import puppeteer, { type Browser, type ElementHandle, type Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
 import type { BelayServer } from './server-process.js';
 
@@ -93,5 +93,5 @@ export async function press(page: Page, name: string): Promise<void> {
     polled,
     name,
   );
-  await handle.asElement()?.click();
+  await (handle.asElement() as ElementHandle<Element> | null)?.click();
 }
