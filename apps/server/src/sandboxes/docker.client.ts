@@ -143,6 +143,8 @@ export class DockerClient {
     const filters = { type: ['container' as const], label: [label] };
     const stream = (await this.ask(this.docker.getEvents({ filters }))) as Readable;
     const end = (): void => void stream.destroy();
+    // A stream that breaks is one that ends: who follows begins again.
+    stream.on('error', end);
     signal.addEventListener('abort', end, { once: true });
     stream.once('close', () => signal.removeEventListener('abort', end));
     if (signal.aborted) end();
@@ -197,8 +199,7 @@ export class DockerClient {
 }
 
 async function* readEvents(stream: Readable): AsyncIterable<EngineEvent> {
-  // A stream that breaks is one that ends: who follows begins again.
-  stream.on('error', () => stream.destroy());
+  if (stream.destroyed) return;
   const lines = createInterface({ input: stream, crlfDelay: Infinity });
   // Lines of a stream that was destroyed would never end by themselves.
   stream.once('close', () => lines.close());

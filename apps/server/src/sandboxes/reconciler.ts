@@ -13,7 +13,7 @@ import { SandboxRegistry } from './sandbox-registry.js';
 
 /** What the reconciler finds out. */
 export interface Findings {
-  /** A known sandbox's container is not running any more. */
+  /** A known sandbox's container is not running any more. Never rejects. */
   died(sandbox: Sandbox): Promise<void>;
   /** The container of a session ended while no server was there. */
   lost(sandbox: Sandbox, session: string): Promise<void>;
@@ -67,7 +67,7 @@ export class Reconciler {
         away = false;
         looked();
         pause = retry.first;
-        for await (const event of events) await this.hear(event, findings);
+        for await (const event of events) this.hear(event, findings);
       } catch (error) {
         if (!away) this.logger.warn(dockerError(error).message);
         away = true;
@@ -82,10 +82,10 @@ export class Reconciler {
     return `${labels.instance}=${this.config.instance}`;
   }
 
-  private async hear({ action, labels: of }: EngineEvent, findings: Findings): Promise<void> {
+  private hear({ action, labels: of }: EngineEvent, findings: Findings): void {
     if (action !== 'die' && action !== 'destroy') return;
     const sandbox = this.registry.sandboxes.get(of[labels.sandbox] ?? '');
-    if (sandbox && !sandbox.ending) await findings.died(sandbox);
+    if (sandbox && !sandbox.ending) void findings.died(sandbox);
   }
 
   /** After a time without events: whoever is not running any more has died meanwhile, and nobody's goes. */

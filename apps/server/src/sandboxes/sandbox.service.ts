@@ -37,6 +37,8 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly listeners = new Set<LostListener>();
   /** Found before anybody listened. */
   private losses: [session: string, reason: string][] = [];
+  /** Dead containers that are still being removed, by session. */
+  private readonly burials = new Map<string, Promise<void>>();
   private closing = false;
 
   constructor(
@@ -141,6 +143,7 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
     const place = this.registry.places.get(session);
     if (place && !place.begun) await this.stop(session);
     if (place?.sandbox) await this.clear(place.sandbox, { volumes: true });
+    await this.burials.get(session);
     const record = await this.records.find(session);
     if (record) await this.launcher.removeVolumes(record.volumes);
     await this.records.remove(session);
@@ -192,15 +195,20 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
     const { session } = sandbox;
     const begun = session !== null && this.registry.places.get(session)?.begun === true;
     const reason = await this.causeOf(sandbox);
-    this.pool.drop(sandbox);
-    // One that dies while it is being started is cleared by who starts it.
-    if (session !== null && !begun) {
-      sandbox.end(new AppError('unavailable', reason));
-      return;
-    }
     const error = new AppError('unavailable', reason);
-    await this.bury(sandbox, { volumes: session === null, reason: error });
-    if (session !== null) this.tell(session, reason);
+    this.pool.drop(sandbox);
+    sandbox.end(error);
+    // One that dies while it is being started is cleared by who starts it.
+    if (session !== null && !begun) return;
+    const burial = this.bury(sandbox, { volumes: session === null, reason: error });
+    if (session !== null) {
+      // Said at once: on a busy machine the removal takes its time.
+      this.registry.drop(sandbox);
+      this.burials.set(session, burial);
+      this.tell(session, reason);
+    }
+    await burial;
+    if (session !== null && this.burials.get(session) === burial) this.burials.delete(session);
   }
 
   private async causeOf(sandbox: Sandbox): Promise<string> {
