@@ -164,7 +164,8 @@ describe('an agent with its real rooms', () => {
     expect(Buffer.concat(chunks).toString()).toContain('+one');
     await stage.say({ source: 'user', action: 'stop', args: {}, message: 'Stop' });
     await stage.event('result', 2);
-    expect(output('c2-1')).toMatchObject({ code: 'cancelled' });
+    // What it printed until then, or that it was stopped: whichever came first.
+    expect(JSON.stringify(output('c2-1'))).toMatch(/interrupted|cancelled/);
     const { terminals } = (await stage.call('p1', 'terminal.list', {})) as {
       terminals: { running: string | null }[];
     };

@@ -10,7 +10,7 @@ import { createPlan } from './plan/plan.js';
 import type { AgentRooms, MakeRooms } from './rooms.js';
 import { createSystem } from './system/system.js';
 import { createTerminals } from './terminal/terminals.js';
-import { egressEnvironment } from './web/egress-environment.js';
+import { proxyVariables, trustVariables } from './web/egress-environment.js';
 import { createWeb } from './web/web.js';
 
 /** Opens all rooms of the agent for its session. Whoever calls closes what is answered. */
@@ -23,7 +23,11 @@ export async function openRooms(
     open: (host, port) => rope.open('egress', { host, port }),
   });
   const out = { proxy: `http://127.0.0.1:${proxy.port}`, certificates: bundledCertificates() };
-  const env = { ...environment.shell, ...egressEnvironment(out) };
+  const env = {
+    ...(out.certificates && trustVariables(out.certificates)),
+    ...environment.shell,
+    ...proxyVariables(out.proxy),
+  };
 
   const terminals = createTerminals({
     workspace,

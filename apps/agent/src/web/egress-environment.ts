@@ -1,9 +1,5 @@
-/** What programs in the sandbox must know to go out by the proxy on loopback, and whom they trust there. */
-export function egressEnvironment(options: {
-  proxy: string;
-  certificates: string | null;
-}): Record<string, string> {
-  const { proxy, certificates } = options;
+/** What programs in the sandbox must know to go out by the proxy on loopback. */
+export function proxyVariables(proxy: string): Record<string, string> {
   const direct = 'localhost,127.0.0.1,::1';
   return {
     HTTP_PROXY: proxy,
@@ -13,14 +9,18 @@ export function egressEnvironment(options: {
     NO_PROXY: direct,
     no_proxy: direct,
     NODE_USE_ENV_PROXY: '1',
-    ...(certificates && {
-      SSL_CERT_FILE: certificates,
-      NODE_EXTRA_CA_CERTS: certificates,
-      REQUESTS_CA_BUNDLE: certificates,
-      PIP_CERT: certificates,
-      CURL_CA_BUNDLE: certificates,
-      GIT_SSL_CAINFO: certificates,
-      CARGO_HTTP_CAINFO: certificates,
-    }),
+  };
+}
+
+/** Whom programs trust, where the image itself does not say: the certificates that the host trusts. */
+export function trustVariables(certificates: string): Record<string, string> {
+  return {
+    SSL_CERT_FILE: certificates,
+    NODE_EXTRA_CA_CERTS: certificates,
+    REQUESTS_CA_BUNDLE: certificates,
+    PIP_CERT: certificates,
+    CURL_CA_BUNDLE: certificates,
+    GIT_SSL_CAINFO: certificates,
+    CARGO_HTTP_CAINFO: certificates,
   };
 }
