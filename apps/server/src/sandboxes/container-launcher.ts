@@ -89,6 +89,11 @@ export class ContainerLauncher {
     await Promise.all([this.docker.removeVolume(workspace), this.docker.removeVolume(state)]);
   }
 
+  /** The folder of a sandbox's socket, of a server that is gone. */
+  async removeFolder(sandbox: string): Promise<void> {
+    await this.listener.remove(sandbox, ended);
+  }
+
   async limits(): Promise<Limits> {
     const cpus = Math.min(this.config.cpus, await this.docker.cpus());
     return { memoryMb: this.config.memoryMb, cpus };

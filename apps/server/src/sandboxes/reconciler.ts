@@ -112,7 +112,10 @@ export class Reconciler {
       const record = records.find((one) => one.sandbox === id);
       const isCurrent = record !== undefined && (await this.isCurrent(record));
       if (isCurrent) await this.takeOver(container, record, findings);
-      else if (!this.belongs(container, records)) await this.docker.remove(container.id);
+      else if (!this.belongs(container, records)) {
+        await this.docker.remove(container.id);
+        if (id !== undefined) await this.launcher.removeFolder(id);
+      }
     }
     await this.removeVolumes(records);
     this.adopted = true;
