@@ -145,6 +145,19 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
   });
 });
 
+test('a terminal that is opened again goes on behind its old bytes', async () => {
+  const bench = await TerminalBench.open();
+  const first = await bench.run('echo old');
+  await bench.call('terminal.close', { terminal: 'main' });
+  const second = await bench.run('echo new');
+  expect(second.from).toBeGreaterThan(first.to);
+  for (const end = Date.now() + 20_000; bench.screen().length < second.to && Date.now() < end;) {
+    await sleep(5);
+  }
+  expect(bench.screen().slice(second.from, second.to)).toBe('new\r\n');
+  await bench.close();
+});
+
 test('goes on where the server has stored a terminal already', async () => {
   const bench = await TerminalBench.open({ stored: () => Promise.resolve(1_000) });
   expect((await bench.run('echo x')).from).toBeGreaterThan(1_000);

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AppError,
   fact,
@@ -48,6 +49,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   rmSync(folder, { recursive: true, force: true });
   const env = terminalEnvironment(options.env);
   const open = new Map<string, Terminal>();
+  const ends = new Map<string, number>();
   const opening = new Map<string, Promise<Terminal>>();
 
   const tell = (terminal: Terminal, change: EventArgs<'terminal'>['change'], message: string) => {
@@ -59,8 +61,19 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       }),
     );
   };
+  // A name that was used before goes on behind its old bytes, which may still be on their way.
+  const firstOffset = async (name: string): Promise<number> => {
+    const end = ends.get(name) ?? 0;
+    if (!options.stored) return end;
+    let offset = await options.stored(name);
+    for (let turn = 0; turn < 30 && offset < end; turn += 1) {
+      await sleep(100);
+      offset = await options.stored(name);
+    }
+    return offset;
+  };
   const begin = async (name: string): Promise<Terminal> => {
-    const start = (await options.stored?.(name)) ?? 0;
+    const start = await firstOffset(name);
     const { workspace, openStream } = options;
     const terminal = new Terminal({ name, folder, workspace, env, start, openStream });
     open.set(name, terminal);
@@ -80,6 +93,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     async close(terminal) {
       open.delete(terminal.name);
       await terminal.close();
+      ends.set(terminal.name, terminal.output.tape.end);
       tell(terminal, 'closed', `Terminal ${terminal.name} closed.`);
     },
   };
