@@ -73,7 +73,9 @@ export class Work {
   async hear(events: readonly Event[]): Promise<void> {
     const fresh = this.log.hear(events);
     this.#loop.heard(fresh);
-    if (fresh.some((event) => event.action === 'stop')) await this.#killRunning();
+    if (fresh.some(({ action }) => action === 'stop' || action === 'limit')) {
+      await this.#killRunning();
+    }
   }
 
   /** A person's call of an operation. Throws what the operation throws. */

@@ -319,6 +319,30 @@ describe('the loop', () => {
     expect(stage.requests).toHaveLength(2);
   });
 
+  it('a limit on wall time ends a command that runs, too', async () => {
+    play({
+      turns: [{ calls: [command] }],
+      handlers: {
+        'terminal.run': (_, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason));
+          }),
+      },
+    });
+    stage.running = [{ terminal: 'main', command: 'npm test' }];
+    await stage.event('terminal.run');
+    await stage.say(
+      fact('server', 'limit', {
+        args: { budget: 'seconds', limit: 1, used: 1 },
+        message: 'limit',
+      }),
+    );
+    await stage.event('result');
+    expect(stage.results()[0]!.args).toMatchObject({ output: { code: 'limit_reached' } });
+    expect(stage.killed).toEqual(['main']);
+    expect(stage.requests).toHaveLength(1);
+  });
+
   it('a conversation that is rewound goes on from there with the next message', async () => {
     play({
       turns: [

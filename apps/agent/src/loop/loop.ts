@@ -46,14 +46,17 @@ export class Loop {
 
   /** Breaks off what is under way when one of these events says so; they are in the log already. */
   heard(events: readonly Event[]): void {
-    const stopped = events.some((event) => event.action === 'stop');
-    const limit = events.find((event) => event.action === 'limit');
-    const rewound = events.some(
-      (event) => event.action === 'rewind' && event.args['what'] !== 'files',
-    );
-    if (stopped) this.#step.abort(new AppError('cancelled', 'The person stopped the agent.'));
-    else if (limit) this.#step.abort(new AppError('cancelled', limit.message));
-    else if (rewound) this.#step.abort(new AppError('cancelled', 'The person rewound the agent.'));
+    for (const { action, args, message } of events) {
+      if (action === 'stop') this.#breakOff('cancelled', 'The person stopped the agent.');
+      if (action === 'limit') this.#breakOff('limit_reached', message);
+      if (action === 'rewind' && args['what'] !== 'files') {
+        this.#breakOff('cancelled', 'The person rewound the conversation.');
+      }
+    }
+  }
+
+  #breakOff(code: 'cancelled' | 'limit_reached', sentence: string): void {
+    this.#step.abort(new AppError(code, sentence));
   }
 
   async #next(signal: AbortSignal): Promise<void> {
