@@ -10,6 +10,7 @@ import { ChatEntry } from './chat-entry';
 import { Draft } from './draft';
 import { MessageBox } from './message-box';
 import { Thinking } from './thinking';
+import { useStickToEnd } from './use-stick-to-end';
 
 type Row = Entry | 'draft';
 const keyOf = (row: Row | undefined): string | number =>
@@ -27,13 +28,20 @@ export function ChatPanel() {
 
 function ChatList() {
   const entries = useView((view) => view.entries);
-  const older = useLog((log) => log.first > 1);
   const drafting = useLog((log) => log.draft !== null);
   const past = useIsPast();
   const rows = useMemo<readonly Row[]>(
     () => (drafting && !past ? [...entries, 'draft' as const] : entries),
     [entries, drafting, past],
   );
+  if (rows.length === 0)
+    return <Empty title="Starting">The sandbox starts; the conversation appears here.</Empty>;
+  return <ChatRows rows={rows} past={past} />;
+}
+
+function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
+  const older = useLog((log) => log.first > 1);
+  const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const list = useVirtualizer({
@@ -43,14 +51,12 @@ function ChatList() {
     getItemKey: (index) => keyOf(rows[index]),
     overscan: 6,
     anchorTo: 'end',
-    followOnAppend: true,
     paddingStart: 12,
     paddingEnd: 12,
   });
   const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
-  useOpenAtEnd(toEnd, rows.length > 0);
-  if (rows.length === 0)
-    return <Empty title="Starting">The sandbox starts; the conversation appears here.</Empty>;
+  useOpenAtEnd(toEnd);
+  useStickToEnd(scroller, content);
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -64,7 +70,7 @@ function ChatList() {
         {older && !past && (
           <p className="pt-2 text-center text-xs text-faint">Loading earlier events…</p>
         )}
-        <div style={{ height: list.getTotalSize() }} className="relative">
+        <div ref={content} style={{ height: list.getTotalSize() }} className="relative">
           {list.getVirtualItems().map((item) => {
             const row = rows[item.index];
             return row === undefined ? null : (
@@ -87,12 +93,12 @@ function ChatList() {
 }
 
 /** Opens at the newest entry, and at the newest shown of a moment that was chosen. */
-function useOpenAtEnd(toEnd: () => void, any: boolean): void {
+function useOpenAtEnd(toEnd: () => void): void {
   const at = useMoment((moment) => moment.at);
   const open = useEffectEvent(toEnd);
   useEffect(() => {
-    if (any) open();
-  }, [any, at]);
+    open();
+  }, [at]);
 }
 
 function JumpToEnd({ distance, onJump }: { distance: number; onJump(): void }) {

@@ -1,3 +1,4 @@
+import { isEnded } from '@belay/protocol';
 import { GitFork, Pause, Play, SkipBack, SkipForward, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
@@ -6,7 +7,7 @@ import { cx } from '@/lib/classes';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
-import { useSummary } from '../sessions/queries';
+import { useLiveState, useSummary } from '../sessions/queries';
 import { lookAt, useLog, useMoment, useSessionContext } from '../sessions/session-context';
 import { askRewind } from './rewind';
 import { Track } from './track';
@@ -24,6 +25,8 @@ export function Timeline() {
   const marks = useLog((log) => log.view.marks);
   const first = useLog((log) => log.first);
   const summary = useSummary(context.id);
+  const connected = useLiveState() === 'live';
+  const ended = summary !== undefined && isEnded(summary.state);
   usePlayback();
   const here = at ?? last;
   const step = (direction: 1 | -1) => {
@@ -84,9 +87,12 @@ export function Timeline() {
       <Button small look="ghost" aria-pressed={at === null} onClick={() => lookAt(context, null)}>
         <span
           aria-hidden
-          className={cx('size-2 rounded-full', at === null ? 'bg-run' : 'border border-faint')}
+          className={cx(
+            'size-2 rounded-full',
+            at === null && connected && !ended ? 'bg-run' : 'border border-faint',
+          )}
         />
-        live
+        {ended ? 'end' : 'live'}
       </Button>
       <span className="w-20 text-right text-xs whitespace-nowrap text-faint tabular-nums">
         {at === null ? `event ${last}` : `${at} / ${last}`}
