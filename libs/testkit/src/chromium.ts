@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import puppeteer, { type Browser, type ElementHandle, type Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
 import type { BelayServer } from './server-process.js';
@@ -22,6 +23,8 @@ const flags = [
 export class Chromium {
   #browser: Browser | undefined;
   readonly #profile = mkdtempSync(join(tmpdir(), 'belay-chromium-'));
+  /** Where pages save files. */
+  readonly downloads = join(this.#profile, 'downloads');
   /** What pages complained about: errors of scripts, and requests that left the server. */
   readonly complaints: string[] = [];
 
@@ -34,21 +37,43 @@ export class Chromium {
     });
   }
 
-  /** Opens a path of the dashboard as a person who has the token. */
-  async open(server: BelayServer, path = '/', size = { width: 1440, height: 900 }): Promise<Page> {
-    if (!this.#browser) throw new Error('Chromium was not started.');
-    const context = await this.#browser.createBrowserContext();
-    const page = await context.newPage();
-    await page.setViewport(size);
-    page.setDefaultTimeout(50_000);
+  /** Opens a path of the dashboard as a person who has the token, with a browser of their own. */
+  async open(
+    server: BelayServer,
+    path = '/',
+    { width = 1440, height = 900, token = server.token } = {},
+  ): Promise<Page> {
+    const page = await this.#page({ width, height });
     page.on('pageerror', (error) => this.complaints.push(`${path}: ${String(error)}`));
     page.on('request', (request) => {
       const url = request.url();
       if (!/^(data|blob):/.test(url) && !url.startsWith(server.url))
         this.complaints.push(`left: ${url}`);
     });
-    await page.goto(`${server.url}/?token=${server.token}`);
+    await page.goto(`${server.url}/?token=${token}`);
     if (path !== '/') await page.goto(`${server.url}${path}`);
+    return page;
+  }
+
+  /** Opens a file of the machine; whatever it asks any server for is a complaint. */
+  async openFile(path: string): Promise<Page> {
+    const page = await this.#page({ width: 1440, height: 900 });
+    page.on('pageerror', (error) => this.complaints.push(`${path}: ${String(error)}`));
+    page.on('request', (request) => {
+      if (/^(https?|wss?):/.test(request.url())) this.complaints.push(`left: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(path).href);
+    return page;
+  }
+
+  async #page(size: { width: number; height: number }): Promise<Page> {
+    if (!this.#browser) throw new Error('Chromium was not started.');
+    const context = await this.#browser.createBrowserContext({
+      downloadBehavior: { policy: 'allow', downloadPath: this.downloads },
+    });
+    const page = await context.newPage();
+    await page.setViewport(size);
+    page.setDefaultTimeout(50_000);
     return page;
   }
 
@@ -78,20 +103,88 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
-/** Presses the button, link, tab or menu entry with this accessible name, once it is there and enabled. */
-export async function press(page: Page, name: string): Promise<void> {
-  const handle = await page.waitForFunction(
-    (wanted: string) => {
-      const roles =
-        'button, a, [role=button], [role=tab], [role=menuitem], [role=option], [role=checkbox]';
-      return [...document.querySelectorAll<HTMLElement>(roles)].find((element) => {
-        const label = element.getAttribute('aria-label') ?? element.innerText;
-        const disabled = element.matches(':disabled, [aria-disabled=true]');
-        return label.trim() === wanted && !disabled && element.checkVisibility();
-      });
-    },
+/** Waits until no element shows a text. */
+export async function hides(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string, hidden: string) =>
+      [...document.querySelectorAll<HTMLElement>(where)].every(
+        (element) => !element.innerText.includes(hidden),
+      ),
     polled,
-    name,
+    selector,
+    text,
   );
-  await (handle.asElement() as ElementHandle<Element> | null)?.click();
+}
+
+/** Waits until something that the test asks in the page is true. */
+export async function until(page: Page, found: () => unknown): Promise<void> {
+  await page.waitForFunction(found, polled);
+}
+
+/** What an element shows. */
+export const textOf = (page: Page, selector: string): Promise<string> =>
+  page.$eval(selector, (element) => (element as HTMLElement).innerText);
+
+/** Presses the button, link, tab or menu entry with this accessible name, once it is there and enabled. */
+export async function press(page: Page, name: string, within = 'body'): Promise<void> {
+  await clickWhenThere(page, () =>
+    page.waitForFunction(
+      (wanted: string, where: string) => {
+        const roles =
+          'button, a, summary, [role=button], [role=tab], [role=menuitem], [role=option], [role=checkbox], [role=radio], [role=switch]';
+        const found = [...document.querySelectorAll<HTMLElement>(where)].flatMap((element) => [
+          ...element.querySelectorAll<HTMLElement>(roles),
+        ]);
+        return found.find((element) => {
+          const label = element.getAttribute('aria-label') ?? element.innerText;
+          const disabled = element.matches(':disabled, [aria-disabled=true]');
+          return label.trim() === wanted && !disabled && element.checkVisibility();
+        });
+      },
+      polled,
+      name,
+      within,
+    ),
+  );
+}
+
+/** Presses the first element that a selector finds, once it is there. */
+export async function pressOn(page: Page, selector: string): Promise<void> {
+  await clickWhenThere(page, () =>
+    page.waitForFunction((where: string) => document.querySelector(where), polled, selector),
+  );
+}
+
+/** Replaces what the field with this accessible name holds, by keys. */
+export async function fill(page: Page, label: string, text: string): Promise<void> {
+  await clickWhenThere(page, () =>
+    page.waitForFunction(
+      (wanted: string) =>
+        [...document.querySelectorAll<HTMLInputElement>('input, textarea')].find((field) => {
+          const labels = [...(field.labels ?? [])].map((each) => each.innerText.split('\n')[0]);
+          return [field.getAttribute('aria-label'), ...labels].includes(wanted) && !field.disabled;
+        }),
+      polled,
+      label,
+    ),
+  );
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.keyboard.type(text);
+}
+
+/** What is drawn anew between the finding and the click is looked for again. */
+async function clickWhenThere(
+  page: Page,
+  find: () => Promise<{ asElement(): unknown }>,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const element = (await find()).asElement() as ElementHandle<Element> | null;
+    try {
+      return await element?.click();
+    } catch (error) {
+      if (tries === 20 || !/detached|not clickable/i.test(String(error))) throw error;
+    }
+  }
 }

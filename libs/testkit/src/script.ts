@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Turn {
+  reason?: string;
   say?: string;
   expect?: string;
   calls?: { operation: string; input: Record<string, unknown> }[];
@@ -10,10 +11,13 @@ export interface Turn {
 
 let number = 0;
 
-/** Writes a script for the scripted model into a folder; answers the model's name. JSON is YAML too. */
-export function script(folder: string, turns: Turn[]): string {
+/**
+ * Writes a script for the scripted model into a folder; answers the model's name. JSON is YAML too.
+ * `pace` are the milliseconds between the pieces in which `say` streams.
+ */
+export function script(folder: string, turns: Turn[], pace?: number): string {
   const file = join(folder, `script-${++number}.yaml`);
-  writeFileSync(file, JSON.stringify({ turns }));
+  writeFileSync(file, JSON.stringify({ ...(pace !== undefined && { pace }), turns }));
   return `scripted:${file}`;
 }
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +30,11 @@ export class BelayServer {
   }
   get token(): string {
     return this.#now.token;
+  }
+  /** The token of somebody who may watch and not touch. */
+  get viewerToken(): string {
+    const saved = readFileSync(join(this.data, 'server.json'), 'utf8');
+    return (JSON.parse(saved) as { viewerToken: string }).viewerToken;
   }
   get client(): BelayClient {
     return this.#now.client;
