@@ -25,8 +25,8 @@ async function main(): Promise<void> {
       return openRooms({ ...environment, shell: { ...environment.shell, HOME: home } }, session);
     },
     unpack: async (tar) => {
-      const { unpackTar } = await import('./unpack.js');
-      return unpackTar(tar, environment.workspace);
+      const { importWorkspace } = await import('./workspace/import.js');
+      return importWorkspace(environment.workspace, tar);
     },
   });
   await rope.close();

@@ -10,7 +10,7 @@ import { isFact, type Event } from '@belay/protocol';
 import { readEnvironment } from './environment.js';
 import { openRooms } from './open-rooms.js';
 import { Stage, type StageOptions } from './testing/stage.js';
-import { unpackTar } from './unpack.js';
+import { importWorkspace } from './workspace/import.js';
 
 jest.setTimeout(120_000);
 
@@ -38,7 +38,7 @@ describe('an agent with its real rooms', () => {
     });
     return (stage = new Stage({
       makeRooms: (session) => openRooms(environment, session),
-      unpack: (tar) => unpackTar(tar, workspace()),
+      unpack: (tar) => importWorkspace(workspace(), tar),
       ...options,
     }));
   };
@@ -144,7 +144,7 @@ describe('an agent with its real rooms', () => {
     });
     play({ turns: [] });
     const whole = Buffer.concat([tar.subarray(0, 512), tar.subarray(tar.length / 2)]);
-    await expect(unpackTar(Readable.from([whole]), workspace())).rejects.toMatchObject({
+    await expect(importWorkspace(workspace(), Readable.from([whole]))).rejects.toMatchObject({
       code: 'invalid_input',
     });
   });
