@@ -145,7 +145,7 @@ describe('an agent with its real rooms', () => {
     play({ turns: [] });
     const whole = Buffer.concat([tar.subarray(0, 512), tar.subarray(tar.length / 2)]);
     await expect(importWorkspace(workspace(), Readable.from([whole]))).rejects.toMatchObject({
-      code: 'invalid_input',
+      code: 'forbidden',
     });
   });
 
