@@ -29,6 +29,8 @@ const ended = new AppError('unavailable', 'The sandbox was ended.');
 @Injectable()
 export class ContainerLauncher {
   private readonly turnstile = new Turnstile(parallelStarts);
+  /** Containers that gave fresh volumes their owner, on their way out; they hold the volumes until then. */
+  private readonly leaving = new Map<string, Promise<void>>();
   private runtimeImage: Promise<string> | undefined;
 
   constructor(
@@ -59,7 +61,8 @@ export class ContainerLauncher {
         return sandbox;
       } catch (error) {
         sandbox.ending = true;
-        await this.dispose(sandbox, { volumes: launch.volumes === undefined });
+        // The cause is what a person must read; what cannot be removed now is removed at the next start.
+        await this.dispose(sandbox, { volumes: launch.volumes === undefined }).catch(() => {});
         throw error;
       }
     });
@@ -82,7 +85,9 @@ export class ContainerLauncher {
     if (sandbox.container) await this.docker.remove(sandbox.container);
     sandbox.end(reason);
     await this.listener.remove(sandbox.id, reason);
-    if (volumes) await this.removeVolumes(sandbox.volumes);
+    if (!volumes) return;
+    await this.leaving.get(sandbox.id);
+    await this.removeVolumes(sandbox.volumes);
   }
 
   async removeVolumes({ workspace, state }: SandboxVolumes): Promise<void> {
@@ -150,7 +155,10 @@ export class ContainerLauncher {
     ]);
     const spec = ownershipContainer(image, sandbox.volumes, this.owner());
     // Its making is all that was needed of it. One that stays behind is removed at the next start of the server.
-    void this.docker.remove(await this.docker.create(spec)).catch(() => {});
+    const made = await this.docker.create(spec);
+    const leaving = this.docker.remove(made).catch(() => {});
+    this.leaving.set(sandbox.id, leaving);
+    void leaving.then(() => this.leaving.delete(sandbox.id));
   }
 
   private listen(sandbox: Sandbox): Promise<void> {
