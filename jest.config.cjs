@@ -24,6 +24,7 @@ const project = (name, root, more = {}) => ({
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/examples/'],
   modulePathIgnorePatterns: ['/dist/'],
   moduleNameMapper: {
+    '^@belay/evaluation$': '<rootDir>/evaluation/src/index.ts',
     '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
@@ -40,6 +41,7 @@ module.exports = {
     project('server', 'apps/server/src'),
     project('agent', 'apps/agent/src'),
     project('cli', 'apps/cli/src'),
+    project('evaluation', 'evaluation/src'),
     project('web', 'apps/web/src', {
       testEnvironment: 'jsdom',
       moduleNameMapper: {

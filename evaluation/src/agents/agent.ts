@@ -1,0 +1,49 @@
+import type { Submission } from '../carry.js';
+import type { Engine, ImageFacts } from '../engine/engine.js';
+import type { Step, Task } from '../model.js';
+
+export type TaskImage = ImageFacts & { name: string };
+
+export interface Bench {
+  engine: Engine;
+  /** The run that containers belong to. */
+  run: string;
+  /** `declared` gives a task the network that it asks for; the default is none. */
+  network: 'none' | 'declared';
+}
+
+export interface Assignment extends Bench {
+  task: Task;
+  image: TaskImage;
+  /** Of formats whose verifier has an environment of its own. */
+  verifierImage: TaskImage | null;
+  attempt: number;
+  signal: AbortSignal;
+}
+
+/** What an agent spent on a trial. */
+export interface Spent {
+  session: string | null;
+  tokens: number;
+  dollars: number;
+}
+
+/** One agent at work on one trial. Steps come one after the other; `end` is always called. */
+export interface Work {
+  /** Works within the step's limit and hands in; nothing of it runs any more when this resolves. */
+  step(step: Step, feedback: string | null): Promise<Submission>;
+  spent(): Spent;
+  end(): Promise<void>;
+}
+
+export interface Agent {
+  /** Part of the key of a trial: two agents of one name do the same. */
+  name: string;
+  model: string | null;
+  begin(assignment: Assignment): Promise<Work>;
+}
+
+export const free: Spent = { session: null, tokens: 0, dollars: 0 };
+
+export const workdirOf = ({ task, image }: Pick<Assignment, 'task' | 'image'>): string =>
+  task.environment.workdir ?? image.workdir;

@@ -1,0 +1,74 @@
+import { file, type Entry } from '../entries.js';
+import type { ToolchainName } from '../model.js';
+
+/** Stand-ins for uv: test scripts of tasks call it after a download that cannot happen without a network. */
+const uvx = `#!/bin/sh
+# uvx [-p V] [-w PKG | --with PKG]... pytest ARGS
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -p|--python|-w|--with|--from) shift 2 ;;
+    pytest) shift; break ;;
+    -*) shift ;;
+    *) echo "uvx: only pytest is here, not $1" >&2; exit 2 ;;
+  esac
+done
+exec belay-pytest "$@"
+`;
+
+const uv = `#!/bin/sh
+case "$1" in
+  run) shift; while [ "$1" != pytest ] && [ $# -gt 0 ]; do shift; done; shift; exec belay-pytest "$@" ;;
+  *) exit 0 ;;
+esac
+`;
+
+/** -P: a module in the working folder must not stand in for one of pytest's own. */
+const pytest = `#!/bin/bash
+args=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --ctrf) shift 2 ;;
+    *) args+=("$1"); shift ;;
+  esac
+done
+exec python3 -P -m pytest "\${args[@]}"
+`;
+
+const apt = (...packages: string[]) =>
+  `RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages.join(' ')} >/dev/null && apt-get clean && rm -rf /var/lib/apt/lists/*`;
+
+const base = [
+  'USER root',
+  'RUN userdel -r agent 2>/dev/null || true',
+  apt('python3-pytest', 'tmux'),
+  'COPY uv uvx belay-pytest /usr/local/bin/',
+  'RUN chmod 755 /usr/local/bin/uv /usr/local/bin/uvx /usr/local/bin/belay-pytest; mkdir -p /root/.local/bin /app; : > /root/.local/bin/env; ln -sf /usr/bin/python3 /usr/local/bin/python',
+  'ENV HOME=/root PYTHONDONTWRITEBYTECODE=1',
+  'WORKDIR /app',
+];
+
+const jestPackages =
+  '@babel/core@7 @exercism/babel-preset-javascript@0.2 babel-jest@29 core-js@~3.37.1 jest@29';
+
+const more: Record<ToolchainName, string[]> = {
+  base: [],
+  javascript: [
+    `RUN mkdir -p /toolchain && cd /toolchain && echo '{}' > package.json && npm install --silent --no-audit --no-fund --ignore-scripts ${jestPackages} && chmod -R a+rX /toolchain`,
+  ],
+  java: [
+    'RUN mkdir -p /usr/share/man/man1',
+    apt('default-jdk-headless', 'junit5', 'libassertj-core-java'),
+  ],
+  cpp: [apt('g++', 'catch2')],
+};
+
+/** The build context of an image that the tasks of a suite run in; `BASE` is the platform's sandbox image. */
+export function toolchain(name: ToolchainName): Entry[] {
+  const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
+  return [
+    file('Dockerfile', `${lines.join('\n')}\n`),
+    ...(name === 'base'
+      ? [file('uv', uv, 0o755), file('uvx', uvx, 0o755), file('belay-pytest', pytest, 0o755)]
+      : []),
+  ];
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { Readable } from 'node:stream';
+import { extract, pack, type Headers } from 'tar-stream';
+
+/** A file, a folder or a symbolic link, byte for byte. */
+export interface Entry {
+  path: string;
+  kind: 'file' | 'folder' | 'link';
+  mode: number;
+  uid: number;
+  gid: number;
+  bytes: Buffer;
+  /** Of a link. */
+  target: string;
+}
+
+export function file(path: string, content: string | Buffer, mode = 0o644): Entry {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return { path, kind: 'file', mode, uid: 0, gid: 0, bytes, target: '' };
+}
+
+export function folder(path: string, mode = 0o755): Entry {
+  return { path, kind: 'folder', mode, uid: 0, gid: 0, bytes: Buffer.alloc(0), target: '' };
+}
+
+export const ownedBy = (entries: Entry[], uid: number): Entry[] =>
+  entries.map((entry) => ({ ...entry, uid, gid: uid }));
+
+/** Puts relative paths below a folder; absolute ones stay. */
+export const under = (base: string, entries: Entry[]): Entry[] =>
+  entries.map((entry) => ({ ...entry, path: posix.resolve(base, entry.path) }));
+
+/** An archive for the root folder of a container: paths lose their first slash. */
+export async function tarOf(entries: Entry[]): Promise<Buffer> {
+  const archive = pack();
+  for (const entry of entries) archive.entry(headerOf(entry), entry.bytes);
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function headerOf({ path, kind, mode, uid, gid, bytes, target }: Entry): Headers {
+  const name = path.replace(/^\/+/, '');
+  const more = { mode, uid, gid, mtime: new Date(0) };
+  if (kind === 'folder') return { name: `${name}/`, type: 'directory', ...more };
+  if (kind === 'link') return { name, type: 'symlink', linkname: target, ...more };
+  return { name, type: 'file', size: bytes.length, ...more };
+}
+
+/** Reads an archive; `base` is the folder that its paths are in. Devices and sockets are left out. */
+export async function entriesOf(archive: Readable | Uint8Array, base = ''): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const unpack = extract();
+  unpack.on('entry', (header, stream, next) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', next);
+    stream.on('end', () => {
+      const entry = entryOf(header, Buffer.concat(chunks), { base, before: entries });
+      if (entry) entries.push(entry);
+      next();
+    });
+  });
+  const ended = new Promise<void>((done, broken) => {
+    unpack.on('finish', done);
+    unpack.on('error', broken);
+  });
+  const source = archive instanceof Readable ? archive : Readable.from([Buffer.from(archive)]);
+  source.on('error', (error) => unpack.destroy(error));
+  source.pipe(unpack);
+  await ended;
+  return entries;
+}
+
+function entryOf(
+  header: Headers,
+  bytes: Buffer,
+  { base, before }: { base: string; before: Entry[] },
+): Entry | undefined {
+  const path = posix.join(base, header.name.replace(/\/+$/, ''));
+  const { mode = 0o644, uid = 0, gid = 0 } = header;
+  const common = { path, mode, uid, gid, bytes, target: '' };
+  if (header.type === 'directory') return { ...common, kind: 'folder' };
+  if (header.type === 'symlink')
+    return { ...common, kind: 'link', target: header.linkname ?? '', bytes: Buffer.alloc(0) };
+  if (header.type === 'link') {
+    const original = posix.join(base, header.linkname ?? '');
+    const found = before.find((entry) => entry.path === original);
+    return found && { ...found, path };
+  }
+  return header.type === 'file' || header.type === 'contiguous-file'
+    ? { ...common, kind: 'file' }
+    : undefined;
+}
+
+/** A hash over content, names and modes, in any order. */
+export function hashOf(...parts: unknown[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) {
+    const text = JSON.stringify(part, (_key, value: unknown) =>
+      isBytes(value) ? Buffer.from(value.data).toString('base64') : value,
+    );
+    hash.update(`${text?.length ?? 0}\0${text}\0`);
+  }
+  return hash.digest('hex').slice(0, 24);
+}
+
+/** What JSON.stringify makes of a Buffer. */
+function isBytes(value: unknown): value is { type: 'Buffer'; data: number[] } {
+  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
+}

@@ -1,0 +1,160 @@
+import type { Entry } from './entries.js';
+
+/** Where a task runs: an image by name, or a build context. */
+export type ImageSource =
+  | { kind: 'image'; name: string }
+  | { kind: 'toolchain'; name: ToolchainName }
+  | { kind: 'build'; files: Entry[] };
+
+export type ToolchainName = 'base' | 'javascript' | 'java' | 'cpp';
+
+export interface Environment {
+  image: ImageSource;
+  cpus: number;
+  memoryMb: number;
+  /** The working folder; null is the image's own. */
+  workdir: string | null;
+  env: Record<string, string>;
+  /** `none` has no network card; `bridge` is for tasks that say they need one, and only when a run allows it. */
+  network: 'none' | 'bridge';
+}
+
+/** Seconds for each clock; each one kills by container. */
+export interface Limits {
+  build: number;
+  agent: number;
+  verify: number;
+}
+
+/** How the reference solution is put in place. Paths are relative to the working folder unless absolute. */
+export type Oracle =
+  | { kind: 'files'; files: Entry[] }
+  | { kind: 'patch'; patch: Buffer }
+  | { kind: 'script'; files: Entry[]; command: string[]; env: Record<string, string> };
+
+/** What of the agent's work reaches the verification. Everything else of its container is dropped. */
+export type Carried =
+  | { kind: 'files'; paths: string[] }
+  | { kind: 'patch' }
+  | { kind: 'container' }
+  | { kind: 'artifacts'; paths: string[] };
+
+/** What a verification left: all of it read from the engine after the container has ended. */
+export interface Outcome {
+  exitCode: number;
+  output: string;
+  /** Collected files by path; what is not there is missing. */
+  files: Map<string, Buffer>;
+}
+
+/** Under this name `files` has the proof that replaced `{proof}` in the command, the environment and paths. */
+export const proofFile = '{proof}';
+
+export interface Verifier {
+  /** Another image than the task's own, for formats that declare one. */
+  environment?: Environment;
+  /** Hidden tests and scripts, by absolute path; they replace what is there. */
+  files: Entry[];
+  /** Folders that are new, empty and writable for the verifier alone. */
+  folders: string[];
+  command: string[];
+  env: Record<string, string>;
+  user: string | null;
+  /** Files to read once the container has ended. */
+  collect: string[];
+  judge(outcome: Outcome): Verdict;
+}
+
+export interface Step {
+  name: string;
+  instruction: string;
+  /** Files that the harness puts into the working folder before the step. */
+  files: Entry[];
+  oracle: Oracle;
+  verifier: Verifier;
+  limits: Limits;
+  /** A reward below it ends the trial. */
+  minReward: number | null;
+}
+
+export interface Task {
+  suite: string;
+  id: string;
+  environment: Environment;
+  /** The user that the agent works as; null is the image's own. */
+  user: string | null;
+  carries: Carried;
+  /** One for most formats. The container is kept between steps. */
+  steps: Step[];
+  scoring: 'mean' | 'final';
+  /** Tries with the test output shown in between (Aider's protocol has two). */
+  tries: number;
+  /** Hash over all that decides the verdict: environment, tests, solution, limits. */
+  content: string;
+}
+
+export type Cause =
+  | 'wrong'
+  | 'empty_patch'
+  | 'patch_refused'
+  | 'build_failed'
+  | 'agent_timeout'
+  | 'agent_failed'
+  | 'verifier_timeout'
+  | 'no_result'
+  | 'infrastructure';
+
+/** `invalid` says that the trial tells nothing about the agent; it counts as 0 and is shown apart. */
+export interface Verdict {
+  outcome: 'pass' | 'fail' | 'invalid';
+  cause: Cause | null;
+  /** From 0 to 1 where a format has partial rewards; else 1 or 0. */
+  reward: number;
+  rewards?: Record<string, number>;
+  /** One sentence for a person. */
+  detail: string;
+  /** Test ids by result, where the format names tests. */
+  tests?: Record<string, string>;
+}
+
+export const passed = (detail = 'The tests passed.', more: Partial<Verdict> = {}): Verdict => ({
+  outcome: 'pass',
+  cause: null,
+  reward: 1,
+  detail,
+  ...more,
+});
+
+export const failed = (detail: string, cause: Cause = 'wrong', more = {}): Verdict => ({
+  outcome: 'fail',
+  cause,
+  reward: 0,
+  detail,
+  ...more,
+});
+
+export const invalid = (cause: Cause, detail: string): Verdict => ({
+  outcome: 'invalid',
+  cause,
+  reward: 0,
+  detail,
+});
+
+/** One line of results.jsonl. */
+export interface Trial {
+  key: string;
+  suite: string;
+  task: string;
+  attempt: number;
+  agent: string;
+  model: string | null;
+  verdict: Verdict;
+  /** The verdict of each try, for protocols with more than one. */
+  tries?: Verdict[];
+  steps?: { name: string; verdict: Verdict }[];
+  session: string | null;
+  tokens: number;
+  dollars: number;
+  seconds: { build: number; agent: number; verify: number };
+  started: string;
+}

@@ -1,0 +1,75 @@
+/** The unbiased estimate of pass@k for one problem: n samples, c of them correct (Chen et al. 2021). */
+export function passAtK(n: number, c: number, k: number): number {
+  if (n - c < k) return 1;
+  let missed = 1;
+  for (let i = n - c + 1; i <= n; i++) missed *= 1 - k / i;
+  return 1 - missed;
+}
+
+/** Mean pass@k for every k that each problem has samples for. Empty when a problem has none. */
+export function passAtEveryK(problems: { n: number; c: number }[]): Record<string, number> {
+  const most = Math.min(...problems.map(({ n }) => n));
+  if (problems.length === 0 || most < 1) return {};
+  const score = (k: number) => mean(problems.map(({ n, c }) => passAtK(n, c, k)));
+  return Object.fromEntries(
+    Array.from({ length: most }, (_, index) => [`pass@${index + 1}`, round(score(index + 1))]),
+  );
+}
+
+export const mean = (values: number[]): number =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Wilson's interval for a share, 95 %. */
+export function wilson(successes: number, n: number, z = 1.959963984540054): [number, number] {
+  if (n === 0) return [0, 1];
+  const share = successes / n;
+  const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * n)) / n);
+  const centre = share + (z * z) / (2 * n);
+  const scale = 1 + (z * z) / n;
+  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
+}
+
+/** The mean difference of pairs and its 95 % interval, by a bootstrap with a fixed seed. */
+export function pairedDifference(differences: number[]): {
+  mean: number;
+  interval: [number, number];
+} {
+  const random = seeded(1);
+  const resample = () =>
+    mean(differences.map(() => differences[Math.floor(random() * differences.length)] ?? 0));
+  const means = Array.from({ length: 2_000 }, resample).toSorted((a, b) => a - b);
+  const at = (share: number) => means[Math.floor(share * (means.length - 1))] ?? 0;
+  return { mean: mean(differences), interval: [at(0.025), at(0.975)] };
+}
+
+/** Two-sided exact sign test: how likely so uneven a split is if neither is better (McNemar's exact test). */
+export function signTest(wins: number, losses: number): number {
+  const n = wins + losses;
+  let tail = 0;
+  for (let i = 0, term = 0.5 ** n; i <= Math.min(wins, losses); i++) {
+    tail += term;
+    term = (term * (n - i)) / (i + 1);
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A sample without repetition, in the order of the whole. */
+export function sample<T>(all: T[], count: number, seed: number): T[] {
+  const random = seeded(seed);
+  const ranked = all.map((value, index) => ({ value, index, rank: random() }));
+  const chosen = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, count);
+  return chosen.toSorted((a, b) => a.index - b.index).map(({ value }) => value);
+}
+
+const round = (value: number) => Math.round(value * 1e12) / 1e12;

@@ -1,0 +1,13 @@
+import { AppError } from '@belay/protocol';
+import { humanEval } from './human-eval.js';
+import { mbpp } from './mbpp.js';
+import type { Suite } from './suite.js';
+
+export const suites: readonly Suite[] = [humanEval, mbpp];
+
+export function suiteNamed(name: string): Suite {
+  const found = suites.find((suite) => suite.name === name);
+  if (found) return found;
+  const names = suites.map((suite) => suite.name).join(', ');
+  throw new AppError('invalid_input', `There is no suite ${name}; there are: ${names}.`);
+}

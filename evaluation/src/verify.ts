@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { workdirOf, type Assignment } from './agents/agent.js';
+import type { Submission } from './carry.js';
+import { file, folder, under, type Entry } from './entries.js';
+import {
+  failed,
+  invalid,
+  proofFile,
+  type Environment,
+  type Outcome,
+  type Step,
+  type Verdict,
+} from './model.js';
+
+export interface Verified {
+  verdict: Verdict;
+  output: string;
+  /** What the verifier left, for the record: reports and reward files. */
+  files: Map<string, Buffer>;
+}
+
+/**
+ * Verifies what was handed in, in a fresh container from the task's image: nothing of the agent runs there but
+ * the files that the format carries. The verdict is made from the exit code and from files that are read after
+ * the container has ended. Throws for a failure of the engine.
+ */
+export async function verify(
+  assignment: Assignment,
+  step: Step,
+  submission: Submission,
+): Promise<Verified> {
+  const { task } = assignment;
+  const nothingToRun = { output: '', files: new Map<string, Buffer>() };
+  if (task.carries.kind === 'patch' && !submission.patch?.length && !submission.always)
+    return { ...nothingToRun, verdict: failed('The patch is empty.', 'empty_patch') };
+  // Unknown before the container starts: a file or a report that bears it was made in this run.
+  const proof = randomBytes(16).toString('hex');
+  const { verifier, limits } = step;
+  const collect = verifier.collect.map((path) => path.replaceAll('{proof}', proof));
+  const box = await createBox(assignment, step, { submission, proof });
+  try {
+    const { exitCode, timedOut } = await box.run(limits.verify, assignment.signal);
+    const output = await box.output();
+    if (timedOut)
+      return {
+        output,
+        files: new Map(),
+        verdict: failed(`The tests took longer than ${limits.verify} s.`, 'verifier_timeout'),
+      };
+    const files = new Map<string, Buffer>([[proofFile, Buffer.from(proof)]]);
+    for (const [index, path] of collect.entries()) {
+      const entry = (await box.read(path)).find(({ kind }) => kind === 'file');
+      if (entry) files.set(verifier.collect[index] ?? path, entry.bytes);
+    }
+    return { output, files, verdict: judged(verifier.judge, { exitCode, output, files }) };
+  } finally {
+    await box.remove();
+  }
+}
+
+function judged(judge: (outcome: Outcome) => Verdict, outcome: Outcome): Verdict {
+  try {
+    return judge(outcome);
+  } catch (error) {
+    // What a verifier left may be anything, such as JSON that is none.
+    return invalid('no_result', `The result cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function createBox(
+  assignment: Assignment,
+  step: Step,
+  { submission, proof }: { submission: Submission; proof: string },
+) {
+  const { engine, task, run, network } = assignment;
+  const { verifier } = step;
+  const environment: Environment = verifier.environment ?? task.environment;
+  const image = assignment.verifierImage ?? assignment.image;
+  const workdir = verifier.environment ? environment.workdir : workdirOf(assignment);
+  const withProof = (text: string) => text.replaceAll('{proof}', proof);
+  const removed = submission.removed;
+  return engine.create({
+    run,
+    image: image.name,
+    command: [...removing(removed), ...verifier.command.map(withProof)],
+    user: verifier.user ?? 'root',
+    workdir,
+    env: mapValues({ ...environment.env, ...verifier.env }, withProof),
+    cpus: environment.cpus,
+    memoryMb: environment.memoryMb,
+    network: network === 'declared' ? environment.network : 'none',
+    files: [
+      ...startingFiles(assignment, step),
+      ...carriedBy(assignment, submission),
+      file('/verify/removed', removed.join('\0')),
+      ...(submission.patch ? [file('/verify/patch.diff', submission.patch)] : []),
+      ...verifier.folders.map((path) => folder(withProof(path), 0o755)),
+      ...verifier.files,
+    ],
+  });
+}
+
+/** Deletions come first; only programs of the image do them. */
+const removing = (removed: string[]): string[] =>
+  removed.length > 0
+    ? ['sh', '-c', 'xargs -0 rm -rf -- < /verify/removed; exec "$@"', 'removing']
+    : [];
+
+/** Where the container's state is carried, the starting files are among its changes already. */
+function startingFiles({ task, image }: Assignment, step: Step): Entry[] {
+  if (task.carries.kind !== 'files' && task.carries.kind !== 'patch') return [];
+  const workdir = workdirOf({ task, image });
+  return under(workdir, [folder(workdir), ...step.files]);
+}
+
+/** Of named files only plain ones: a link could lead to the tests. */
+function carriedBy({ task, image }: Assignment, { entries }: Submission): Entry[] {
+  const { carries } = task;
+  if (carries.kind === 'patch') return [];
+  if (carries.kind !== 'files') return entries;
+  const workdir = workdirOf({ task, image });
+  const wanted = new Set(carries.paths.map((path) => `${workdir}/${path}`));
+  return entries.filter(({ path, kind }) => kind === 'file' && wanted.has(path));
+}
+
+const mapValues = (record: Record<string, string>, change: (value: string) => string) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
