@@ -22,7 +22,11 @@ const components: Components = {
 };
 const plugins = [remarkGfm];
 
+/** One line without any sign of Markdown needs no parser. */
+const plain = /^(?!\s|\d+[.)])[\p{L}\p{N} ,.;?!'’“”()%$/-]{1,400}$/u;
+
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  if (plain.test(text)) return <p className="prose-chat">{text}</p>;
   return (
     <div className="prose-chat">
       <ReactMarkdown remarkPlugins={plugins} components={components}>

@@ -1,8 +1,9 @@
-import { useRef, type ReactNode } from 'react';
+import { useCallback, useRef, type ReactNode } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 
 interface VirtualListProps<T> {
   items: readonly T[];
+  /** Give the same function each time: a new one has every row measured again. */
   keyOf(item: T): string | number;
   render(item: T, index: number): ReactNode;
   /** Height of a row before it was measured, in pixels. */
@@ -21,15 +22,16 @@ export function VirtualList<T>({
   className,
 }: VirtualListProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
+  const getItemKey = useCallback(
+    (index: number) => (items[index] === undefined ? index : keyOf(items[index])),
+    [items, keyOf],
+  );
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate,
-    getItemKey: (index) => {
-      const item = items[index];
-      return item === undefined ? index : keyOf(item);
-    },
+    getItemKey,
     overscan: 8,
   });
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
@@ -43,13 +43,15 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
   const older = useLog((log) => log.first > 1);
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
+  // A new function would have every row measured again.
+  const getItemKey = useCallback((index: number) => keyOf(rows[index]), [rows]);
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 56,
-    getItemKey: (index) => keyOf(rows[index]),
-    overscan: 6,
+    getItemKey,
+    overscan: 3,
     anchorTo: 'end',
     paddingStart: 12,
     paddingEnd: 12,

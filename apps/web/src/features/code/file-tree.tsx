@@ -8,6 +8,8 @@ import { useSessionId, useView } from '../sessions/session-context';
 import { filesQuery } from './files-query';
 import { buildTree, foldersAbove, visibleRows, type TreeRow } from './tree';
 
+const pathOf = (row: TreeRow): string => row.node.path;
+
 interface FileTreeProps {
   selected: string | null;
   onOpen(path: string): void;
@@ -40,7 +42,7 @@ export function FileTree({ selected, onOpen }: FileTreeProps) {
   return (
     <VirtualList
       items={rows}
-      keyOf={(row) => row.node.path}
+      keyOf={pathOf}
       estimate={24}
       label="Files"
       className="h-full overflow-auto py-1"

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { SessionSummary } from '@belay/protocol';
 import { TopBar } from '@/app/top-bar';
 import { Failed, Empty, Loading } from '@/components/ui/empty';
 import { VirtualList } from '@/components/ui/virtual-list';
@@ -12,6 +13,7 @@ import { LogSearch } from './log-search';
 import { sessionsQuery } from './queries';
 
 const route = getRouteApi('/');
+const idOf = (session: SessionSummary): string => session.id;
 
 /** The board of all sessions. */
 export function FleetPage() {
@@ -42,7 +44,7 @@ export function FleetPage() {
                 <FleetHeader />
                 <VirtualList
                   items={shown}
-                  keyOf={(session) => session.id}
+                  keyOf={idOf}
                   estimate={57}
                   label="Sessions"
                   className="min-h-0 flex-1 overflow-y-auto"

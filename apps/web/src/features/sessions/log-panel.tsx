@@ -5,6 +5,8 @@ import { VirtualList } from '@/components/ui/virtual-list';
 import { clock } from '@/lib/format';
 import { lookAt, useLog, useMoment, useSessionContext } from './session-context';
 
+const seqOf = (event: Event): number => event.seq;
+
 /** Every event as it is, newest first. */
 export function LogPanel() {
   const context = useSessionContext();
@@ -26,7 +28,7 @@ export function LogPanel() {
       </div>
       <VirtualList
         items={shown}
-        keyOf={(event) => event.seq}
+        keyOf={seqOf}
         estimate={24}
         label="Events"
         className="min-h-0 flex-1 overflow-auto"

@@ -43,7 +43,6 @@ describe('viewOf', () => {
       'say 2',
       'call 3',
       'call 6',
-      'note 12',
     ]);
   });
 

@@ -169,13 +169,12 @@ function entryKind(event: Event): Entry['kind'] | null {
       ? null
       : 'call';
   if (isFact(event, 'egress')) return event.args.verdict === 'refused' ? 'note' : null;
-  if (isFact(event, 'state'))
-    return isEnded(event.args.state) || told.has(event.args.state) ? 'note' : null;
+  if (isFact(event, 'state')) return told.has(event.args.state) ? 'note' : null;
   return noted.has(event.action) ? 'note' : null;
 }
 
-/** States that the chat tells of; the others show in the header. */
-const told = new Set(['paused']);
+/** States that the chat tells of. The others show in the header, and a finish has its own card. */
+const told = new Set(['paused', 'failed', 'limited', 'stopped']);
 
 const noted = new Set([
   'pause',
@@ -210,7 +209,10 @@ export function failed(result: Result): boolean {
 
 function joinMaps<K, V>(earlier: ReadonlyMap<K, V>, later: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
   if (!later.size) return earlier;
-  return earlier.size ? new Map([...earlier, ...later]) : later;
+  if (!earlier.size) return later;
+  const joined = new Map(earlier);
+  for (const [key, value] of later) joined.set(key, value);
+  return joined;
 }
 
 function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] {

@@ -1,3 +1,4 @@
+import { useDeferredValue } from 'react';
 import { isEnded } from '@belay/protocol';
 import { GitFork, Pause, Play, SkipBack, SkipForward, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
@@ -21,8 +22,8 @@ export function Timeline() {
   const at = useMoment((state) => state.at);
   const playing = useMoment((state) => state.playing);
   const speed = useMoment((state) => state.speed);
-  const last = useLog((log) => log.view.lastSeq);
-  const marks = useLog((log) => log.view.marks);
+  const last = useDeferredValue(useLog((log) => log.view.lastSeq));
+  const marks = useDeferredValue(useLog((log) => log.view.marks));
   const first = useLog((log) => log.first);
   const summary = useSummary(context.id);
   const connected = useLiveState() === 'live';

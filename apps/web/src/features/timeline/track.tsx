@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import type { Mark } from '../sessions/log-view';
 
 const colours: Record<Mark['kind'], string> = {
@@ -9,7 +9,7 @@ const colours: Record<Mark['kind'], string> = {
   approval: 'var(--amber-fill)',
   ended: 'var(--pass)',
 };
-const most = 400;
+const most = 200;
 
 interface TrackProps {
   first: number;
@@ -21,26 +21,13 @@ interface TrackProps {
 
 /** The log as a line with its marks, and a slider to move along it. */
 export function Track({ first, last, at, marks, onMove }: TrackProps) {
-  const span = Math.max(1, last - first);
-  const place = (seq: number) => `${((seq - first) / span) * 100}%`;
-  const drawn = useMemo(() => thin(marks, most), [marks]);
+  const place = (seq: number) => `${((seq - first) / Math.max(1, last - first)) * 100}%`;
   return (
     <div className="relative mx-2 h-6 min-w-0 flex-1">
       <div aria-hidden className="absolute inset-x-2 top-0 h-full">
         <div className="absolute top-1/2 h-px w-full bg-line-strong" />
         <div className="absolute top-1/2 h-px bg-muted" style={{ width: place(at) }} />
-        {drawn.map(({ seq, kind }) => (
-          <span
-            key={seq}
-            className="absolute top-1/2 -translate-1/2 rounded-full"
-            style={{
-              left: place(seq),
-              background: colours[kind],
-              width: kind === 'step' ? 3 : 6,
-              height: kind === 'step' ? 3 : 6,
-            }}
-          />
-        ))}
+        <Marks first={first} last={last} marks={marks} />
       </div>
       <input
         type="range"
@@ -55,6 +42,25 @@ export function Track({ first, last, at, marks, onMove }: TrackProps) {
     </div>
   );
 }
+
+/** Drawn again only when the log grew. */
+const Marks = memo(function Marks({ first, last, marks }: Omit<TrackProps, 'at' | 'onMove'>) {
+  const drawn = useMemo(() => thin(marks, most), [marks]);
+  const span = Math.max(1, last - first);
+  return (
+    <svg className="absolute inset-0 size-full overflow-visible">
+      {drawn.map(({ seq, kind }) => (
+        <circle
+          key={seq}
+          cx={`${((seq - first) / span) * 100}%`}
+          cy="50%"
+          r={kind === 'step' ? 1.5 : 3}
+          fill={colours[kind]}
+        />
+      ))}
+    </svg>
+  );
+});
 
 /** At most so many marks, the telling ones kept. */
 function thin(marks: readonly Mark[], limit: number): readonly Mark[] {
