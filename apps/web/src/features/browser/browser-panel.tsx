@@ -69,7 +69,7 @@ export function BrowserPanel() {
         )}
       </div>
       <div className="min-h-0 flex-1">
-        {page || frame ? (
+        {page || (frame && !past) ? (
           <LiveView holding={holding && !past} />
         ) : (
           <Empty title="No page is open">

@@ -21,9 +21,13 @@ export function FileView({ path, line, visit }: FileViewProps) {
   const session = useSessionId();
   const past = useIsPast();
   const began = useLog(({ view }) => view.commits.values().next().value?.args.parent ?? null);
-  const commit = useView((view) => view.lastCommit?.args.commit ?? began);
+  const recordedStep = useView((view) => view.lastCommit);
   const edit = useView((view) => (view.lastEdit?.args.path === path ? view.lastEdit : null));
-  const step = useView((view) => view.lastCommit?.seq ?? 0);
+  // An edit is shown from when it landed, though its commit comes a little later in the log.
+  const edited = useLog(({ view }) => (edit?.id ? view.commits.get(edit.id) : undefined));
+  const latest = edited && edited.seq > (recordedStep?.seq ?? 0) ? edited : recordedStep;
+  const commit = latest?.args.commit ?? began;
+  const step = recordedStep?.seq ?? 0;
   const content = useQuery(
     fileQuery({
       session,
