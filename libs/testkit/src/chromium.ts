@@ -73,7 +73,7 @@ export class Chromium {
     });
     const page = await context.newPage();
     await page.setViewport(size);
-    page.setDefaultTimeout(50_000);
+    page.setDefaultTimeout(Number(process.env['E2E_WAIT'] ?? 45_000));
     return page;
   }
 
@@ -89,7 +89,7 @@ const polled = { polling: 100 };
 /** Waits until an element shows a text, without regard to how its white space is drawn. */
 export async function shows(page: Page, selector: string, text: string | RegExp): Promise<void> {
   const source = typeof text === 'string' ? escape(text) : text.source;
-  await page.waitForFunction(
+  const wait = page.waitForFunction(
     (where: string, pattern: string) => {
       const found = [...document.querySelectorAll<HTMLElement>(where)];
       const all = found.map((element) => element.innerText || element.textContent || '').join('\n');
@@ -99,7 +99,17 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
     selector,
     source,
   );
+  await wait.catch(async (error: unknown) => {
+    throw new Error(`${selector} does not show ${source}, but:\n${await seen(page, selector)}`, {
+      cause: error,
+    });
+  });
 }
+
+const seen = async (page: Page, selector: string): Promise<string> =>
+  (await page.$$eval(selector, (all) => all.map((each) => (each as HTMLElement).innerText))).join(
+    '\n',
+  ) || (await textOf(page, 'body'));
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
