@@ -88,7 +88,9 @@ function useSize(
   const state = useSummary(session)?.state;
   const columns = useView((view) => view.terminals.get(name)?.columns);
   const rows = useView((view) => view.terminals.get(name)?.rows);
-  const fixed = useIsPast() || usePhone() || recorded || !state || isEnded(state);
+  const past = useIsPast();
+  const phone = usePhone();
+  const fixed = past || phone || recorded || !state || isEnded(state);
   useEffect(() => {
     const seen = fixed ? room?.rows : undefined;
     if (columns && rows) screen?.resize(columns, seen ?? rows);
