@@ -4,6 +4,9 @@ import type {
   NewMessage,
   NewRule,
   NewSession,
+  ProviderChange,
+  ProviderName,
+  ProviderSetup,
   Rule,
   RulePreview,
   SessionSummary,
@@ -85,6 +88,11 @@ export interface BelayClient {
   uploadWorkspace(tar: Uint8Array | ReadableStream<Uint8Array>): Promise<{ workspace: string }>;
   uploadBlob(bytes: Uint8Array, type: string): Promise<{ blob: string }>;
   models(): Promise<ModelChoice[]>;
+  /** One short call of a model, to see that it works. */
+  tryModel(model: string): Promise<{ text: string; seconds: number }>;
+  providers(): Promise<ProviderSetup[]>;
+  /** Keys are written and never read: the answer says only whether one is there. */
+  setProvider(name: ProviderName, change: ProviderChange): Promise<ProviderSetup[]>;
   checks(): Promise<Check[]>;
   examples(): Promise<Example[]>;
   rules: {

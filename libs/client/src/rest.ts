@@ -42,6 +42,9 @@ export function createClient(address: Address): BelayClient {
     uploadWorkspace: (tar) => json('POST', '/api/workspaces', tar, 'application/x-tar'),
     uploadBlob: (content, type) => json('POST', '/api/blobs', content, type),
     models: () => json('GET', '/api/models'),
+    tryModel: (model) => json('POST', '/api/models/trial', { model }),
+    providers: () => json('GET', '/api/providers'),
+    setProvider: (name, change) => json('PUT', `/api/providers/${name}`, change),
     checks: () => json('GET', '/api/checks'),
     examples: () => json('GET', '/api/examples'),
     rules: {

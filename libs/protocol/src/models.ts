@@ -79,3 +79,23 @@ export const modelReply = z.object({
   opaque: opaque.optional(),
 });
 export type ModelReply = z.infer<typeof modelReply>;
+
+export const providerName = z.enum(['openai', 'anthropic', 'google', 'openai-compatible']);
+export type ProviderName = z.infer<typeof providerName>;
+
+/** Whether a provider can be called; a key itself is written and never read. */
+export interface ProviderSetup {
+  name: ProviderName;
+  /** Where its key comes from; null when there is none. */
+  key: 'saved' | 'environment' | null;
+  url: string | null;
+}
+
+export const providerChange = z.object({
+  key: z.string().trim().min(1).max(1_000).nullable().optional(),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .optional(),
+});
+export type ProviderChange = z.infer<typeof providerChange>;

@@ -1,12 +1,33 @@
 import { buffer } from 'node:stream/consumers';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import { AppError, newRule, type Rule, type RulePreview } from '@belay/protocol';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Req,
+} from '@nestjs/common';
+import {
+  AppError,
+  modelName,
+  newRule,
+  providerChange,
+  providerName,
+  type ProviderSetup,
+  type Rule,
+  type RulePreview,
+} from '@belay/protocol';
 import type { Request } from 'express';
 import { createZodDto } from 'nestjs-zod';
 import { z } from 'zod';
 import { RulePreviews } from '../approvals/rule-preview.js';
 import { RulesStore } from '../approvals/rules.store.js';
-import { ModelGateway, type ModelChoice } from '../models/model-gateway.js';
+import { ModelGateway, type ModelChoice, type Trial } from '../models/model-gateway.js';
+import { ProviderKeys } from '../models/provider-keys.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
 import { Examples, type Example } from '../sessions/examples.js';
@@ -14,6 +35,9 @@ import { Search, type Found } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';
 
 class SearchQuery extends createZodDto(z.object({ q: z.string().max(1_000) })) {}
+class TrialBody extends createZodDto(z.object({ model: modelName })) {}
+class ProviderParams extends createZodDto(z.object({ provider: providerName })) {}
+class ProviderBody extends createZodDto(providerChange) {}
 class RuleBody extends createZodDto(newRule) {}
 
 /** What is not about one session: uploads, models, checks, examples, search and rules. */
@@ -23,6 +47,7 @@ export class ServerController {
     private readonly workspaces: WorkspaceStore,
     private readonly blobs: BlobStore,
     private readonly models: ModelGateway,
+    private readonly keys: ProviderKeys,
     private readonly sandboxes: SandboxService,
     private readonly examples: Examples,
     private readonly searches: Search,
@@ -48,6 +73,26 @@ export class ServerController {
   @Get('models')
   listModels(): Promise<ModelChoice[]> {
     return this.models.choices();
+  }
+
+  @Post('models/trial')
+  @HttpCode(200)
+  tryModel(@Body() { model }: TrialBody): Promise<Trial> {
+    return this.models.trial(model);
+  }
+
+  @Get('providers')
+  listProviders(): ProviderSetup[] {
+    return this.keys.list();
+  }
+
+  @Put('providers/:provider')
+  async setProvider(
+    @Param() { provider }: ProviderParams,
+    @Body() change: ProviderBody,
+  ): Promise<ProviderSetup[]> {
+    await this.models.setProvider(provider, change);
+    return this.keys.list();
   }
 
   @Get('checks')

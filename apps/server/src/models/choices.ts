@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config.js';
-import type { ProviderName } from './model-name.js';
+import type { ProviderName } from '@belay/protocol';
 import { providerRemedy, scriptFile } from './open-model.js';
+import type { ModelSetup } from './provider-keys.js';
 import { readScript } from './scripted/script.js';
 
 /** What the server can say of a model that a person may choose. */
@@ -29,7 +29,7 @@ const known: readonly (readonly [ProviderName, model: string, title: string])[] 
 
 /** Those that can be called now come first, then the demos. */
 export async function modelChoices(
-  config: Config,
+  config: ModelSetup,
   localModels: () => Promise<string[]>,
 ): Promise<ModelChoice[]> {
   const local = (await localModels()).map((model) => ['openai-compatible', model, model] as const);
@@ -42,7 +42,7 @@ export async function modelChoices(
   return [...ready, ...(await demos(config)), ...others];
 }
 
-async function demos(config: Config): Promise<ModelChoice[]> {
+async function demos(config: ModelSetup): Promise<ModelChoice[]> {
   if (config.examples === undefined) return [];
   const folder = join(config.examples, 'sessions');
   const names = await readdir(folder).catch(() => []);

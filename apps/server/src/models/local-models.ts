@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Config } from '../config.js';
 import { outgoingFetch } from './outgoing-fetch.js';
+import type { ModelSetup } from './provider-keys.js';
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /** What the OpenAI-compatible server offers; nothing when it does not answer within a second. */
-export async function localModels(config: Config): Promise<string[]> {
+export async function localModels(config: ModelSetup): Promise<string[]> {
   const { key, url } = config.providers['openai-compatible'];
   if (!url) return [];
   try {

@@ -114,8 +114,11 @@ describe('choices and checks', () => {
   it.each([
     ['gpt', /^There is no model "gpt"; write PROVIDER:MODEL with one of openai, /],
     ['nobody:x', /^There is no model "nobody:x"; /],
-    ['openai:gpt-5', /^openai is not set up\. Set OPENAI_API_KEY and start the server again\.$/],
-    ['openai-compatible:x', /Set OPENAI_COMPATIBLE_BASE_URL/],
+    [
+      'openai:gpt-5',
+      /^openai is not set up\. Set its key under Settings → Models, or OPENAI_API_KEY for the server\.$/,
+    ],
+    ['openai-compatible:x', /or OPENAI_COMPATIBLE_BASE_URL/],
     ['anthropic:x?tools=maybe', /^A model has no option tools=maybe; there are /],
     ['scripted:/nowhere/a.yaml', /^There is no script \/nowhere\/a\.yaml\.$/],
     ['scripted:example:nobody', /^There is no script .*sessions\/nobody\/script\.yaml\.$/],

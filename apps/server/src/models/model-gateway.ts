@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fact, type ModelReply, type ModelRequest, type Usage } from '@belay/protocol';
-import { Config } from '../config.js';
+import {
+  AppError,
+  fact,
+  type ModelReply,
+  type ModelRequest,
+  type ProviderChange,
+  type ProviderName,
+  type Usage,
+} from '@belay/protocol';
 import { BlobStore } from '../sessions/blob-store.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
@@ -12,11 +19,24 @@ import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { openModel, scriptFile } from './open-model.js';
 import { dollarsOf, priceOf, type Price } from './prices.js';
+import { ProviderKeys } from './provider-keys.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { readScript } from './scripted/script.js';
 import { Stopwatch } from './stopwatch.js';
 
 export type { ModelChoice } from './choices.js';
+
+export interface Trial {
+  text: string;
+  seconds: number;
+}
+
+const trialSeconds = 60;
+const trialRequest: ModelRequest = {
+  purpose: 'turn',
+  messages: [{ role: 'user', text: 'Answer with the one word “ready”.', images: [] }],
+  operations: [],
+};
 
 /** Every call of a model goes through here: budgets, retries, usage, and the text that streams to the viewers. */
 @Injectable()
@@ -27,7 +47,7 @@ export class ModelGateway {
   private readonly stopwatches = new Map<string, Stopwatch>();
 
   constructor(
-    private readonly config: Config,
+    private readonly keys: ProviderKeys,
     private readonly events: EventLog,
     private readonly live: Live,
     private readonly blobs: BlobStore,
@@ -63,15 +83,45 @@ export class ModelGateway {
   /** Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model. */
   async check(model: string): Promise<void> {
     const address = parseModelName(model);
-    if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.config));
-    else if (address.kind === 'provider') openModel(model, this.config);
+    if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.keys.setup));
+    else if (address.kind === 'provider') openModel(model, this.keys.setup);
     else if (address.record === null) await readCassette(address.file);
     else await this.check(address.record);
   }
 
+  /** One short call, so that a person sees that key and model work. Throws what a session would meet. */
+  async trial(model: string): Promise<Trial> {
+    await this.check(model);
+    const begun = performance.now();
+    const signal = AbortSignal.timeout(trialSeconds * 1000);
+    try {
+      const output = await openModel(model, this.keys.setup).generate(trialRequest, {
+        session: 'trial',
+        signal,
+        delta: () => undefined,
+        blob: (id) => this.blobs.get(id),
+      });
+      return {
+        text: output.text.trim().slice(0, 200),
+        seconds: (performance.now() - begun) / 1000,
+      };
+    } catch (error) {
+      if (!signal.aborted) throw reported(error);
+      throw new AppError('timeout', `${model} did not answer within ${trialSeconds} seconds.`);
+    }
+  }
+
+  /** Keys and addresses of providers changed: what was opened with the old ones is opened anew. */
+  async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
+    await this.keys.set(name, change);
+    for (const model of this.models.keys()) {
+      if (parseModelName(model).kind === 'provider') this.models.delete(model);
+    }
+  }
+
   /** The models that a person may choose, those that can be called now first. */
   choices(): Promise<ModelChoice[]> {
-    return modelChoices(this.config, () => localModels(this.config));
+    return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
   }
 
   /** Throws `limit_reached`, with its event, when a budget is spent. */
@@ -135,9 +185,9 @@ export class ModelGateway {
   }
 
   private modelNamed(name: string): Model {
-    const opened = this.models.get(name);
-    if (opened) return opened;
-    const model = openModel(name, this.config);
+    const known = this.models.get(name);
+    if (known) return known;
+    const model = openModel(name, this.keys.setup);
     this.models.set(name, model);
     return model;
   }

@@ -1,6 +1,4 @@
-import { AppError } from '@belay/protocol';
-
-export type ProviderName = 'openai' | 'anthropic' | 'google' | 'openai-compatible';
+import { AppError, providerName, type ProviderName } from '@belay/protocol';
 
 export type ModelAddress =
   | { kind: 'provider'; provider: ProviderName; model: string; options: ProviderOptions }
@@ -17,8 +15,6 @@ export interface ProviderOptions {
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-export const providerNames = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
-
 /**
  * Reads `provider:model[?tools=tags&reasoning=high&context=32768]`, `scripted:FILE`,
  * `cassette:FILE[?record=MODEL]`. Throws `invalid_input` with one sentence.
@@ -30,7 +26,7 @@ export function parseModelName(name: string): ModelAddress {
   if (rest === '') throw unknownModel(name);
   if (kind === 'scripted') return { kind, file: rest };
   if (kind === 'cassette') return cassetteAddress(rest);
-  const provider = providerNames.find((known) => known === kind);
+  const provider = providerName.options.find((known) => known === kind);
   if (!provider) throw unknownModel(name);
   const [model = '', query = ''] = split(rest, '?');
   if (model === '') throw unknownModel(name);
@@ -72,5 +68,5 @@ function split(text: string, mark: string): string[] {
 const unknownModel = (name: string): AppError =>
   new AppError(
     'invalid_input',
-    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providerNames.join(', ')}, or scripted:FILE or cassette:FILE.`,
+    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providerName.options.join(', ')}, or scripted:FILE or cassette:FILE.`,
   );

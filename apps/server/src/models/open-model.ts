@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
-import type { Config } from '../config.js';
+import { AppError, type ProviderName } from '@belay/protocol';
 import { recordingModel, replayingModel } from './cassette/cassette-model.js';
 import type { Model } from './model.js';
-import { parseModelName, type ModelAddress, type ProviderName } from './model-name.js';
+import { parseModelName, type ModelAddress } from './model-name.js';
 import { outgoingFetch } from './outgoing-fetch.js';
 import { priceOf } from './prices.js';
+import type { ModelSetup } from './provider-keys.js';
 import { openAnthropic } from './providers/anthropic.js';
 import { openGoogle } from './providers/google.js';
 import { openOpenAICompatible } from './providers/openai-compatible.js';
@@ -23,7 +23,7 @@ const providers: Record<ProviderName, OpenProvider> = {
 };
 
 /** Opens a model by its name. Throws one sentence; says nothing of files, which are read when they are needed. */
-export function openModel(name: string, config: Config): Model {
+export function openModel(name: string, config: ModelSetup): Model {
   const address = parseModelName(name);
   if (address.kind === 'scripted') return scriptedModel(scriptFile(address.file, config));
   if (address.kind === 'provider') return providerModel(address, config);
@@ -32,7 +32,7 @@ export function openModel(name: string, config: Config): Model {
 }
 
 /** `example:NAME` is a session of the examples. */
-export function scriptFile(file: string, config: Config): string {
+export function scriptFile(file: string, config: ModelSetup): string {
   const example = /^example:([\w-]+)$/.exec(file)?.[1];
   if (example === undefined) return file;
   if (config.examples === undefined) {
@@ -42,23 +42,25 @@ export function scriptFile(file: string, config: Config): string {
 }
 
 /** What to do before the provider can be called; null when it can. */
-export function providerRemedy(provider: ProviderName, config: Config): string | null {
+export function providerRemedy(provider: ProviderName, config: ModelSetup): string | null {
   if (provider === 'openai-compatible') {
     return config.providers[provider].url
       ? null
-      : 'Set OPENAI_COMPATIBLE_BASE_URL (for Ollama http://127.0.0.1:11434/v1) and start the server again.';
+      : 'Set its address under Settings → Models, or OPENAI_COMPATIBLE_BASE_URL (for Ollama http://127.0.0.1:11434/v1) for the server.';
   }
   const variable = {
     openai: 'OPENAI_API_KEY',
     anthropic: 'ANTHROPIC_API_KEY',
     google: 'GOOGLE_GENERATIVE_AI_API_KEY',
   }[provider];
-  return config.providers[provider].key ? null : `Set ${variable} and start the server again.`;
+  return config.providers[provider].key
+    ? null
+    : `Set its key under Settings → Models, or ${variable} for the server.`;
 }
 
 function providerModel(
   { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
-  config: Config,
+  config: ModelSetup,
 ): Model {
   const remedy = providerRemedy(provider, config);
   if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);

@@ -1,5 +1,5 @@
 import type { TokenUsage } from './model.js';
-import type { ProviderName } from './model-name.js';
+import type { ProviderName } from '@belay/protocol';
 
 /** Dollars for a million tokens, and the tokens that a prompt may hold. */
 export interface Price {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { Config } from '../../config.js';
-import type { ProviderName } from '../model-name.js';
+import type { ProviderName } from '@belay/protocol';
+import type { ModelSetup } from '../provider-keys.js';
 
 /** What differs from provider to provider; the rest is `sdk-model.ts`. */
 export interface SdkProvider {
@@ -15,7 +15,7 @@ export interface SdkProvider {
 }
 
 export interface ProviderContext {
-  config: Config;
+  config: ModelSetup;
   fetch: typeof globalThis.fetch;
 }
 

@@ -3,6 +3,7 @@ import { BlobStore } from '../../sessions/blob-store.js';
 import { Live } from '../../sessions/live.js';
 import { TestLogs } from '../../testing/logs.js';
 import { ModelGateway } from '../model-gateway.js';
+import { ProviderKeys } from '../provider-keys.js';
 
 /** A gateway over a real log, for tests: hardly waits between tries, and keeps what streamed. */
 export class TestGateway {
@@ -17,7 +18,12 @@ export class TestGateway {
     const live = new Live();
     live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
     test.blobs = new BlobStore(test.logs.config);
-    test.gateway = new ModelGateway(test.logs.config, test.logs.log, live, test.blobs);
+    test.gateway = new ModelGateway(
+      new ProviderKeys(test.logs.config),
+      test.logs.log,
+      live,
+      test.blobs,
+    );
     test.gateway.retries = {
       tries: 3,
       firstSeconds: 0.01,

@@ -18,6 +18,11 @@ export const modelsQuery = queryOptions({
   queryFn: () => client.models(),
 });
 
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: () => client.providers(),
+});
+
 export const examplesQuery = queryOptions({
   queryKey: ['examples'],
   queryFn: () => client.examples(),
