@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { workdirOf, type Assignment } from './agents/agent.js';
+import { startingFiles, workdirOf, type Assignment } from './agents/agent.js';
 import type { Submission } from './carry.js';
-import { file, folder, under, type Entry } from './entries.js';
+import { file, folder, type Entry } from './entries.js';
 import {
   failed,
   invalid,
@@ -90,7 +90,9 @@ async function createBox(
     memoryMb: environment.memoryMb,
     network: network === 'declared' ? environment.network : 'none',
     files: [
-      ...startingFiles(assignment, step),
+      ...(task.carries.kind === 'files' || task.carries.kind === 'patch'
+        ? startingFiles(assignment, step)
+        : []),
       ...carriedBy(assignment, submission),
       file('/verify/removed', removed.join('\0')),
       ...(submission.patch ? [file('/verify/patch.diff', submission.patch)] : []),
@@ -105,13 +107,6 @@ const removing = (removed: string[]): string[] =>
   removed.length > 0
     ? ['sh', '-c', 'xargs -0 rm -rf -- < /verify/removed; exec "$@"', 'removing']
     : [];
-
-/** Where the container's state is carried, the starting files are among its changes already. */
-function startingFiles({ task, image }: Assignment, step: Step): Entry[] {
-  if (task.carries.kind !== 'files' && task.carries.kind !== 'patch') return [];
-  const workdir = workdirOf({ task, image });
-  return under(workdir, [folder(workdir), ...step.files]);
-}
 
 /** Of named files only plain ones: a link could lead to the tests. */
 function carriedBy({ task, image }: Assignment, { entries }: Submission): Entry[] {

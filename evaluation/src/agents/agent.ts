@@ -1,5 +1,6 @@
 import type { Submission } from '../carry.js';
 import type { Engine, ImageFacts } from '../engine/engine.js';
+import { folder, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 
 export type TaskImage = ImageFacts & { name: string };
@@ -47,3 +48,12 @@ export const free: Spent = { session: null, tokens: 0, dollars: 0 };
 
 export const workdirOf = ({ task, image }: Pick<Assignment, 'task' | 'image'>): string =>
   task.environment.workdir ?? image.workdir;
+
+/** What lies in the working folder before an agent works. An image's own folder keeps its owner. */
+export function startingFiles(assignment: Pick<Assignment, 'task' | 'image'>, step: Step): Entry[] {
+  const { carries, user } = assignment.task;
+  const workdir = workdirOf(assignment);
+  const isOurs = carries.kind === 'files' || (carries.kind === 'patch' && step.files.length > 0);
+  const root = isOurs ? ownedBy([folder(workdir)], Number(user ?? 0)) : [];
+  return [...root, ...under(workdir, step.files)];
+}

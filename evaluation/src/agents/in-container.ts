@@ -1,9 +1,9 @@
 import { changesOf, nothing, type Submission } from '../carry.js';
 import type { Box } from '../engine/box.js';
-import { file, folder, ownedBy, under, type Entry } from '../entries.js';
+import { file, folder, ownedBy, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
-import { free, workdirOf, type Agent, type Assignment, type Work } from './agent.js';
+import { free, startingFiles, workdirOf, type Agent, type Assignment, type Work } from './agent.js';
 
 /** What a program needs to work on a step. */
 export interface Program {
@@ -77,7 +77,7 @@ class InContainer implements Work {
       network: network === 'declared' ? task.environment.network : 'none',
       files: [
         ...agentFolders(task),
-        ...under(workdir, [folder(workdir), ...step.files]),
+        ...startingFiles(this.assignment, step),
         file('/belay/instruction.md', step.instruction),
         ...files,
       ],

@@ -1,7 +1,7 @@
 import { nothing, type Submission } from '../carry.js';
-import { file, tarOf, under } from '../entries.js';
+import { file, tarOf } from '../entries.js';
 import type { Task } from '../model.js';
-import { workdirOf, type Assignment } from './agent.js';
+import { startingFiles, workdirOf, type Assignment } from './agent.js';
 
 /** Makes the starting files a repository with one commit; what comes later is not in it. */
 export const gitInit = [
@@ -27,12 +27,15 @@ export async function patchOf(assignment: Assignment, changes: Submission): Prom
   const { task, image, engine, run, signal } = assignment;
   const workdir = workdirOf(assignment);
   const isWork = (path: string) => path.startsWith(`${workdir}/`) && !/\/\.git(\/|$)/.test(path);
-  const starting = under(workdir, task.steps[0]?.files ?? []);
+  const first = task.steps[0];
+  const starting = first ? startingFiles(assignment, first) : [];
   const entries = changes.entries.filter(({ path }) => isWork(path));
   const present = new Set(entries.map(({ path }) => path));
   // What came as files was added by us: it is in no image, so its removal is no change of the container.
-  const gone = starting.map(({ path }) => path).filter((path) => !present.has(path));
-  const removed = [...changes.removed.filter(isWork), ...(starting.length > 0 ? gone : [])];
+  const gone = starting
+    .filter(({ kind, path }) => kind !== 'folder' && !present.has(path))
+    .map(({ path }) => path);
+  const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
   const script = `cd "$1" && { ${setup}; } >&2 && tar -xf /belay/changes.tar -C / && { xargs -0 rm -rf -- < /belay/removed; } && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
   const box = await engine.create({

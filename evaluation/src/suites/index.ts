@@ -1,9 +1,20 @@
 import { AppError } from '@belay/protocol';
+import { harbor } from './harbor.js';
 import { humanEval } from './human-eval.js';
 import { mbpp } from './mbpp.js';
+import { polyglot } from './polyglot.js';
+import { sweBench } from './swe-bench.js';
+import { terminalBench } from './terminal-bench.js';
 import type { Suite } from './suite.js';
 
-export const suites: readonly Suite[] = [humanEval, mbpp];
+export const suites: readonly Suite[] = [
+  humanEval,
+  mbpp,
+  polyglot,
+  terminalBench,
+  harbor,
+  sweBench,
+];
 
 export function suiteNamed(name: string): Suite {
   const found = suites.find((suite) => suite.name === name);

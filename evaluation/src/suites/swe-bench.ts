@@ -1,0 +1,115 @@
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { file, hashOf, ownedBy } from '../entries.js';
+import type { Environment, Task } from '../model.js';
+import { dataFile, readLines } from './reading.js';
+import type { Suite } from './suite.js';
+import { judgeInstance } from './swe-bench-logs.js';
+import { evaluationScript, guard, recordedExit } from './swe-bench-scripts.js';
+
+/** Lists of tests come as JSON in a string, and as lists. */
+const testList = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (typeof value === 'string' ? parsedList(value) : value));
+
+function parsedList(text: string): string[] {
+  return text.trim() ? z.array(z.string()).parse(JSON.parse(text)) : [];
+}
+
+const instance = z.object({
+  repo: z.string(),
+  instance_id: z.string(),
+  base_commit: z.string().default(''),
+  patch: z.string().default(''),
+  test_patch: z.string().default(''),
+  problem_statement: z.string(),
+  FAIL_TO_PASS: testList.default([]),
+  PASS_TO_PASS: testList.default([]),
+  image: z.string().optional(),
+  eval_script: z.string(),
+  log_parser: z.string(),
+  eval_type: z.enum(['pass_and_fail', 'fail_only']).default('pass_and_fail'),
+  base_files: z.record(z.string(), z.string()).optional(),
+});
+export type Instance = z.infer<typeof instance>;
+
+/** SWE-bench instances of harness version 5: with their image or their files, and their evaluation script. */
+export const sweBench: Suite = {
+  name: 'swe-bench',
+  title: 'SWE-bench',
+  read: (path) =>
+    readLines(dataFile(path, /^(?!predictions).*\.jsonl?$/)).map((line) =>
+      taskOf(parsedInstance(line)),
+    ),
+};
+
+function parsedInstance(line: unknown): Instance {
+  const found = instance.safeParse(line);
+  if (found.success) return found.data;
+  throw new AppError(
+    'invalid_input',
+    `An instance cannot be read: ${z.prettifyError(found.error)}`,
+  );
+}
+
+const limits = { build: 1_800, agent: 1_800, verify: 1_800 };
+
+function taskOf(given: Instance): Task {
+  const files = Object.entries(given.base_files ?? {}).map(([path, text]) => file(path, text));
+  const own = files.length > 0;
+  const user = own ? 1000 : 0;
+  return {
+    suite: 'swe-bench',
+    id: given.instance_id,
+    environment: environmentOf(given),
+    user: own ? '1000' : null,
+    carries: { kind: 'patch' },
+    scoring: 'final',
+    tries: 1,
+    content: hashOf('swe-bench', given, limits),
+    steps: [
+      {
+        name: 'solve',
+        instruction: given.problem_statement,
+        files: ownedBy(files, user),
+        oracle: { kind: 'patch', patch: Buffer.from(given.patch) },
+        verifier: {
+          files: [
+            file('/verify/evaluate.sh', evaluationScript({ init: own }), 0o755),
+            file('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
+            file('/verify/guard.cjs', guard),
+          ],
+          folders: [],
+          command: ['bash', '/verify/evaluate.sh'],
+          env: {
+            HOME: '/tmp',
+            ...(given.log_parser === 'console_assert' && {
+              NODE_OPTIONS: '--require=/verify/guard.cjs',
+            }),
+          },
+          user: own ? '1000' : null,
+          collect: [],
+          judge: (outcome) => judgeInstance(given, outcome),
+        },
+        limits,
+        minReward: null,
+      },
+    ],
+  };
+}
+
+function environmentOf({ base_files, image, instance_id }: Instance): Environment {
+  const common = {
+    cpus: 1,
+    memoryMb: 2048,
+    workdir: '/testbed',
+    env: {},
+    network: 'none',
+  } as const;
+  if (base_files) return { ...common, image: { kind: 'toolchain', name: 'base' } };
+  if (image) return { ...common, image: { kind: 'image', name: image }, memoryMb: 4096 };
+  throw new AppError(
+    'invalid_input',
+    `${instance_id} has neither an image nor base_files: it cannot be run.`,
+  );
+}
