@@ -80,7 +80,7 @@ export const endingCases: ConformanceCase[] = [
 sh -c 'echo $$ >>'$F'; trap "" TERM INT HUP; while :; do sleep 1; done' &
 setsid sh -c 'echo $$ >>'$F'; exec sleep 600' &
 sh -c 'setsid sh -c "echo \\$\\$ >>'$F'; exec sleep 600" & exit 0'
-nohup sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1 &
+(trap '' HUP; exec sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1) &
 env -i PATH="$PATH" sh -c 'echo $$ >>'$F'; exec sleep 600' &
 (sh -c 'echo $PPID >>'$F; while :; do sleep 1; done) &
 ((sh -c 'echo $PPID >>'$F; while :; do sleep 1; done) & )
@@ -243,7 +243,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
         'close',
         `
 sh -c 'echo $$ >>'$F'; trap "" HUP TERM; while :; do sleep 1; done' &
-setsid nohup sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1 &
+(trap '' HUP; exec setsid sh -c 'echo $$ >>'$F'; exec sleep 600' >/dev/null 2>&1) &
 sh -c 'echo $$ >>'$F'; exec sleep 600'
 `,
       );
