@@ -112,3 +112,29 @@ test('waits for a server that is away', async () => {
   await until('stored', () => store.bytes.toString() === 'kept');
   output.close();
 });
+
+test('a closed terminal loses nothing of what waits, whether the server is slow or away', async () => {
+  const store = new Store();
+  let open = () => {};
+  store.gate = new Promise((resolve) => (open = resolve));
+  let away = false;
+  const output = new Output({
+    terminal: 'main',
+    start: 0,
+    changes,
+    onHold: () => undefined,
+    openStream: (meta) => (away ? Promise.reject(new Error('away')) : store.open(meta)),
+  });
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  for (let index = 0; index < 20; index += 1) output.receive(chunk, false);
+  await until('connected', () => store.stream !== undefined);
+  output.close();
+  away = true;
+  const broken = store.stream;
+  broken?.destroy();
+  await new Promise((closed) => broken?.once('close', closed));
+  open();
+  away = false;
+  await until('stored', () => store.bytes.length === 20 * chunk.length);
+  await until('ended', () => store.stream?.writableFinished === true);
+});

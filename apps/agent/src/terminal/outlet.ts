@@ -54,12 +54,11 @@ export class Outlet {
     });
   }
 
-  /** Ends the stream after what is left, if there is one. */
+  /** Nothing more is written to the tape: what is left of it is sent, then the stream ends. */
   close(): void {
-    this.#pump();
     this.#closed = true;
-    clearTimeout(this.#timer);
-    this.#stream?.end();
+    this.#timer?.unref();
+    this.#pump();
   }
 
   #pump(): void {
@@ -74,6 +73,7 @@ export class Outlet {
         break;
       }
     }
+    if (this.#closed && this.#sent >= tape.end) stream.end();
     this.options.onDrain();
   }
 
@@ -81,7 +81,6 @@ export class Outlet {
     try {
       const offset = this.#acknowledged;
       const stream = await this.options.open({ terminal: this.terminal, offset });
-      if (this.#closed) return void stream.end();
       this.#attach(stream, offset);
     } catch {
       // The server is away or refuses for now: the bytes wait, and the pty with them.
@@ -110,12 +109,13 @@ export class Outlet {
     this.#acknowledged = this.acknowledged;
     this.#stream = undefined;
     this.#sent = this.#acknowledged;
-    if (!this.#closed) this.#later();
+    if (!this.#closed || this.#acknowledged < this.tape().end) this.#later();
   }
 
   #later(): void {
-    if (this.#closed) return;
     this.#timer = setTimeout(() => void this.#connect(), this.#retry);
+    // What waits for a server that is away does not keep an agent alive that has ended.
+    if (this.#closed) this.#timer.unref();
     this.#retry = Math.min(lastRetry, this.#retry * 2);
   }
 }
