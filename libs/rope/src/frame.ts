@@ -24,7 +24,7 @@ export interface Encoded {
 type Path = (string | number)[];
 
 /** Bytes of a frame, at most: below the limit of the receiving socket, so that it is refused here and not there. */
-export const frameLimit = 60 * 2 ** 20;
+export const frameLimit = 80 * 2 ** 20;
 /** Longer heads travel as bytes: socket.io would escape the JSON a second time. */
 const longHead = 2 ** 15;
 

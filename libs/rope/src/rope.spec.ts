@@ -121,7 +121,7 @@ describe('calls', () => {
   it('that are too large are refused and leave the rope as it was', async () => {
     const { server, agent } = ropes();
     server.serve({ ...unused, add: async ({ a, b }) => ({ sum: a + b }) });
-    const huge = { bytes: Buffer.alloc(61 * 2 ** 20), list: [] };
+    const huge = { bytes: Buffer.alloc(81 * 2 ** 20), list: [] };
     await expect(agent.call('store', huge)).rejects.toMatchObject({ code: 'too_large' });
     expect(await agent.call('add', { a: 1 })).toEqual({ sum: 2 });
   });

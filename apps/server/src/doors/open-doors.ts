@@ -16,7 +16,7 @@ export function openDoors(app: NestExpressApplication): void {
   app.disable('x-powered-by');
   app.use(front({ config, identity: app.get(Identity), addresses: app.get(AddressCheck) }));
   app.useBodyParser('json', {
-    limit: '32mb',
+    limit: '80mb',
     strict: false,
     type: ({ url, headers }: IncomingMessage) =>
       !uploads.test(url ?? '') && /^application\/json\b/i.test(headers['content-type'] ?? ''),
