@@ -71,6 +71,8 @@ function bindings(commands: Iterable<Command>): Map<string, string> {
   return bound;
 }
 
+/** The editor takes its text through an element that is only said to be a text box. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
+  (target.isContentEditable ||
+    target.matches('input, textarea, select, [role=textbox], [role=application]'));

@@ -10,11 +10,15 @@ const components: Components = {
       {typeof src === 'string' && src ? ` at ${src}` : ''}]
     </span>
   ),
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noreferrer noopener">
-      {children}
-    </a>
-  ),
+  // An address that would run something is dropped before it comes here.
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} target="_blank" rel="noreferrer noopener">
+        {children}
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
   pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
   input: ({ checked }) => (
     <input type="checkbox" checked={checked ?? false} readOnly disabled aria-label="Step" />
