@@ -1,0 +1,75 @@
+import { Chromium, hides, press, shows, textOf } from '../chromium.js';
+import { describeSystem } from '../describe-system.js';
+import { start } from '../follow.js';
+import { run, script } from '../script.js';
+
+const chat = '[aria-label="Chat"]';
+const screen = '[aria-label="Terminal"] .xterm-rows';
+
+/** A turn that prints numbered lines for a while, and ends when a file comes. */
+const counts = (name: string) => ({
+  say: `Begin of ${name}.`,
+  calls: [
+    run(
+      `i=0; until [ -f ${name} ]; do i=$((i+1)); echo ${name}-$i; sleep 0.05; done; echo ${name}-was-the-end`,
+    ),
+  ],
+});
+
+describeSystem('a page that loses its server', (server) => {
+  const chromium = new Chromium();
+  beforeAll(() => chromium.start());
+  afterAll(() => chromium.dispose());
+
+  it('says so calmly and goes on exactly: after kill -9, while offline, after a reload; two viewers see the same', async () => {
+    const model = script(server.data, [counts('one'), counts('two'), { finish: 'All is there.' }]);
+    const session = await start(server, { task: 'Count', title: 'Counts', model });
+    const path = `/sessions/${session.id}`;
+    const go = (name: string) =>
+      server.client.sessions.call(session.id, 'files.write', { path: name, content: '' });
+    const page = await chromium.open(server, path);
+    const viewer = await chromium.open(server, path, { token: server.viewerToken });
+    await shows(page, screen, /one-\d+/);
+    await shows(viewer, screen, /one-\d+/);
+
+    await server.end('SIGKILL');
+    await shows(page, 'header', 'reconnecting, nothing is lost');
+    await shows(page, chat, 'Begin of one.');
+    await server.start();
+    session.follow();
+    await hides(page, 'header', 'reconnecting');
+    await hides(viewer, 'header', 'reconnecting');
+    await go('one');
+    await shows(page, screen, /two-\d+/);
+
+    await page.setOfflineMode(true);
+    await shows(page, chat, 'Begin of two.');
+    await page.setOfflineMode(false);
+    await page.reload();
+    await shows(page, screen, /two-\d+/);
+
+    // A viewer watches and does not touch.
+    await press(viewer, 'Stop', 'header');
+    await shows(viewer, 'body', /may (only )?(watch|read)|only (watch|read)s?/i);
+    expect((await server.client.sessions.get(session.id)).state).toBe('running');
+
+    await go('two');
+    await session.finished();
+    for (const each of [page, viewer]) {
+      await shows(each, 'header', 'finished');
+      await shows(each, screen, 'two-was-the-end');
+      await shows(each, chat, 'All is there.');
+      const said = await textOf(each, chat);
+      expect(said.split('Begin of one.')).toHaveLength(2);
+      expect(said.split('Begin of two.')).toHaveLength(2);
+      const rows = (await textOf(each, screen)).match(/two-\d+/g) ?? [];
+      expect(rows.length).toBeGreaterThan(1);
+      const numbers = rows.map((row) => Number(row.slice(4)));
+      expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
+    }
+    expect(await textOf(viewer, chat)).toBe(await textOf(page, chat));
+    expect(session.events.map(({ seq }) => seq)).toEqual(session.events.map((_, i) => i + 1));
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+});
