@@ -87,6 +87,8 @@ export interface BelayClient {
   /** Uploads a tar archive (with its .git, if any); answers the id to create a session with. */
   uploadWorkspace(tar: Uint8Array | ReadableStream<Uint8Array>): Promise<{ workspace: string }>;
   uploadBlob(bytes: Uint8Array, type: string): Promise<{ blob: string }>;
+  /** Whose token this is: `person` may do everything, `viewer` may watch. */
+  me(): Promise<{ role: 'person' | 'viewer' | null }>;
   models(): Promise<ModelChoice[]>;
   /** One short call of a model, to see that it works. */
   tryModel(model: string): Promise<{ text: string; seconds: number }>;

@@ -41,6 +41,7 @@ export function createClient(address: Address): BelayClient {
     },
     uploadWorkspace: (tar) => json('POST', '/api/workspaces', tar, 'application/x-tar'),
     uploadBlob: (content, type) => json('POST', '/api/blobs', content, type),
+    me: () => json('GET', '/api/me'),
     models: () => json('GET', '/api/models'),
     tryModel: (model) => json('POST', '/api/models/trial', { model }),
     providers: () => json('GET', '/api/providers'),

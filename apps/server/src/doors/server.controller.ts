@@ -33,6 +33,7 @@ import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
 import { Examples, type Example } from '../sessions/examples.js';
 import { Search, type Found } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';
+import { Identity, type Role } from './identity.js';
 
 class SearchQuery extends createZodDto(z.object({ q: z.string().max(1_000) })) {}
 class TrialBody extends createZodDto(z.object({ model: modelName })) {}
@@ -44,6 +45,7 @@ class RuleBody extends createZodDto(newRule) {}
 @Controller('api')
 export class ServerController {
   constructor(
+    private readonly identity: Identity,
     private readonly workspaces: WorkspaceStore,
     private readonly blobs: BlobStore,
     private readonly models: ModelGateway,
@@ -54,6 +56,12 @@ export class ServerController {
     private readonly rules: RulesStore,
     private readonly previews: RulePreviews,
   ) {}
+
+  /** Who the token is: a viewer is shown no buttons. */
+  @Get('me')
+  me(@Req() { headers }: Request): { role: Role | null } {
+    return { role: this.identity.role(headers) ?? null };
+  }
 
   @Post('workspaces')
   async uploadWorkspace(@Req() request: Request): Promise<{ workspace: string }> {

@@ -3,12 +3,14 @@ import { Plus, Search, Settings, Stethoscope } from 'lucide-react';
 import { Connection } from '@/features/sessions/connection';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
+import { useReadOnly } from '@/lib/role';
 
 const link =
   'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink [&.active]:text-ink [&.active]:font-medium';
 
 /** The bar over the pages outside a session. */
 export function TopBar() {
+  const readOnly = useReadOnly();
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-b bg-panel px-4">
       <Wordmark />
@@ -36,13 +38,15 @@ export function TopBar() {
           <span className="max-sm:sr-only">Commands</span>
           <kbd className="text-xs max-sm:hidden">{formatKeys('mod+k')}</kbd>
         </button>
-        <Link
-          to="/new"
-          className="inline-flex h-8 items-center gap-1.5 rounded-md bg-solid px-3 text-sm font-medium text-on-solid hover:opacity-90"
-        >
-          <Plus size={15} aria-hidden />
-          <span className="max-sm:sr-only">New session</span>
-        </Link>
+        {!readOnly && (
+          <Link
+            to="/new"
+            className="inline-flex h-8 items-center gap-1.5 rounded-md bg-solid px-3 text-sm font-medium text-on-solid hover:opacity-90"
+          >
+            <Plus size={15} aria-hidden />
+            <span className="max-sm:sr-only">New session</span>
+          </Link>
+        )}
       </div>
     </header>
   );

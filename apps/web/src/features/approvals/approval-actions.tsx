@@ -2,8 +2,9 @@ import { useState } from 'react';
 import type { ApprovalAnswer, ApprovalRequest } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
-import { client, recorded } from '@/lib/server';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { AlwaysForm } from './always-form';
 
 /** The three answers to a question that waits: once, always (a rule), no (with a reason). */
@@ -14,6 +15,7 @@ export function ApprovalActions({
   session: string;
   request: ApprovalRequest;
 }) {
+  const readOnly = useReadOnly();
   const [mode, setMode] = useState<'choose' | 'always' | 'no'>('choose');
   const [sent, setSent] = useState(false);
   const answer = (value: ApprovalAnswer) => {
@@ -26,7 +28,7 @@ export function ApprovalActions({
       }
     });
   };
-  if (recorded) return null;
+  if (readOnly) return null;
   if (mode === 'always')
     return (
       <AlwaysForm

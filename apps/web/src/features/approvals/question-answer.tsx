@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { client } from '@/lib/server';
+import { useReadOnly } from '@/lib/role';
 import { attempt } from '@/lib/toasts';
 
 interface QuestionAnswerProps {
@@ -12,14 +13,17 @@ interface QuestionAnswerProps {
 
 /** A question of the agent with its options and a line to answer freely. */
 export function QuestionAnswer({ session, question, options }: QuestionAnswerProps) {
+  const readOnly = useReadOnly();
   const [text, setText] = useState('');
   const answer = (value: string) => {
     setText('');
     attempt(() => client.sessions.message(session, { text: value, delivery: 'steer' }));
   };
+  const asked = <p className="text-sm font-medium whitespace-pre-wrap">{question}</p>;
+  if (readOnly) return asked;
   return (
     <div className="space-y-2">
-      <p className="text-sm font-medium whitespace-pre-wrap">{question}</p>
+      {asked}
       {options.length > 0 && (
         <div className="flex flex-wrap gap-2">
           {options.map((option) => (

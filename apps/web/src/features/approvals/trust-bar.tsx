@@ -4,8 +4,9 @@ import { isEnded, type OperationOutput, type workspaceOperations } from '@belay/
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
 import { Failed, Loading } from '@/components/ui/empty';
-import { client, recorded } from '@/lib/server';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { filesQuery } from '../code/files-query';
 import { useSummary } from '../sessions/queries';
 import { useIsPast, useLog, useSessionId } from '../sessions/session-context';
@@ -16,13 +17,14 @@ const guiding = /(^|\/)(AGENTS\.md|SKILL\.md)$/;
 
 /** A workspace's own guidance counts only after a person has read and trusted it. */
 export function TrustBar() {
+  const readOnly = useReadOnly();
   const session = useSessionId();
   const state = useSummary(session)?.state;
   const past = useIsPast();
   const trusted = useLog((log) => log.view.guidance !== null);
   const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
   const [open, setOpen] = useState(false);
-  const asks = !trusted && !past && !recorded && state !== undefined && !isEnded(state);
+  const asks = !trusted && !past && !readOnly && state !== undefined && !isEnded(state);
   const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
   const found = files.data?.entries.filter(({ path }) => guiding.test(path)) ?? [];
   if (!asks || !found.length) return null;

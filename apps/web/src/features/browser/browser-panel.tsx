@@ -4,14 +4,16 @@ import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import { client, live, recorded } from '@/lib/server';
+import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { BrowserConsole } from './browser-console';
 import { LiveView } from './live-view';
 
 /** The agent's browser: what it sees, live; a person can take over. */
 export function BrowserPanel() {
+  const readOnly = useReadOnly();
   const session = useSessionId();
   const past = useIsPast();
   const page = useView((view) => view.page);
@@ -61,7 +63,7 @@ export function BrowserPanel() {
           disabled={!page}
           onClick={() => setConsole(!console)}
         />
-        {!past && !recorded && (
+        {!past && !readOnly && (
           <Button small onClick={() => setHolding(!holding)}>
             {holding ? <Undo2 size={12} aria-hidden /> : <Hand size={12} aria-hidden />}
             {holding ? 'Hand back' : 'Take over'}

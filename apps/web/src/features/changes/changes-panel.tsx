@@ -7,8 +7,9 @@ import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
-import { client, recorded } from '@/lib/server';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { useChosen, usePlaces } from '../sessions/places';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { parseDiff } from './diff';
@@ -18,6 +19,7 @@ type Diff = OperationOutput<(typeof workspaceOperations)['workspace.diff']>;
 
 /** What the session, or one step of it, changed; a person accepts, rejects or comments each hunk. */
 export function ChangesPanel() {
+  const readOnly = useReadOnly();
   const session = useSessionId();
   const past = useIsPast();
   const commits = useView((view) => view.commits);
@@ -84,7 +86,7 @@ export function ChangesPanel() {
           <Empty title="No difference">The files are as they were.</Empty>
         )}
         {files.map((file) => (
-          <FileChanges key={file.path} file={file} decides={!past && !shown && !recorded} />
+          <FileChanges key={file.path} file={file} decides={!past && !shown && !readOnly} />
         ))}
         {diff.data?.truncated && (
           <p className="p-3 text-sm text-faint">

@@ -3,7 +3,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
-import { recorded } from '@/lib/server';
+import { useReadOnly } from '@/lib/role';
+
 import type { Entry } from '../sessions/log-view';
 import { useIsPast, useLog, useMoment, useView } from '../sessions/session-context';
 import { ChatEntry } from './chat-entry';
@@ -17,11 +18,12 @@ const keyOf = (row: Row | undefined): string | number =>
   row === undefined || row === 'draft' ? 'draft' : row.event.seq;
 
 export function ChatPanel() {
+  const readOnly = useReadOnly();
   return (
     <div className="flex h-full flex-col">
       <ChatList />
       <Thinking />
-      {!recorded && <MessageBox />}
+      {!readOnly && <MessageBox />}
     </div>
   );
 }

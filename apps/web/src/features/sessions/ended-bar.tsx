@@ -1,7 +1,8 @@
 import { isEnded, type SessionState, type SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { client, recorded } from '@/lib/server';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { useSessionId } from './session-context';
 import { useSummary } from './queries';
 
@@ -13,9 +14,10 @@ const words: Partial<Record<SessionState, string>> = {
 
 /** Why a session ended before its task was done, and how to go on. */
 export function EndedBar() {
+  const readOnly = useReadOnly();
   const id = useSessionId();
   const summary = useSummary(id);
-  if (recorded || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
+  if (readOnly || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
       <p className="line-clamp-2 min-w-0 flex-1 break-words" title={summary.reason ?? ''}>

@@ -9,6 +9,7 @@ import { useNow } from '@/lib/clock';
 import { count, dollars, duration } from '@/lib/format';
 import { client, recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { shareSession } from '../timeline/share';
 import { Connection } from './connection';
 import { fork, sessionActions } from './session-actions';
@@ -16,6 +17,7 @@ import { useSessionContext } from './session-context';
 import { useSummary } from './queries';
 
 export function SessionHeader() {
+  const readOnly = useReadOnly();
   const { id } = useSessionContext();
   const summary = useSummary(id);
   return (
@@ -27,8 +29,10 @@ export function SessionHeader() {
       </p>
       <Connection />
       {summary && <Figures summary={summary} />}
-      {summary && !recorded && <Controls summary={summary} />}
-      {recorded && <span className="text-sm text-faint">a recording</span>}
+      {summary && !readOnly && <Controls summary={summary} />}
+      {readOnly && (
+        <span className="text-sm text-faint">{recorded ? 'a recording' : 'you watch'}</span>
+      )}
     </header>
   );
 }

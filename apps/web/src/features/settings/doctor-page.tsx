@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
+import type { Check } from '@belay/client';
 import { TopBar } from '@/app/top-bar';
 import { Button } from '@/components/ui/button';
 import { Failed, Loading } from '@/components/ui/empty';
@@ -8,7 +9,7 @@ import { client } from '@/lib/server';
 
 /** Whether everything is there, and what to do where it is not: the first guide, and the doctor later. */
 export function DoctorPage() {
-  const checks = useQuery({ queryKey: ['checks'], queryFn: () => client.checks(), staleTime: 0 });
+  const checks = useQuery({ queryKey: ['checks'], queryFn: allChecks, staleTime: 0 });
   const broken = checks.data?.filter(({ ok }) => !ok).length ?? 0;
   return (
     <>
@@ -47,8 +48,11 @@ export function DoctorPage() {
               </li>
             ))}
           </ul>
-          {checks.data && broken === 0 && (
-            <p className="mt-4 text-sm">
+          {checks.data && (
+            <p className="mt-4 flex gap-4 text-sm">
+              <Link to="/settings" search={{ section: 'models' }} className="underline">
+                Set keys and try a model
+              </Link>
               <Link to="/new" className="underline">
                 Start a session
               </Link>
@@ -58,4 +62,21 @@ export function DoctorPage() {
       </main>
     </>
   );
+}
+
+/** What the server checks, and whether there is a model to call. */
+async function allChecks(): Promise<Check[]> {
+  const [checks, models] = await Promise.all([client.checks(), client.models()]);
+  const ready = models.filter(({ name, ready: set }) => set && !/^(scripted|cassette):/.test(name));
+  const names = ready.slice(0, 3).map(({ title }) => title);
+  const more = ready.length > names.length ? ` and ${ready.length - names.length} more` : '';
+  const model: Check = ready.length
+    ? { name: 'Model', ok: true, detail: `${names.join(', ')}${more} can be called.`, remedy: null }
+    : {
+        name: 'Model',
+        ok: false,
+        detail: 'No provider has a key, so only the demo can run.',
+        remedy: 'Paste a key under Settings → Models and keys, then try it there.',
+      };
+  return [...checks, model];
 }

@@ -4,8 +4,9 @@ import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
-import { client, live, recorded } from '@/lib/server';
+import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
 import { useChosen, usePlaces } from '../sessions/places';
 import { useSummary } from '../sessions/queries';
 import {
@@ -117,12 +118,14 @@ function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
 
 /** Who types, and the way to change it. */
 function Holder({ terminal }: { terminal: string }) {
+  const readOnly = useReadOnly();
   const session = useSessionId();
   const past = useIsPast();
   const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
   const hold = (next: 'agent' | 'user') =>
     attempt(() => live().request('terminal.hold', { session, terminal, holder: next }));
-  if (past || recorded) return <span className="text-xs text-faint">replay</span>;
+  if (past) return <span className="text-xs text-faint">replay</span>;
+  if (readOnly) return null;
   return holder === 'user' ? (
     <>
       <span className="text-xs text-amber">you type</span>

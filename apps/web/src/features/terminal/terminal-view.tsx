@@ -3,9 +3,10 @@ import { isEnded } from '@belay/protocol';
 import { useCommands, type Command } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
 import { usePhone } from '@/lib/media';
-import { live, recorded } from '@/lib/server';
+import { live } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
+import { useReadOnly } from '@/lib/role';
 import { useSummary } from '../sessions/queries';
 import { usePlaces } from '../sessions/places';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
@@ -90,7 +91,8 @@ function useSize(
   const rows = useView((view) => view.terminals.get(name)?.rows);
   const past = useIsPast();
   const phone = usePhone();
-  const fixed = past || phone || recorded || !state || isEnded(state);
+  const readOnly = useReadOnly();
+  const fixed = past || phone || readOnly || !state || isEnded(state);
   useEffect(() => {
     const seen = fixed ? room?.rows : undefined;
     if (columns && rows) screen?.resize(columns, seen ?? rows);

@@ -5,7 +5,8 @@ import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
-import { recorded } from '@/lib/server';
+import { useReadOnly } from '@/lib/role';
+
 import { attempt } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
 import { useLiveState, useSummary } from '../sessions/queries';
@@ -17,6 +18,7 @@ import { usePlayback } from './use-playback';
 
 /** One scrubber over the log. All panels show the moment it points at. */
 export function Timeline() {
+  const readOnly = useReadOnly();
   const context = useSessionContext();
   const { moment } = context;
   const at = useMoment((state) => state.at);
@@ -75,7 +77,7 @@ export function Timeline() {
         marks={marks}
         onMove={(seq) => lookAt(context, seq >= last ? null : seq)}
       />
-      {at !== null && summary && !recorded && (
+      {at !== null && summary && !readOnly && (
         <>
           <Button small onClick={() => attempt(() => fork(summary, at))}>
             <GitFork size={12} aria-hidden /> Fork here
