@@ -68,3 +68,19 @@ export async function changesOf(box: Box): Promise<Submission> {
     left: left.filter((path) => !folders.has(path)),
   };
 }
+
+/** Changes of one step and then of another. */
+export function after(before: Submission, later: Submission): Submission {
+  const entries = new Map(before.entries.map((entry) => [entry.path, entry]));
+  for (const gone of later.removed)
+    for (const path of entries.keys())
+      if (path === gone || path.startsWith(`${gone}/`)) entries.delete(path);
+  for (const entry of later.entries) entries.set(entry.path, entry);
+  const removed = [...before.removed, ...later.removed].filter((path) => !entries.has(path));
+  return {
+    ...later,
+    entries: [...entries.values()],
+    removed,
+    left: [...before.left, ...later.left],
+  };
+}

@@ -1,4 +1,4 @@
-import { changesOf, nothing, type Submission } from '../carry.js';
+import { after, changesOf, nothing, type Submission } from '../carry.js';
 import type { Box } from '../engine/box.js';
 import { file, folder, ownedBy, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
@@ -24,6 +24,7 @@ export function containerAgent(
 class InContainer implements Work {
   #image: string;
   #snapshots: string[] = [];
+  #carried = nothing;
 
   constructor(
     private readonly assignment: Assignment,
@@ -87,7 +88,11 @@ class InContainer implements Work {
   async #handIn(box: Box): Promise<Submission> {
     const { task } = this.assignment;
     const workdir = workdirOf(this.assignment);
-    if (task.carries.kind === 'container') return changesOf(box);
+    if (task.carries.kind === 'container') {
+      // A snapshot's own changes are those since the step before.
+      this.#carried = after(this.#carried, await changesOf(box));
+      return this.#carried;
+    }
     if (task.carries.kind === 'patch') {
       const changes = await changesOf(box);
       return patchOf(this.assignment, changes);

@@ -55,7 +55,14 @@ const assert = (value, ...more) => {
 };
 Object.defineProperty(console, 'assert', { value: assert, writable: false, configurable: false });
 Object.defineProperty(globalThis, 'console', { value: console, writable: false, configurable: false });
-const good = () => failed === 0 && require.main && require.main.loaded;
+const { prototype } = require('node:module');
+const { load } = prototype;
+let through = false;
+prototype.load = function (...args) {
+  load.apply(this, args);
+  if (this.id === '.') through = true;
+};
+const good = () => failed === 0 && through;
 const ending = (code) => reallyExit.call(process, good() ? code : code || 1);
 for (const name of ['reallyExit', 'exit', 'abort', 'kill'])
   Object.defineProperty(process, name, {

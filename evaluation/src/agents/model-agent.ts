@@ -1,0 +1,172 @@
+import type { BelayClient } from '@belay/client';
+import { isEnded, type SessionSummary } from '@belay/protocol';
+import { nothing, type Submission } from '../carry.js';
+import { entriesOf, tarOf, type Entry } from '../entries.js';
+import type { Step } from '../model.js';
+import { secondTry } from '../suites/polyglot.js';
+import {
+  startingFiles,
+  workdirOf,
+  type Agent,
+  type Assignment,
+  type Spent,
+  type Work,
+} from './agent.js';
+import { patchOf } from './repository.js';
+
+export interface ModelAgentOptions {
+  client: BelayClient;
+  /** `provider:model`, as everywhere. */
+  model: string;
+  budgets?: { steps?: number; tokens?: number; dollars?: number };
+}
+
+/**
+ * The platform's own agent: a session on the server for each trial, with the task's image and the task's working
+ * folder as its workspace. It is in the dashboard like any other session.
+ */
+export function modelAgent(options: ModelAgentOptions): Agent {
+  return {
+    name: 'model',
+    model: options.model,
+    begin: async (assignment) => new SessionWork(assignment, options),
+  };
+}
+
+/** The platform mounts the workspace here, whatever the image's working folder is. */
+const workspace = '/workspace';
+const pollMs = 500;
+
+class SessionWork implements Work {
+  #id: string | null = null;
+  #initial: Entry[] = [];
+
+  constructor(
+    private readonly assignment: Assignment,
+    private readonly options: ModelAgentOptions,
+  ) {}
+
+  async step(step: Step, feedback: string | null): Promise<Submission> {
+    const { client } = this.options;
+    if (this.#id === null) this.#id = (await this.#create(step)).id;
+    else await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
+    const timedOut = await this.#ended(this.#id, step.limits.agent, this.assignment.signal);
+    const { state, reason } = await client.sessions.get(this.#id);
+    return { ...(await this.#handIn(this.#id)), timedOut, note: reason ?? state };
+  }
+
+  spent(): Spent {
+    return this.#spent;
+  }
+  #spent: Spent = { session: null, tokens: 0, dollars: 0 };
+
+  /** The session stays: its replay is the record of the trial. */
+  async end(): Promise<void> {
+    if (!this.#id) return;
+    const { client } = this.options;
+    const { state, tokens, dollars } = await client.sessions.get(this.#id);
+    if (!isEnded(state)) await client.sessions.stop(this.#id);
+    this.#spent = { session: this.#id, tokens, dollars };
+  }
+
+  async #create(step: Step): Promise<SessionSummary> {
+    const { task, image, attempt } = this.assignment;
+    const { client, model, budgets } = this.options;
+    this.#initial = await this.#workspace(step);
+    const uploaded = await client.uploadWorkspace(new Uint8Array(await tarOf(this.#initial)));
+    return client.sessions.create({
+      task: this.#message(step, null),
+      title: `${task.id} · ${attempt}`.slice(0, 200),
+      model,
+      image: image.name,
+      workspace: uploaded.workspace,
+      approvals: 'auto',
+      egress: { profile: 'none' },
+      budgets: { ...budgets, seconds: step.limits.agent },
+      tags: ['evaluation', task.suite],
+    });
+  }
+
+  #message(step: Step, feedback: string | null): string {
+    const workdir = workdirOf(this.assignment);
+    if (feedback !== null) {
+      const { carries } = this.assignment.task;
+      return secondTry(feedback, carries.kind === 'files' ? carries.paths.join(' ') : 'the files');
+    }
+    return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}; it is put back there when you finish.`;
+  }
+
+  /** The working folder of the image with the step's files in it. */
+  async #workspace(step: Step): Promise<Entry[]> {
+    const { engine, image, run } = this.assignment;
+    const workdir = workdirOf(this.assignment);
+    const box = await engine.create({
+      run,
+      image: image.name,
+      command: ['true'],
+      user: 'root',
+      workdir: null,
+      env: {},
+      cpus: 1,
+      memoryMb: 512,
+      network: 'none',
+      files: startingFiles(this.assignment, step),
+    });
+    try {
+      const all = workdir === '/' ? [] : await box.read(workdir);
+      return all
+        .filter(({ path }) => path.startsWith(`${workdir}/`))
+        .map((entry) => ({ ...entry, path: entry.path.slice(workdir.length + 1) }));
+    } finally {
+      await box.remove();
+    }
+  }
+
+  /** Whether the clock ended it. A session that waits for a person has ended its work. */
+  async #ended(id: string, seconds: number, signal: AbortSignal): Promise<boolean> {
+    const { client } = this.options;
+    const deadline = Date.now() + seconds * 1000;
+    for (;;) {
+      const { state } = await client.sessions.get(id);
+      if (isEnded(state) || state === 'waiting') return false;
+      if (Date.now() > deadline || signal.aborted) {
+        await client.sessions.stop(id);
+        signal.throwIfAborted();
+        return true;
+      }
+      await new Promise((wake) => setTimeout(wake, pollMs));
+    }
+  }
+
+  /** The files that differ from what was uploaded, put back to the task's own working folder. */
+  async #handIn(id: string): Promise<Submission> {
+    const { task } = this.assignment;
+    const workdir = workdirOf(this.assignment);
+    const now = (await entriesOf(await this.options.client.sessions.export(id, 'tar')))
+      .map((entry) => ({ ...entry, path: entry.path.replace(/^\.\//, '') }))
+      .filter(({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path));
+    const before = new Map(this.#initial.map((entry) => [entry.path, entry]));
+    const changed = now.filter((entry) => {
+      const old = before.get(entry.path);
+      return !old?.bytes.equals(entry.bytes) || old.target !== entry.target;
+    });
+    const present = new Set(now.map(({ path }) => path));
+    const gone = this.#initial.filter(
+      ({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path) && !present.has(path),
+    );
+    const submission: Submission = {
+      ...nothing,
+      entries: changed.map((entry) => ({
+        ...entry,
+        path: `${workdir}/${entry.path}`,
+        uid: before.get(entry.path)?.uid ?? 0,
+        gid: before.get(entry.path)?.gid ?? 0,
+      })),
+      removed: gone.map(({ path }) => `${workdir}/${path}`),
+    };
+    // A patch is made in a fresh repository from all files that are there.
+    if (task.carries.kind !== 'patch') return submission;
+    const all = now.map((entry) => ({ ...entry, path: `${workdir}/${entry.path}` }));
+    return patchOf(this.assignment, { ...submission, entries: all });
+  }
+}

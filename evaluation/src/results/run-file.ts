@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { writeWhole } from './journal.js';
+
+/** What a run was asked to do: enough to go on with it. It holds no keys. */
+export const runFile = z.object({
+  version: z.literal(1),
+  suite: z.string(),
+  data: z.string(),
+  agent: z.string(),
+  model: z.string().nullable(),
+  tasks: z.array(z.string()),
+  attempts: z.int().positive(),
+  concurrency: z.int().positive(),
+  network: z.enum(['none', 'declared']),
+  fromMap: z.array(z.tuple([z.string(), z.string()])),
+  sandbox: z.string().nullable(),
+  created: z.string(),
+});
+export type RunFile = z.infer<typeof runFile>;
+
+export function saveRun(out: string, run: RunFile): void {
+  writeWhole(join(out, 'run.json'), `${JSON.stringify(run, undefined, 2)}\n`);
+}
+
+export function loadRun(out: string): RunFile {
+  const path = join(out, 'run.json');
+  if (!existsSync(path))
+    throw new AppError('not_found', `${out} holds no run: it has no run.json.`);
+  return runFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
