@@ -34,6 +34,8 @@ export async function runSession(task: string | undefined, options: RunOptions):
   const progress = outputTo(process.stderr);
   if (options.apply && !options.workspace)
     throw new AppError('invalid_input', 'Name the folder to change: --apply needs --workspace.');
+  if (!task && !options.example)
+    throw new AppError('invalid_input', 'Say what to do: belay run "TASK".');
   const folder = options.workspace && (await checkedFolder(options.workspace));
   const { client, live, url } = connect(options);
   try {
@@ -67,11 +69,9 @@ async function newSession(
   options: RunOptions,
 ): Promise<NewSession> {
   const example = options.example && (await exampleNamed(client, options.example));
-  const text = task ?? (example ? example.task : undefined);
-  if (!text) throw new AppError('invalid_input', 'Say what to do: belay run "TASK".');
   const model = options.model ?? process.env.BELAY_MODEL ?? (example ? example.model : undefined);
   return {
-    task: text,
+    task: task ?? (example ? example.task : ''),
     model: model ?? (await onlyModel(client)),
     image: options.image ?? null,
     workspace: example ? `example:${example.name}` : null,
