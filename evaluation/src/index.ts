@@ -1,8 +1,15 @@
-export * from './agents/agent.js';
-export * from './agents/baselines.js';
-export * from './engine/engine.js';
-export * from './engine/images.js';
-export * from './model.js';
-export * from './run.js';
-export * from './statistics.js';
-export * from './suites/index.js';
+export {
+  compareRuns,
+  preflightRun,
+  regradeRun,
+  reportRun,
+  resumeRun,
+  startRun,
+} from './evaluation.js';
+export type { NewRun, Surroundings } from './evaluation.js';
+export type { Comparison } from './compare.js';
+export type { FromMap } from './engine/images.js';
+export type { Cause, Trial, Verdict } from './model.js';
+export type { Validity } from './preflight.js';
+export type { Summary } from './results/summary.js';
+export { suites } from './suites/index.js';

@@ -89,6 +89,8 @@ export interface Task {
   scoring: 'mean' | 'final';
   /** Tries with the test output shown in between (Aider's protocol has two). */
   tries: number;
+  /** The tests that decide, where the format names them. */
+  tests?: { FAIL_TO_PASS: string[]; PASS_TO_PASS: string[]; type: 'pass_and_fail' | 'fail_only' };
   /** Hash over all that decides the verdict: environment, tests, solution, limits. */
   content: string;
 }

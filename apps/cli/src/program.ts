@@ -3,6 +3,7 @@ import { doctor } from './commands/doctor.js';
 import { printPatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
+import { evalCommand } from './eval-program.js';
 import { count, dollars, port, seconds, several } from './options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
@@ -36,6 +37,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('stop a session; log, files and history stay')
     .argument('<session>')
     .action(stopSession);
+  program.addCommand(evalCommand(exit));
   return program;
 }
 

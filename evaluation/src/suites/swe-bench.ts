@@ -66,6 +66,11 @@ function taskOf(given: Instance): Task {
     carries: { kind: 'patch' },
     scoring: 'final',
     tries: 1,
+    tests: {
+      FAIL_TO_PASS: given.FAIL_TO_PASS,
+      PASS_TO_PASS: given.PASS_TO_PASS,
+      type: given.eval_type,
+    },
     content: hashOf('swe-bench', given, limits),
     steps: [
       {

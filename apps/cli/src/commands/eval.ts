@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import {
+  compareRuns,
+  preflightRun,
+  regradeRun,
+  reportRun,
+  resumeRun,
+  startRun,
+  type FromMap,
+  type Summary,
+  type Surroundings,
+} from '@belay/evaluation';
+import { connect, dataFolder, type Where } from '../connection.js';
+import { exitCodes } from '../outcome.js';
+import { outputTo } from '../output.js';
+
+export interface EvalOptions extends Where {
+  suiteData: string;
+  agent: string;
+  model?: string;
+  tasks?: string;
+  sample?: number;
+  seed?: number;
+  attempts?: number;
+  concurrency?: number;
+  out?: string;
+  network?: 'none' | 'declared';
+  fromMap?: string[];
+  baseImage?: string;
+  preflight?: boolean;
+}
+
+/** `belay eval run`: a suite with an agent. Answers the exit code: 0 when every trial has a verdict. */
+export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
+  const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
+  return interruptible(out, options, async (around) => {
+    const { agent, model, sample, seed, attempts, concurrency, network } = options;
+    const summary = await startRun(
+      {
+        suite,
+        data: options.suiteData,
+        agent,
+        model,
+        tasks: options.tasks?.split(',').filter(Boolean),
+        sample,
+        seed,
+        attempts,
+        concurrency,
+        out,
+        network,
+        fromMap: options.fromMap?.map(fromLine),
+        sandbox: options.baseImage,
+      },
+      around,
+    );
+    if (!options.preflight) return summary;
+    await preflightRun(out, { ...around, cache: join(dataFolder(), 'evaluation') });
+    return reportRun(out, around);
+  });
+}
+
+export const evalResume = (out: string, options: Where): Promise<number> =>
+  interruptible(out, options, (around) => resumeRun(out, around));
+
+export const evalRegrade = (out: string, options: Where): Promise<number> =>
+  interruptible(out, options, (around) => regradeRun(out, around));
+
+export const evalPreflight = (out: string, options: Where): Promise<number> =>
+  interruptible(out, options, async (around) => {
+    await preflightRun(out, { ...around, cache: join(dataFolder(), 'evaluation') });
+    return reportRun(out, around);
+  });
+
+export function evalReport(out: string): void {
+  printSummary(out, reportRun(out));
+}
+
+/** `belay eval compare A B`: B against A, task by task. */
+export function evalCompare(a: string, b: string, { json }: { json?: boolean }): void {
+  const output = outputTo(process.stdout);
+  const found = compareRuns(a, b);
+  if (json) return output.line(JSON.stringify(found, undefined, 2));
+  const [low, high] = found.interval;
+  output.line(`${found.tasks} tasks in both: A ${percent(found.a)}, B ${percent(found.b)}`);
+  output.line(`B − A: ${points(found.difference)} (95 %: ${points(low)} to ${points(high)})`);
+  output.line(
+    `better ${found.better.length}, worse ${found.worse.length}; sign test p = ${found.p.toPrecision(2)}`,
+  );
+}
+
+/** Ctrl-C ends the containers; what was done is kept, and the command to go on is said. */
+async function interruptible(
+  out: string,
+  where: Where,
+  work: (around: Surroundings) => Promise<Summary>,
+): Promise<number> {
+  const progress = outputTo(process.stderr);
+  const stop = new AbortController();
+  const onSignal = () => stop.abort(new AppError('cancelled', 'interrupted'));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  const around: Surroundings = {
+    signal: stop.signal,
+    connect: () => {
+      const { client, live, url } = connect(where);
+      live.close();
+      return { client, url };
+    },
+    onTrial: ({ task, attempt, verdict }, { done, all }) =>
+      progress.line(
+        `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
+          verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
+        }`,
+      ),
+    onTask: ({ task, valid, why }, { done, all }) => {
+      if (!valid) progress.line(`${bar(done, all)} ${task} is flagged: ${why}`);
+    },
+  };
+  try {
+    const summary = await work(around);
+    printSummary(out, summary);
+    return summary.trials.done === summary.trials.all ? 0 : exitCodes.failed;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    progress.line(`Interrupted. Go on with: belay eval resume ${out}`);
+    return exitCodes.interrupted;
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+  }
+}
+
+function printSummary(out: string, summary: Summary): void {
+  const output = outputTo(process.stdout);
+  const [low, high] = summary.interval;
+  output.line(
+    `${summary.suite} · ${summary.model ?? summary.agent}: ${percent(summary.score)} (95 %: ${percent(low)} to ${percent(high)})`,
+  );
+  output.line(
+    `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,
+  );
+  for (const [k, value] of Object.entries(summary.passAt)) output.line(`${k}: ${percent(value)}`);
+  if (!summary.validity) output.line('validity: not checked (belay eval preflight)');
+  else {
+    const { checked, flagged } = summary.validity;
+    output.line(`validity: ${checked - flagged.length} of ${checked} tasks can be believed`);
+  }
+  output.line(join(out, 'report.html'));
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const points = (share: number) => `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} points`;
+
+function bar(done: number, all: number): string {
+  const filled = Math.round((20 * done) / Math.max(1, all));
+  return `[${'█'.repeat(filled)}${'·'.repeat(20 - filled)}] ${done}/${all}`;
+}
+
+/** `ubuntu:*=my/image` of `--from-map`. */
+function fromLine(text: string): FromMap[number] {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new AppError('invalid_input', `--from-map takes NAME=IMAGE, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,45 @@
+import type { Trial } from './model.js';
+import { mean, pairedDifference, signTest } from './statistics.js';
+
+export interface Comparison {
+  /** Tasks that both runs have. */
+  tasks: number;
+  a: number;
+  b: number;
+  /** B minus A, over tasks, with its 95 % interval. */
+  difference: number;
+  interval: [number, number];
+  better: string[];
+  worse: string[];
+  /** Of the exact two-sided sign test over tasks. */
+  p: number;
+}
+
+/** Compares two runs task by task: what differs between tasks is no noise then. */
+export function compareTrials(a: Trial[], b: Trial[]): Comparison {
+  const [first, second] = [byTask(a), byTask(b)];
+  const pairs = [...first].flatMap(([task, reward]) => {
+    const other = second.get(task);
+    return other === undefined ? [] : [{ task, a: reward, b: other, by: other - reward }];
+  });
+  const better = pairs.filter(({ by }) => by > 0).map(({ task }) => task);
+  const worse = pairs.filter(({ by }) => by < 0).map(({ task }) => task);
+  const { mean: difference, interval } = pairedDifference(pairs.map(({ by }) => by));
+  return {
+    tasks: pairs.length,
+    a: mean(pairs.map((pair) => pair.a)),
+    b: mean(pairs.map((pair) => pair.b)),
+    difference,
+    interval,
+    better,
+    worse,
+    p: signTest(better.length, worse.length),
+  };
+}
+
+function byTask(trials: Trial[]): Map<string, number> {
+  const tasks = new Set(trials.map(({ task }) => task));
+  const reward = (task: string) =>
+    mean(trials.filter((trial) => trial.task === task).map(({ verdict }) => verdict.reward));
+  return new Map([...tasks].map((task) => [task, reward(task)]));
+}
