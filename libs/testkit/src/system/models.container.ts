@@ -1,0 +1,97 @@
+import { isFact } from '@belay/protocol';
+import { ProviderServer } from '../../../../apps/server/src/models/testing/provider-server.js';
+import { chatCompletions, type WireCall } from '../../../../apps/server/src/models/testing/wire.js';
+import { start } from '../follow.js';
+import { run } from '../script.js';
+import { BelayServer } from '../server-process.js';
+
+const calling = (id: string, { operation, input }: ReturnType<typeof run>): WireCall => ({
+  id,
+  name: operation.replaceAll('.', '_'),
+  input: JSON.stringify(input),
+});
+
+describe('a model behind an OpenAI-compatible address', () => {
+  let provider: ProviderServer;
+  let server: BelayServer;
+  beforeAll(async () => {
+    provider = await ProviderServer.open();
+    server = new BelayServer(chatCompletions.environment(provider.url));
+    await server.start();
+  });
+  afterAll(async () => {
+    await server.dispose();
+    await provider.close();
+  });
+
+  it('drives a session end to end, its words live before they are an event', async () => {
+    const go = Promise.withResolvers<void>();
+    const reply = chatCompletions.reply({
+      text: 'I look around first.',
+      calls: [calling('call_1', run('echo from-the-model'))],
+    });
+    const firstWords = reply.findIndex((event) => event.includes('I look')) + 1;
+    provider.answer(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(reply.slice(0, firstWords).join(''));
+        void go.promise.then(() => response.end(reply.slice(firstWords).join('')));
+      },
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const finish = { id: 'call_2', name: 'finish', input: '{"summary":"Done."}' };
+        response.end(chatCompletions.reply({ calls: [finish] }).join(''));
+      },
+    );
+    const session = await start(server, { task: 'Look', model: chatCompletions.model });
+    session.close();
+    const early = await new Promise<string>((live) => {
+      server.live.watch(session.id, {
+        events: () => undefined,
+        delta: (_kind, text) => live(text),
+      });
+    });
+    expect('I look around first.').toContain(early);
+    const stored = await server.client.sessions.events(session.id);
+    expect(stored.some((event) => event.action === 'say')).toBe(false);
+    session.follow();
+    go.resolve();
+    const end = await session.finished();
+    expect(end.args).toMatchObject({ state: 'finished' });
+    expect(session.events.find((event) => isFact(event, 'say'))?.message).toBe(
+      'I look around first.',
+    );
+    expect(session.terminal()).toContain('from-the-model\r\n');
+    expect(JSON.stringify(provider.requests[1]?.body.messages)).toContain('from-the-model');
+    session.close();
+  });
+
+  it('is sent the same again after kill -9 of the agent: the log alone holds the conversation', async () => {
+    provider.requests.length = 0;
+    const answered = (calls: WireCall[], text?: string) => {
+      provider.answer((response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(chatCompletions.reply({ calls, ...(text && { text }) }).join(''));
+      });
+    };
+    answered([calling('call_1', run('echo remember; printf "é\\t日本"'))], 'First.');
+    answered([calling('call_2', run('cat missing.txt')), calling('call_3', run('pwd'))]);
+    const held = Promise.withResolvers<void>();
+    provider.answer(() => held.resolve()); // never answered: the agent dies while it waits for it
+    const session = await start(server, { task: 'Remember', model: chatCompletions.model });
+    await held.promise;
+    const { messages, ...rest } = provider.requests.at(-1)?.body ?? {};
+    await server.client.sessions
+      .call(session.id, 'terminal.run', { command: 'kill -9 $PPID', terminal: 'other' })
+      .catch(() => undefined);
+    await session.state('failed');
+    answered([{ id: 'call_4', name: 'finish', input: '{"summary":"Done."}' }]);
+    await server.client.sessions.restart(session.id);
+    await session.finished();
+    expect(provider.requests).toHaveLength(4);
+    const note = { role: 'user', content: 'The session was started again. Go on with the task.' };
+    const again = { ...rest, messages: [...(messages as object[]), note] };
+    expect(provider.requests.at(-1)?.body).toEqual(again);
+    session.close();
+  });
+});
