@@ -236,17 +236,34 @@ describe('recording', () => {
     await expect(none.export('zip')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('rejects when it cannot be written, and goes on once it can', async () => {
+  it('says once that it cannot be written, and goes on once it can', async () => {
     await bench.history.begin();
     const index = readFileSync(join(bench.state, 'history.git/index'));
     writeFileSync(join(bench.state, 'history.git/index'), 'broken');
     put('a');
-    await expect(bench.history.commit({ id: '1', message: 'x' })).rejects.toMatchObject({
-      code: 'internal',
-    });
+    for (const id of ['1', '2']) await bench.history.commit({ id, message: 'x' });
+    await expect(bench.history.export('zip')).rejects.toMatchObject({ code: 'internal' });
     writeFileSync(join(bench.state, 'history.git/index'), index);
+    await bench.history.commit({ id: '3', message: 'x' });
+    expect(bench.commits().map(({ id, message }) => [id, message])).toEqual([
+      [undefined, 'Recorded the workspace at the start'],
+      [undefined, expect.stringMatching(/^The history could not be written: .* git status failed/)],
+      ['3', 'Recorded a'],
+    ]);
+  });
+
+  it('that could not begin begins with a later step', async () => {
+    writeFileSync(join(bench.state, '..', 'file'), '');
+    symlinkSync('file', bench.state);
+    put('a');
+    await bench.history.begin();
+    await bench.history.commit({ id: '1', message: 'x' });
+    expect(bench.commits()).toEqual([]);
+    rmSync(bench.state);
     await bench.history.commit({ id: '2', message: 'x' });
-    expect(bench.files()).toEqual([[], ['a']]);
+    expect(bench.commits().map(({ message }) => message)).toEqual([
+      'Recorded the workspace at the start',
+    ]);
   });
 
   it('records what it can while files come and go', async () => {

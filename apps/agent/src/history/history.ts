@@ -1,7 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { AppError, fact, type Handlers, type workspaceOperations } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  fact,
+  type Handlers,
+  type workspaceOperations,
+} from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import { createTurns } from '../files/turns.js';
 import type { Journal } from '../journal.js';
@@ -39,9 +45,9 @@ export interface RecordedCall {
 export interface History {
   /** False where there is no git: nothing is recorded and the handlers answer `unavailable`. */
   readonly available: boolean;
-  /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. */
+  /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. Never rejects. */
   begin(): Promise<void>;
-  /** Records what a call changed, if anything. Rejects with `AppError` (`disk_full`, `internal`). Calls are recorded in order. */
+  /** Records what a call changed, if anything, in order. Never rejects: a history that cannot be written says so in the log. */
   commit(call: RecordedCall): Promise<void>;
   /** The latest state (recorded first) or a commit as bytes. Rejects with `AppError`. */
   export(format: ExportFormat, commit?: string): Promise<Readable>;
@@ -64,6 +70,9 @@ class GitHistory implements History {
   private readonly recorder: Recorder;
   private readonly steps: Steps;
   private readonly inTurn = createTurns();
+  private prepared = false;
+  /** What was told of the last failure; empty when the last step was recorded. */
+  private fault = '';
   private stepsSincePack = 0;
   private packing: Promise<void> = Promise.resolve();
 
@@ -78,18 +87,16 @@ class GitHistory implements History {
   }
 
   begin(): Promise<void> {
-    return this.inTurn(async () => {
-      mkdirSync(this.options.state, { recursive: true });
-      await prepareRepository(this.git);
-      const again = (await this.recorder.head()) !== null;
-      if (!again) await addTrackedFiles(this.git, this.recorder);
-      const message = again ? 'Changes since the last step' : 'The workspace at the start';
-      await this.record({ id: '', message });
-    });
+    return this.inTurn(() => this.telling(() => this.prepare()));
   }
 
   commit(call: RecordedCall): Promise<void> {
-    return this.inTurn(() => this.record(call));
+    return this.inTurn(() =>
+      this.telling(async () => {
+        if (!this.prepared) await this.prepare();
+        await this.record(call);
+      }),
+    );
   }
 
   async export(format: ExportFormat, commit?: string): Promise<Readable> {
@@ -120,6 +127,30 @@ class GitHistory implements History {
         return { files: rewound.files, commit: rewound.commit };
       }),
   };
+
+  private async prepare(): Promise<void> {
+    mkdirSync(this.options.state, { recursive: true });
+    await prepareRepository(this.git);
+    const again = (await this.recorder.head()) !== null;
+    if (!again) await addTrackedFiles(this.git, this.recorder);
+    this.prepared = true;
+    const message = again ? 'Changes since the last step' : 'The workspace at the start';
+    await this.record({ id: '', message });
+  }
+
+  /** The work goes on without its history; what is missing is recorded with the next step that can be. */
+  private async telling(task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+      this.fault = '';
+    } catch (thrown) {
+      const { message } = errorFrom(thrown);
+      if (message !== this.fault) {
+        await this.note(`The history could not be written: ${message}`).catch(() => undefined);
+      }
+      this.fault = message;
+    }
+  }
 
   private async record({ id, message, paths }: RecordedCall): Promise<void> {
     const recorded = await this.recorder.record({ message, call: id }, paths);

@@ -88,7 +88,8 @@ export class Recorder {
     const workspace = new WorkspaceFolder(this.git.places.workspace);
     return paths.flatMap((path) => {
       const below = relative(workspace.root, resolve(workspace.root, path));
-      if (below === '' || below.startsWith('..')) return below === '' ? ['.'] : [];
+      if (below === '') return ['.'];
+      if (below === '..' || below.startsWith('../')) return [];
       try {
         const { place, release } = workspace.hold(path);
         release();
