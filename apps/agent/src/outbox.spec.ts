@@ -16,7 +16,9 @@ describe('the outbox', () => {
   let refusal: AppError | undefined;
   let fail: ((events: AgentEvent[]) => AppError | undefined) | undefined;
   let outbox: Outbox;
+  let storedN: number;
   beforeEach(() => {
+    storedN = 0;
     sent.length = 0;
     stored.length = 0;
     refusal = undefined;
@@ -26,6 +28,8 @@ describe('the outbox', () => {
         sent.push(events.map(({ message }) => message));
         const error = fail?.(events);
         if (error) throw error;
+        // Like the server, which takes a gap for the loss of events.
+        for (const { n } of events) expect(n).toBe(++storedN);
         return events.map(({ n }) => n * 10);
       },
       stored: ({ message }, seq) => void stored.push([message, seq]),
@@ -57,15 +61,21 @@ describe('the outbox', () => {
     expect(stored).toEqual([['a', 10]]);
   });
 
-  it('leaves out one event that the server cannot take, not those around it', async () => {
-    fail = (events) =>
-      events.some(({ message }) => message === 'bad')
-        ? new AppError('invalid_input', 'This is broken.')
-        : undefined;
-    for (const word of ['a', 'bad', 'c']) outbox.append(event(word));
-    await outbox.flush();
-    expect(stored.map(([word]) => word)).toEqual(['a', 'c']);
-  });
+  it.each(['invalid_input', 'too_large'] as const)(
+    'leaves out one event that the server cannot take (%s), not those around it',
+    async (code) => {
+      fail = (events) =>
+        events.some(({ message }) => message === 'bad')
+          ? new AppError(code, 'This is broken.')
+          : undefined;
+      for (const word of ['a', 'bad', 'c']) outbox.append(event(word));
+      await outbox.flush();
+      outbox.append(event('d'));
+      await outbox.flush();
+      expect(stored.map(([word]) => word)).toEqual(['a', 'c', 'd']);
+      expect(refusal).toBeUndefined();
+    },
+  );
 
   it('gives up when a newer agent has the session', async () => {
     fail = () => new AppError('conflict', 'Another sandbox works on this session now.');

@@ -15,11 +15,18 @@ const batchEvents = 200;
 const batchBytes = 4 * 2 ** 20;
 const retryAfter = 1_000;
 
-/** The journal of a session: events go out in order, numbered by `n`, one batch at a time, until they are stored. */
+type Waiting = { after: number; resolve: () => void; reject: (error: unknown) => void };
+
+/**
+ * The journal of a session: events go out in order, one batch at a time, until they are stored. They are numbered
+ * when they are sent, so that one which is left out leaves no gap.
+ */
 export class Outbox implements Journal {
-  readonly #queue: AgentEvent[] = [];
-  readonly #waiting: { n: number; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  #n = 0;
+  readonly #queue: Omit<AgentEvent, 'n'>[] = [];
+  readonly #waiting: Waiting[] = [];
+  #appended = 0;
+  /** Stored or left out. */
+  #done = 0;
   #storedN = 0;
   #alone = 0;
   #sending = false;
@@ -29,16 +36,17 @@ export class Outbox implements Journal {
 
   append({ action, args, message, id, time = new Date().toISOString() }: NewEvent): void {
     if (this.#refusal) return;
-    this.#queue.push({ time, action, args, message, ...(id && { id }), n: ++this.#n });
+    this.#queue.push({ time, action, args, message, ...(id && { id }) });
+    this.#appended++;
     void this.#send();
   }
 
   /** Resolves when everything appended so far is stored; rejects when it never will be. */
   async flush(): Promise<void> {
     if (this.#refusal) throw this.#refusal;
-    if (this.#storedN >= this.#n) return;
+    if (this.#done >= this.#appended) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ n: this.#n, resolve, reject });
+    this.#waiting.push({ after: this.#appended, resolve, reject });
     await promise;
   }
 
@@ -62,23 +70,24 @@ export class Outbox implements Journal {
   async #sendBatch(): Promise<void> {
     const batch = this.#batch();
     try {
-      const seqs = await this.options.send(batch);
-      this.#take(batch, seqs);
+      this.#take(batch, await this.options.send(batch));
     } catch (thrown) {
       const error = errorFrom(thrown);
       if (final.has(error.code)) this.close(error);
-      else if (error.code !== 'invalid_input') await sleep(retryAfter);
+      else if (!bad.has(error.code)) await sleep(retryAfter);
       // One bad event must not hold back the good ones: they go alone, and it is left out.
-      else if (batch.length === 1) this.#take(batch, []);
+      else if (batch.length === 1) this.#leave(1);
       else this.#alone = batch.length;
     }
   }
 
   #batch(): AgentEvent[] {
-    if (this.#alone > 0) {
-      this.#alone--;
-      return this.#queue.slice(0, 1);
-    }
+    const batch = this.#alone > 0 ? this.#queue.slice(0, 1) : this.#asMuchAsFits();
+    if (this.#alone > 0) this.#alone--;
+    return batch.map((event, index) => ({ ...event, n: this.#storedN + 1 + index }));
+  }
+
+  #asMuchAsFits(): Omit<AgentEvent, 'n'>[] {
     let bytes = 0;
     const end = this.#queue.findIndex((event, index) => {
       bytes += JSON.stringify(event.args).length;
@@ -88,17 +97,25 @@ export class Outbox implements Journal {
   }
 
   #take(batch: AgentEvent[], seqs: number[]): void {
-    this.#queue.splice(0, batch.length);
+    this.#storedN += batch.length;
     batch.forEach((event, index) => {
-      this.#storedN = event.n;
       const seq = seqs[index];
       if (seq !== undefined) this.options.stored(event, seq);
     });
-    while (this.#waiting[0] && this.#waiting[0].n <= this.#storedN) {
+    this.#leave(batch.length);
+  }
+
+  /** The first events of the queue are done with. */
+  #leave(count: number): void {
+    this.#queue.splice(0, count);
+    this.#done += count;
+    while (this.#waiting[0] && this.#waiting[0].after <= this.#done) {
       this.#waiting.shift()?.resolve();
     }
   }
 }
 
+/** With these an event can never be stored, at no later time either. */
+const bad = new Set(['invalid_input', 'too_large']);
 /** With these the server never takes what is here: a newer agent has the session, or it is gone. */
 const final = new Set(['conflict', 'not_found', 'forbidden', 'unauthorized']);
