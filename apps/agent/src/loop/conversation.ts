@@ -102,7 +102,7 @@ class Fold {
     else if (isFact(event, 'guidance')) {
       for (const file of event.args.files) state.guidance.set(file.path, file.text);
     } else if (isFact(event, 'compact')) this.#compact(event.args);
-    else if (isFact(event, 'error')) this.#endSession();
+    else if (isFact(event, 'error')) this.#fail(event.seq);
     else if (event.id && operationNamed(event.action)) this.#begin(event.id, event);
   }
 
@@ -202,6 +202,12 @@ class Fold {
     }
     state.settings = args;
     state.items.push({ kind: 'text', text: args.task, images: args.images, pinned: true });
+  }
+
+  /** What was said before an error does not go on after it: that would fail again, and again. */
+  #fail(seq: number): void {
+    this.#hear(seq);
+    this.#endSession();
   }
 
   /** Whatever of the last reply has no result is not run any more. */

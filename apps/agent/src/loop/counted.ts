@@ -1,11 +1,12 @@
 import { isFact, operationNamed, type Event, type NewEvent } from '@belay/protocol';
 
 /** The events that count for the conversation: those that were rewound or restored are left out. */
-export function counted(events: readonly Event[]): Event[] {
+export function counted(events: readonly Event[]): readonly Event[] {
   const restored = new Set(
     events.filter((event) => isFact(event, 'restore')).map((event) => event.args.seq),
   );
-  let kept = events.filter((event) => !restored.has(event.seq));
+  let kept = events;
+  if (restored.size > 0) kept = kept.filter((event) => !restored.has(event.seq));
   for (const rewind of kept.filter((event) => isFact(event, 'rewind'))) {
     if (rewind.args.what === 'files') continue;
     kept = kept.filter((event) => !isUndone(event, rewind.args.seq, rewind.seq));
@@ -14,10 +15,16 @@ export function counted(events: readonly Event[]): Event[] {
 }
 
 function isUndone(event: Event, to: number, at: number): boolean {
-  if (event.seq <= to || event.seq === at) return false;
+  if (event.seq <= to || event.seq === at || isTrust(event)) return false;
   if (event.seq < at) return true;
   // A reply that was under way when the person rewound answers what no longer counts.
   return isFact(event, 'say') && (event.args.seen?.others ?? event.seq) < at;
+}
+
+/** Trust is in the workspace and what it says: going back in the conversation does not take it back. */
+function isTrust(event: Event): boolean {
+  if (isFact(event, 'result')) return event.args.operation === 'workspace.trust';
+  return event.action === 'workspace.trust' || event.action === 'guidance';
 }
 
 /** Whether the conversation or the loop depends on an event; the others need not be kept in memory. */
@@ -43,11 +50,7 @@ const passing = new Set([
  * comes after that reply.
  */
 export function ownOrder(events: readonly Event[]): Event[] {
-  return events
-    .filter(isOwn)
-    .map((event) => ({ event, place: place(event) }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ event }) => event);
+  return events.filter(isOwn).sort((a, b) => place(a) - place(b));
 }
 
 /** Whether the agent wrote an event; the calls that it makes for a person have that person as their source. */

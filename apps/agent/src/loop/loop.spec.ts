@@ -1,5 +1,6 @@
 import { AppError, fact, isFact } from '@belay/protocol';
 import { lastText, Stage, type StageOptions } from '../testing/stage.js';
+import { conversation } from './conversation.js';
 
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const write = { operation: 'files.write', input: { path: 'a.txt', content: 'x' } };
@@ -131,12 +132,14 @@ describe('the loop', () => {
   });
 
   it('pauses after the current call', async () => {
-    const running = Promise.withResolvers<void>();
+    const [begun, running] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     play({
       turns: [{ calls: [command] }],
-      handlers: { 'terminal.run': async () => (await running.promise, {}) as never },
+      handlers: {
+        'terminal.run': async () => (begun.resolve(), await running.promise, {}) as never,
+      },
     });
-    await stage.event('terminal.run');
+    await begun.promise;
     await stage.say(user('pause'));
     running.resolve();
     await stage.event('result');
@@ -147,12 +150,12 @@ describe('the loop', () => {
   });
 
   it('stops: the command is killed, later calls are not run, and a message goes on', async () => {
-    let signal: AbortSignal | undefined;
+    const begun = Promise.withResolvers<AbortSignal>();
     play({
       turns: [{ calls: [command, write] }, { calls: [read] }],
       handlers: {
         'terminal.run': (_, context) => {
-          signal = context.signal;
+          begun.resolve(context.signal);
           return new Promise((_resolve, reject) => {
             context.signal.addEventListener('abort', () => reject(context.signal.reason));
           });
@@ -161,10 +164,10 @@ describe('the loop', () => {
       },
     });
     stage.running = [{ terminal: 'main', command: 'npm test' }];
-    await stage.event('terminal.run');
+    const signal = await begun.promise;
     await stage.say(user('stop'));
     await stage.event('result');
-    expect(signal?.aborted).toBe(true);
+    expect(signal.aborted).toBe(true);
     expect(stage.killed).toEqual(['main']);
     expect(stage.results()[0]!.args).toMatchObject({
       ok: false,
@@ -307,6 +310,23 @@ describe('the loop', () => {
     await stage.event('finish');
   });
 
+  it('a model that fails again is not called again by itself', async () => {
+    const down = new AppError('model_failed', 'The provider is down.');
+    const heard = async () => {
+      await stage.message('Quick');
+      throw down;
+    };
+    play({ turns: [heard, down, down] });
+    await stage.event('error');
+    expect(conversation(stage.log).ended).toBe(true);
+    await stage.message('Try again');
+    await stage.event('error', 2);
+    expect(conversation(stage.log).ended).toBe(true);
+    await stage.message('And again');
+    await stage.event('error', 3);
+    expect(stage.requests).toHaveLength(3);
+  });
+
   it('a spent budget ends the work without another call', async () => {
     play({ turns: [new AppError('limit_reached', 'The budget is spent.')] });
     await stage.asked(1);
@@ -320,17 +340,19 @@ describe('the loop', () => {
   });
 
   it('a limit on wall time ends a command that runs, too', async () => {
+    const begun = Promise.withResolvers<void>();
     play({
       turns: [{ calls: [command] }],
       handlers: {
         'terminal.run': (_, { signal }) =>
           new Promise((_resolve, reject) => {
+            begun.resolve();
             signal.addEventListener('abort', () => reject(signal.reason));
           }),
       },
     });
     stage.running = [{ terminal: 'main', command: 'npm test' }];
-    await stage.event('terminal.run');
+    await begun.promise;
     await stage.say(
       fact('server', 'limit', {
         args: { budget: 'seconds', limit: 1, used: 1 },

@@ -9,8 +9,8 @@ const afterNote = 3;
 
 interface Done {
   operation: string;
-  /** The call and its result, without what differs from run to run. */
-  key: string;
+  /** The call and its result, without what differs from run to run; made when asked for, as it may be long. */
+  key(): string;
   failed: boolean;
   waits: boolean;
   noted: boolean;
@@ -40,7 +40,7 @@ function patternOf(all: Done[]): string | null {
   const done = all.filter((call) => !call.waits);
   const last = done.slice(-repeats);
   const [first] = last;
-  if (first && last.length === repeats && last.every((call) => call.key === first.key)) {
+  if (first && last.length === repeats && last.every((call) => call.key() === first.key())) {
     return `${first.operation} was called ${repeats} times in a row with the same result`;
   }
   const pairs = done.slice(-2 * alternations);
@@ -48,9 +48,9 @@ function patternOf(all: Done[]): string | null {
   if (
     a &&
     b &&
-    a.key !== b.key &&
     pairs.length === 2 * alternations &&
-    pairs.every((call, index) => call.key === (index % 2 === 0 ? a : b).key)
+    a.key() !== b.key() &&
+    pairs.every((call, index) => call.key() === (index % 2 === 0 ? a : b).key())
   ) {
     return `${a.operation} and ${b.operation} take turns with the same results`;
   }
@@ -85,7 +85,7 @@ function sinceLastWord(items: readonly Item[]): Done[] {
 function done(operation: string, input: unknown, answer: Answer): Done {
   return {
     operation,
-    key: JSON.stringify([operation, input, answer.ok, lasting(answer.output)]),
+    key: () => JSON.stringify([operation, input, answer.ok, lasting(answer.output)]),
     failed: !answer.ok,
     waits: lookers.has(operation) || isRunning(answer.output),
     noted: answer.note !== undefined,
