@@ -8,22 +8,30 @@ export interface ConsoleLine {
 
 const mostLines = 500;
 const mostNotes = 12;
+/** A page that nobody asks about may go on for hours. */
+const mostKept = 200;
 const longest = 500;
 
 /** What happens in a page besides what was asked for: told once with the next answer, and kept as a console. */
 export class Notes {
   readonly #notes: string[] = [];
+  #forgotten = 0;
   readonly #console: ConsoleLine[] = [];
 
   add(note: string): void {
-    if (!this.#notes.includes(note)) this.#notes.push(note);
+    if (this.#notes.includes(note)) return;
+    this.#notes.push(note);
+    if (this.#notes.length <= mostKept) return;
+    this.#notes.shift();
+    this.#forgotten += 1;
   }
 
   /** The notes since the last answer; the oldest give way. */
   take(): string[] {
     const notes = this.#notes.splice(0);
     if (notes.length <= mostNotes) return notes;
-    const rest = notes.length - mostNotes;
+    const rest = notes.length - mostNotes + this.#forgotten;
+    this.#forgotten = 0;
     return [`${rest} more notes; browser.console has the rest.`, ...notes.slice(-mostNotes)];
   }
 

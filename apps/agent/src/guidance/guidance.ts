@@ -1,5 +1,5 @@
 import { glob, realpath, stat, readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Handlers, workspaceOperations } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import { frontMatter } from './front-matter.js';
@@ -68,16 +68,19 @@ function foldersOf(workspace: string, paths: readonly string[]): string[] {
   const folders = new Set(['']);
   for (const path of paths) {
     const inside = isAbsolute(path) ? relative(workspace, path) : join(path);
-    if (inside.startsWith('..') || isAbsolute(inside)) continue;
     const parts = inside.split(sep).filter((part) => part !== '.' && part !== '');
+    if (parts[0] === '..' || isAbsolute(inside) || parts.some(isForeign)) continue;
     parts.forEach((_, index) => folders.add(parts.slice(0, index + 1).join('/')));
   }
   return [...folders];
 }
 
+/** What is installed there guides nobody: it is not what a person was shown and trusted. */
+const isForeign = (folder: string): boolean => folder === 'node_modules' || folder === '.git';
+
 async function find(workspace: string, patterns: string[]): Promise<string[]> {
   const found: string[] = [];
-  const exclude = (path: string) => /(^|\/)(node_modules|\.git)$/.test(path);
+  const exclude = (path: string) => isForeign(basename(path));
   try {
     for await (const path of glob(patterns, { cwd: workspace, exclude })) {
       found.push(path);
