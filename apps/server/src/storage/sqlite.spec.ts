@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely, sql } from 'kysely';
+import { storageError } from './database.js';
+import { sqlite } from './sqlite.js';
+
+interface Tables {
+  notes: { text: string };
+}
+
+describe('SQLite on a full disk', () => {
+  let folder: string;
+  let database: Kysely<Tables>;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'belay-sqlite-'));
+    database = new Kysely<Tables>({ dialect: sqlite(join(folder, 'belay.db')) });
+    await database.schema.createTable('notes').addColumn('text', 'text').execute();
+  });
+  afterEach(async () => {
+    await database.destroy();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says so, keeps nothing of the transaction, and works again when there is room', async () => {
+    const write = (text: string) =>
+      database.transaction().execute(async (transaction) => {
+        await transaction.insertInto('notes').values({ text: 'first' }).execute();
+        await transaction.insertInto('notes').values({ text }).execute();
+      });
+    // The same failure as a disk without room, from SQLite itself.
+    await sql`pragma max_page_count = 20`.execute(database);
+    const failure = await write('x'.repeat(200_000)).catch((error: unknown) => error);
+    expect(storageError(failure)).toMatchObject({ code: 'disk_full' });
+    expect(await database.selectFrom('notes').selectAll().execute()).toEqual([]);
+    await sql`pragma max_page_count = 100000`.execute(database);
+    await write('second');
+    expect(await database.selectFrom('notes').selectAll().execute()).toHaveLength(2);
+  });
+});
