@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'puppeteer-core';
+import { Chromium, pressOn, shows } from '../chromium.js';
+import { describeSystem } from '../describe-system.js';
+import { root } from '../environment.js';
+import { start } from '../follow.js';
+import { run, script } from '../script.js';
+
+const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** What axe finds wrong, as lines that say which rule, where and why. */
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(
+    async (values) =>
+      (await (window as unknown as { axe: Axe }).axe.run(document, {
+        runOnly: { type: 'tag', values },
+      })) as unknown as AxeResults,
+    tags,
+  );
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ''}`),
+  );
+}
+
+interface Axe {
+  run(what: Document, options: object): Promise<unknown>;
+}
+
+describeSystem('WCAG 2.2 AA', (server) => {
+  const chromium = new Chromium();
+  let ended = '';
+  let waiting = '';
+  beforeAll(async () => {
+    await chromium.start();
+    const model = script(server.data, [
+      {
+        reason: 'First a thought.',
+        say: '## Words\n\nWith `code`, a [link](https://example.com) and a table:\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+        calls: [
+          { operation: 'plan.update', input: { markdown: '- [x] one\n- [ ] two' } },
+          { operation: 'files.write', input: { path: 'a.js', content: 'const a = 1;\n' } },
+          run('printf "\\033[31mred\\033[0m\\n"; false'),
+        ],
+      },
+      { finish: 'Done.' },
+    ]);
+    const first = await start(server, { task: 'Show everything', model, tags: ['tag'] });
+    await first.finished();
+    first.close();
+    ended = first.id;
+    const asks = script(server.data, [{ calls: [run('echo may I')] }, { finish: 'done' }]);
+    const second = await start(server, { task: 'Ask', model: asks, approvals: 'ask' });
+    await second.state('waiting');
+    second.close();
+    waiting = second.id;
+  });
+  afterAll(() => chromium.dispose());
+
+  it.each(['light', 'dark'] as const)('holds on every page, %s', async (theme) => {
+    const page = await chromium.open(server);
+    await page.evaluate((name) => {
+      localStorage.setItem(
+        'belay.preferences',
+        JSON.stringify({ state: { theme: name }, version: 0 }),
+      );
+    }, theme);
+    const places: [path: string, within: string, text: string][] = [
+      ['/', 'main', 'Show everything'],
+      ['/new', 'main', 'Workspace'],
+      ['/settings', 'main', 'Notifications'],
+      ['/settings?section=models', 'main', 'ready'],
+      ['/settings?section=approvals', 'main', 'A new rule'],
+      ['/settings?section=shortcuts', 'main', 'Press a shortcut'],
+      ['/doctor', 'main', 'Docker'],
+      [`/sessions/${ended}`, '[aria-label="Chat"]', 'Done.'],
+      [`/sessions/${ended}?at=5`, '[aria-label="Chat"]', 'Showing event 5'],
+      [`/sessions/${waiting}`, '[aria-label="Chat"]', 'Allow once'],
+      ['/nowhere', 'body', 'There is no page'],
+    ];
+    for (const [path, within, text] of places) {
+      await page.goto(`${server.url}${path}`);
+      await shows(page, within, text);
+      expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
+    }
+    await page.goto(`${server.url}/sessions/${ended}`);
+    for (const panel of ['changes', 'usage', 'log']) {
+      await pressOn(page, `#tab-${panel}`);
+      await page.waitForSelector(`[role=tabpanel][aria-labelledby=tab-${panel}] *`);
+      expect({ panel, faults: await faults(page) }).toEqual({ panel, faults: [] });
+    }
+    await page.close();
+  });
+
+  it('holds on a phone', async () => {
+    const page = await chromium.open(server, '/', { width: 390, height: 844 });
+    await shows(page, 'main', 'Show everything');
+    expect(await faults(page)).toEqual([]);
+    await page.goto(`${server.url}/sessions/${waiting}`);
+    await shows(page, 'main', 'Allow once');
+    expect(await faults(page)).toEqual([]);
+    await page.close();
+  });
+
+  it('the page’s policy stops scripts and pictures from elsewhere', async () => {
+    const page = await chromium.open(server);
+    await shows(page, 'main', 'Show everything');
+    const stopped = await page.evaluate(
+      () =>
+        new Promise<string[]>((done) => {
+          const seen: string[] = [];
+          document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+            seen.push(effectiveDirective);
+            if (seen.length === 3) done(seen.toSorted());
+          });
+          const image = new Image();
+          image.src = 'https://evil.example/pixel.png';
+          const inline = document.createElement('script');
+          inline.textContent = 'window.pwned = 1';
+          document.body.append(image, inline);
+          void fetch('https://evil.example/').catch(() => undefined);
+        }),
+    );
+    expect(stopped).toEqual(['connect-src', 'img-src', 'script-src-elem']);
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    await page.close();
+  });
+});
