@@ -8,8 +8,10 @@ import { join } from 'node:path';
  */
 export function hostSettings({ env = process.env, home = homedir(), at = '' } = {}) {
   const read = (path) => (existsSync(at + path) ? readFileSync(at + path, 'utf8') : '');
+  const trusted = certificates(at, env);
   return [
-    ...certificates(at, env),
+    ...trusted,
+    ...chromiumPolicy(trusted),
     ...aptFiles(at, read),
     ...npmFiles(env, home, read),
     ...pipFiles(env, home, read),
@@ -49,11 +51,23 @@ function certificates(at, env) {
 
 /** update-ca-certificates takes one certificate for each file. */
 function splitBundle(text) {
-  const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-  return found.map((content, index) => ({
+  return certificatesIn(text).map((content, index) => ({
     path: `host/ca/extra-${index}.crt`,
     content: `${content}\n`,
   }));
+}
+
+const certificatesIn = (text) =>
+  text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+
+/** Chromium does not look at the system's certificates; a policy tells it of those that were added. */
+function chromiumPolicy(files) {
+  const found = files
+    .flatMap(({ content }) => certificatesIn(content))
+    .map((certificate) => certificate.replaceAll(/-----[^-]+-----|\s/g, ''));
+  if (found.length === 0) return [];
+  const content = `${JSON.stringify({ CACertificates: found })}\n`;
+  return [{ path: 'host/etc/chromium/policies/managed/host.json', content }];
 }
 
 /** The host's mirrors, when it is the Debian that images are made of; and its apt proxies. */

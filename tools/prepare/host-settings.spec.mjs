@@ -31,6 +31,13 @@ describe('what images inherit from the host', () => {
     expect(settings()['host/ca/corp-root.crt']).toBe('CERT');
   });
 
+  it('tells Chromium of them, too', () => {
+    const root = '-----BEGIN CERTIFICATE-----\nAAAA\nBBBB\n-----END CERTIFICATE-----\n';
+    put('usr/local/share/ca-certificates/corp.crt', root);
+    const policy = settings()['host/etc/chromium/policies/managed/host.json'];
+    expect(JSON.parse(policy)).toEqual({ CACertificates: ['AAAABBBB'] });
+  });
+
   it('takes npm registries, and never a token', () => {
     put(
       'home/me/.npmrc',
