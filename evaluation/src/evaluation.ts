@@ -190,6 +190,12 @@ function withPredicted(run: RunFile): RunFile {
   const tasks = run.tasks.filter((id) => counts.has(id));
   if (tasks.length === 0)
     throw new AppError('invalid_input', `${path} has no prediction for a task of the data.`);
+  const left = run.tasks.length - tasks.length;
+  if (left > 0 && run.suite === 'human-eval')
+    throw new AppError(
+      'invalid_input',
+      `${left} problems have no sample: that is no score. Name those that do with --tasks.`,
+    );
   const attempts = Math.min(...tasks.map((id) => counts.get(id) ?? 0));
   return { ...run, agent: `predictions:${resolve(path)}`, tasks, attempts };
 }

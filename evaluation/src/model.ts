@@ -33,6 +33,7 @@ export type Oracle =
   | { kind: 'script'; files: Entry[]; command: string[]; env: Record<string, string> };
 
 /** What of the agent's work reaches the verification. Everything else of its container is dropped. */
+/** Paths of `files` are below the working folder; one that ends with a slash is a folder with all in it. */
 export type Carried =
   | { kind: 'files'; paths: string[] }
   | { kind: 'patch' }

@@ -114,8 +114,10 @@ function carriedBy({ task, image }: Assignment, { entries }: Submission): Entry[
   if (carries.kind === 'patch') return [];
   if (carries.kind !== 'files') return entries;
   const workdir = workdirOf({ task, image });
-  const wanted = new Set(carries.paths.map((path) => `${workdir}/${path}`));
-  return entries.filter(({ path, kind }) => kind === 'file' && wanted.has(path));
+  const wanted = carries.paths.map((path) => `${workdir}/${path}`);
+  const isWanted = (path: string) =>
+    wanted.some((each) => (each.endsWith('/') ? path.startsWith(each) : path === each));
+  return entries.filter(({ path, kind }) => kind === 'file' && isWanted(path));
 }
 
 const mapValues = (record: Record<string, string>, change: (value: string) => string) =>

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { after, changesOf, nothing, type Submission } from '../carry.js';
 import type { Box } from '../engine/box.js';
 import { file, folder, ownedBy, type Entry } from '../entries.js';
@@ -100,7 +101,7 @@ class InContainer implements Work {
     const base = task.carries.kind === 'files' ? workdir : '/';
     const entries: Entry[] = [];
     for (const path of task.carries.paths)
-      entries.push(...(await box.read(path.startsWith('/') ? path : `${base}/${path}`)));
+      entries.push(...(await box.read(posix.resolve(base, path))));
     return { ...nothing, entries };
   }
 }

@@ -1,5 +1,5 @@
 import type { BelayClient } from '@belay/client';
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { isEnded, isFact, type SessionState, type SessionSummary } from '@belay/protocol';
 import { nothing, type Submission } from '../carry.js';
 import { entriesOf, tarOf, type Entry } from '../entries.js';
 import type { Step } from '../model.js';
@@ -37,9 +37,13 @@ export function modelAgent(options: ModelAgentOptions): Agent {
 const workspace = '/workspace';
 const pollMs = 500;
 
+const isOver = (state: SessionState): boolean => isEnded(state) || state === 'waiting';
+
 class SessionWork implements Work {
   #id: string | null = null;
   #initial: Entry[] = [];
+  /** The last event that was looked at. */
+  #seen = 0;
 
   constructor(
     private readonly assignment: Assignment,
@@ -49,7 +53,11 @@ class SessionWork implements Work {
   async step(step: Step, feedback: string | null): Promise<Submission> {
     const { client } = this.options;
     if (this.#id === null) this.#id = (await this.#create(step)).id;
-    else await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
+    else {
+      // Its end before this message is not its end after it.
+      this.#seen = (await client.sessions.get(this.#id)).lastSeq;
+      await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
+    }
     const timedOut = await this.#ended(this.#id, step.limits.agent, this.assignment.signal);
     const { state, reason } = await client.sessions.get(this.#id);
     return { ...(await this.#handIn(this.#id)), timedOut, note: reason ?? state };
@@ -127,8 +135,10 @@ class SessionWork implements Work {
     const { client } = this.options;
     const deadline = Date.now() + seconds * 1000;
     for (;;) {
-      const { state } = await client.sessions.get(id);
-      if (isEnded(state) || state === 'waiting') return false;
+      const events = await client.sessions.events(id, { after: this.#seen });
+      this.#seen = events.at(-1)?.seq ?? this.#seen;
+      const last = events.findLast((event) => event.action === 'state');
+      if (last && isFact(last, 'state') && isOver(last.args.state)) return false;
       if (Date.now() > deadline || signal.aborted) {
         await client.sessions.stop(id);
         signal.throwIfAborted();

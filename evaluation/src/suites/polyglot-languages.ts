@@ -7,6 +7,8 @@ export interface Language {
   toolchain: ToolchainName;
   /** Tests that the exercise skips for beginners run all the same. */
   unskip(test: Entry): Entry;
+  /** A folder that is carried whole, where solutions may have files of their own; it ends with a slash. */
+  sources?: string;
   /** Where a reference file goes, if not in the stub's place. */
   examplePlace?(path: string): string;
   verifier(files: {
@@ -77,6 +79,7 @@ const jars =
 const java: Language = {
   toolchain: 'java',
   unskip: replaced(/@Disabled\([^)]*\)/g, ''),
+  sources: 'src/main/java/',
   examplePlace: (path) => `src/main/java/${posix.basename(path)}`,
   verifier: () => ({
     files: [],

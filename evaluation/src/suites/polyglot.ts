@@ -49,7 +49,7 @@ function taskOf({ name, files }: TaskFolder, path: string): Task {
       network: 'none',
     },
     user: String(user),
-    carries: { kind: 'files', paths: solution },
+    carries: { kind: 'files', paths: language.sources ? [language.sources] : solution },
     scoring: 'final',
     tries: 2,
     content: hashOf('polyglot', [...files.values()], limits, verifier.command, verifier.env),

@@ -1,0 +1,121 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BelayServer, run, script } from '@belay/testkit';
+import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './evaluation.js';
+import { readTrials } from './results/journal.js';
+import { doubling, polyglotData, temporary, write } from './testing/fixtures.js';
+
+const { folder, remove } = temporary();
+afterAll(remove);
+
+const sandbox = process.env.BELAY_TEST_IMAGE;
+const never = { signal: new AbortController().signal };
+const problems = ['a', 'b', 'c', 'd'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
+const samples = problems.map(({ task_id }, index) => ({
+  task_id,
+  completion: index < 2 ? doubling.canonical_solution : '    return n\n',
+}));
+const jsonl = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+const data = write(join(folder, 'data'), {
+  'human-eval.jsonl': jsonl(problems),
+  'samples.jsonl': jsonl(samples),
+});
+const request = (out: string) => ({
+  suite: 'human-eval',
+  data: join(data, 'human-eval.jsonl'),
+  agent: `predictions:${join(data, 'samples.jsonl')}`,
+  out: join(folder, out),
+  sandbox,
+});
+const timeless = (summary: object) => ({ ...summary, created: 0, seconds: 0 });
+
+it('a run that was cut off goes on to the same report', async () => {
+  const whole = await startRun(request('whole'), never);
+  expect(whole).toMatchObject({ passed: 2, failed: 2, score: 0.5, trials: { done: 4, all: 4 } });
+  const stop = new AbortController();
+  const cut = startRun(
+    { ...request('cut'), concurrency: 1 },
+    {
+      signal: stop.signal,
+      onTrial: () => stop.abort(new Error('cut off')),
+    },
+  );
+  await expect(cut).rejects.toThrow('cut off');
+  const results = join(folder, 'cut/results.jsonl');
+  const before = readTrials(results).trials;
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.length).toBeLessThan(4);
+  appendFileSync(results, '{"key":"a line that was cut sh');
+  const resumed = await resumeRun(join(folder, 'cut'), never);
+  expect(timeless(resumed)).toEqual(timeless(whole));
+  expect(readTrials(results).trials.slice(0, before.length)).toEqual(before);
+  const native = (out: string) => readFileSync(join(folder, out, 'native/samples.jsonl'), 'utf8');
+  expect(native('cut')).toBe(native('whole'));
+  expect(native('whole')).toBe(jsonl(samples));
+  expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0 %');
+});
+
+it('what was handed in is graded again without an agent, and runs are compared', async () => {
+  await startRun({ ...request('oracle'), agent: 'oracle' }, never);
+  const regraded = await regradeRun(join(folder, 'whole'), never);
+  expect(regraded).toMatchObject({ passed: 2, failed: 2 });
+  expect(compareRuns(join(folder, 'whole'), join(folder, 'oracle'))).toMatchObject({
+    tasks: 4,
+    a: 0.5,
+    b: 1,
+    difference: 0.5,
+    better: ['Own/c', 'Own/d'],
+    worse: [],
+    p: 0.5,
+  });
+});
+
+it('preflight flags a task that nothing passes, and asks its cache the next time', async () => {
+  const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
+  const path = join(
+    write(join(folder, 'flagged'), { 'h.jsonl': jsonl([doubling, idle]) }),
+    'h.jsonl',
+  );
+  const out = join(folder, 'checked');
+  await startRun({ suite: 'human-eval', data: path, agent: 'nop', out, sandbox }, never);
+  const cache = join(folder, 'cache');
+  const found = await preflightRun(out, { ...never, cache });
+  expect(found.map(({ valid }) => valid)).toEqual([true, false]);
+  expect(found[1]?.why).toContain('Doing nothing passes');
+  expect(readdirSync(cache)).toHaveLength(2);
+  const trials = () => readFileSync(join(out, 'preflight/oracle/results.jsonl'), 'utf8');
+  const before = trials();
+  expect(await preflightRun(out, { ...never, cache })).toEqual(found);
+  expect(trials()).toBe(before);
+});
+
+describe('a model', () => {
+  const server = new BelayServer();
+  beforeAll(() => server.start());
+  afterAll(() => server.dispose());
+
+  it('works in a session of the server, with two tries for an exercise', async () => {
+    const data = polyglotData(join(folder, 'polyglot'));
+    const model = script(server.data, [
+      { calls: [run("printf 'def twice(n):\\n    return n\\n' > twice.py")] },
+      { finish: 'first' },
+      {
+        expect: 'See the testing errors above',
+        calls: [run("sed -i 's/return n/return n + n/' twice.py")],
+      },
+      { finish: 'second' },
+    ]);
+    const out = join(folder, 'model');
+    const connect = () => ({ client: server.client, url: server.url });
+    const summary = await startRun(
+      { suite: 'polyglot', data, agent: 'model', model, out, sandbox },
+      { ...never, connect },
+    );
+    expect(summary).toMatchObject({ passed: 1, passRates: { pass_rate_1: 0, pass_rate_2: 100 } });
+    const [trial] = readTrials(join(out, 'results.jsonl')).trials;
+    const session = await server.client.sessions.get(trial!.session!);
+    expect(session).toMatchObject({ state: 'finished', tags: ['evaluation', 'polyglot'] });
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
+    expect(existsSync(join(out, 'native/python/twice/.aider.results.json'))).toBe(true);
+  });
+});
