@@ -15,6 +15,8 @@ export interface GitPlaces {
 
 export interface RunOptions {
   input?: string;
+  /** `latin1` keeps the bytes of paths that are not UTF-8, in and out. */
+  encoding?: 'utf8' | 'latin1';
   /** Bytes of output after which git is ended and the answer is `truncated`. */
   limit?: number;
   signal?: AbortSignal;
@@ -26,20 +28,20 @@ export class Git {
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const { output } = await this.output(args, options);
-    return output.toString('utf8');
+    return output.toString(options.encoding ?? 'utf8');
   }
 
   /** Rejects with `AppError`: `cancelled`, `disk_full`, else `internal` with what git said. */
   async output(
     args: readonly string[],
-    { input, limit = Infinity, signal }: RunOptions = {},
+    { input = '', encoding = 'utf8', limit = Infinity, signal }: RunOptions = {},
   ): Promise<{ output: Buffer; truncated: boolean }> {
     const child = this.start(args);
     const ended = end(child);
     const stop = () => void child.kill('SIGKILL');
     signal?.addEventListener('abort', stop);
     child.stdin.on('error', () => undefined); // Git ended before it read all: its exit code says why.
-    child.stdin.end(input ?? '');
+    child.stdin.end(Buffer.from(input, encoding));
     const chunks: Buffer[] = [];
     let size = 0;
     child.stdout.on('data', (chunk: Buffer) => {

@@ -169,9 +169,20 @@ describe('recording', () => {
     put('turn/into');
     symlinkSync('/etc/passwd', join(bench.workspace, 'link'));
     put('sp ace "ü"\n', 'y');
+    const latin1 = Buffer.concat([Buffer.from(`${bench.workspace}/caf`), Buffer.of(0xe9)]);
+    writeFileSync(latin1, 'x');
     execFileSync('mkfifo', [join(bench.workspace, 'pipe')]);
     await bench.history.commit({ id: '1', message: 'x' });
-    expect(bench.files().at(-1)).toEqual(['link', 'sp ace "ü"\n', 'turn', 'turn/into']);
+    expect(bench.files().at(-1)).toEqual([
+      'caf\ufffd',
+      'link',
+      'sp ace "ü"\n',
+      'turn',
+      'turn/into',
+    ]);
+    rmSync(latin1);
+    await bench.history.commit({ id: '2', message: 'x' });
+    expect(bench.files().at(-1)).toEqual(['caf\ufffd']);
   });
 
   it('leaves out files above 50 MB and names them once', async () => {

@@ -17,7 +17,8 @@ export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<voi
     const stats = lstatSync(join(workspace, path), { throwIfNoEntry: false });
     return stats?.isSymbolicLink() || (stats?.isFile() && stats.size <= maxFileBytes);
   });
-  if (files.length > 0) await recorder.update(files);
+  if (files.length === 0) return;
+  await recorder.update(files.map((path) => Buffer.from(path).toString('latin1')));
 }
 
 function ignoredButTracked(binary: string, own: string, workspace: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
@@ -33,7 +33,10 @@ export interface Step {
   call: string;
 }
 
-/** Records the workspace as commits. The caller runs one recording at a time. */
+/**
+ * Records the workspace as commits. The caller runs one recording at a time. Names of files are bytes: those that
+ * git says and hears are kept as text in latin1.
+ */
 export class Recorder {
   /** Bytes staged since it was last set to 0. */
   stagedBytes = 0;
@@ -134,13 +137,15 @@ export class Recorder {
 
   private async updateIndex(flags: readonly string[], paths: readonly string[]): Promise<void> {
     const input = paths.map((path) => `${path}\0`).join('');
-    await this.git.run(['update-index', '-z', ...flags, '--stdin'], { input });
+    const args = ['update-index', '-z', ...flags, '--stdin'];
+    await this.git.run(args, { input, encoding: 'latin1' });
   }
 
   /** What differs from the index, and whether that differs from the last commit (`staged`). */
   private async scan(paths?: readonly string[]): Promise<Scan> {
     const only = paths ? ['--', ...paths] : [];
-    const output = await this.git.run(['status', '--porcelain', '-z', ...only]);
+    const args = ['status', '--porcelain', '-z', ...only];
+    const output = await this.git.run(args, { encoding: 'latin1' });
     const found: Scan = { staged: false, there: [], gone: [] };
     for (const entry of output.split('\0')) {
       const path = entry.slice(3);
@@ -158,9 +163,11 @@ export class Recorder {
     const workspace = new WorkspaceFolder(this.git.places.workspace);
     const { signal } = new AbortController();
     const files: string[] = [];
-    const options = { path, depth: 100, hidden: false, signal };
+    const options = { path: bytesOf(path).toString(), depth: 100, hidden: false, signal };
     for await (const entry of walkTree(workspace, options, () => undefined)) {
-      if (entry.kind === 'file' || entry.kind === 'link') files.push(entry.path);
+      if (entry.kind === 'file' || entry.kind === 'link') {
+        files.push(Buffer.from(entry.path).toString('latin1'));
+      }
     }
     return files;
   }
@@ -169,11 +176,11 @@ export class Recorder {
   private async worthKeeping(paths: readonly string[]): Promise<string[]> {
     const kept: string[] = [];
     for (const path of paths) {
-      const full = join(this.git.places.workspace, path);
+      const full = Buffer.concat([Buffer.from(`${this.git.places.workspace}/`), bytesOf(path)]);
       const stats = await lstat(full).catch(() => null);
       if (stats?.isFile()) {
         if (stats.size > maxFileBytes) {
-          this.leaveOut(path);
+          this.leaveOut(bytesOf(path).toString());
           continue;
         }
         const readable = await access(full, constants.R_OK).then(
@@ -199,6 +206,8 @@ export class Recorder {
     return parseChanges(await this.git.run(args));
   }
 }
+
+const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1');
 
 /** The last line of a commit's message: the call that made it. */
 export const callTrailer = 'Belay-Call: ';
