@@ -62,10 +62,12 @@ describe('going round in circles', () => {
       turns: [
         ...Array.from({ length: 8 }, () => call('terminal.read', {})),
         ...Array.from({ length: 8 }, () => call('terminal.run', { command: 'make' })),
+        ...Array.from({ length: 8 }, () => call('terminal.run', { command: 'sleep 30' })),
       ],
       handlers: {
         'terminal.read': async () => running as never,
-        'terminal.run': async () => running as never,
+        'terminal.run': async ({ command }) =>
+          (command === 'make' ? running : { ...running, status: 'exited' }) as never,
       },
     });
     await stage.event('finish');

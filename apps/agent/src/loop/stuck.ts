@@ -87,9 +87,15 @@ function done(operation: string, input: unknown, answer: Answer): Done {
     operation,
     key: () => JSON.stringify([operation, input, answer.ok, lasting(answer.output)]),
     failed: !answer.ok,
-    waits: lookers.has(operation) || isRunning(answer.output),
+    waits: lookers.has(operation) || isPause(operation, input) || isRunning(answer.output),
     noted: answer.note !== undefined,
   };
+}
+
+/** Such as `sleep 30` while something runs in the background. */
+function isPause(operation: string, input: unknown): boolean {
+  if (operation !== 'terminal.run' || typeof input !== 'object' || input === null) return false;
+  return 'command' in input && /^\s*sleep\s+[\d.]+[smh]?\s*$/.test(String(input.command));
 }
 
 function isRunning(output: unknown): boolean {

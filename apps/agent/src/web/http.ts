@@ -56,7 +56,7 @@ export function createHttp({ proxy, certificates }: HttpOptions): Http {
       const response = await send(url, request, { agent: agentFor(url), signal });
       const next = redirect(request, response);
       if (!next) return collect(url, response, signal);
-      response.resume();
+      response.destroy();
       request = next;
     }
     throw new AppError('unavailable', `${asked.url} redirects more than ${mostRedirects} times.`);
@@ -117,6 +117,9 @@ async function collect(
     }
   } catch (error) {
     throw failure(url, error, signal);
+  } finally {
+    // A decoder that is left in the middle leaves the connection open.
+    response.destroy();
   }
   return {
     url: url.href,
