@@ -1,21 +1,52 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { containerOf, idleSession, withServer } from './platform.mjs';
+import { containerOf, docker, idleSession, withServer } from './platform.mjs';
 
 export const title = 'memory of an idle agent (its cgroup)';
 
-/** The floor is a bare Node that does nothing, in the same image. */
+/** The floor is a Node that does nothing, in the same image and from the same volume. */
 export async function measure() {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
     const container = await containerOf(session.id);
-    await new Promise((done) => setTimeout(done, 3_000));
-    const { anonymous, total } = memoryOf(container.id);
-    session.close();
-    return [
-      { what: 'private memory', figure: anonymous / 2 ** 20, unit: 'MB', target: 25 },
-      { what: 'with shared pages and cache', figure: total / 2 ** 20, unit: 'MB', target: null },
-    ];
+    const bare = await bareNode();
+    try {
+      await new Promise((done) => setTimeout(done, 5_000));
+      const { anonymous, total } = memoryOf(container.id);
+      const floor = memoryOf(bare.id);
+      session.close();
+      return [
+        {
+          what: 'private memory',
+          figure: anonymous / 2 ** 20,
+          unit: 'MB',
+          target: 25,
+          floor: floor.anonymous / 2 ** 20,
+        },
+        {
+          what: 'with shared pages and cache',
+          figure: total / 2 ** 20,
+          unit: 'MB',
+          target: null,
+          floor: floor.total / 2 ** 20,
+        },
+      ];
+    } finally {
+      await bare.remove({ force: true });
+    }
   });
+}
+
+async function bareNode() {
+  const container = await docker.createContainer({
+    Image: process.env.BELAY_TEST_IMAGE,
+    Entrypoint: ['/opt/belay/node'],
+    Cmd: ['-e', 'setInterval(() => {}, 1e9)'],
+    User: '1000:1000',
+    Labels: { 'belay.bench': 'bare-node' },
+    HostConfig: { Binds: [`${process.env.BELAY_RUNTIME}:/opt/belay:ro`], Init: true },
+  });
+  await container.start();
+  return container;
 }
 
 /** Bytes of a container, by cgroup version 2 or 1: what is its own, and all that is charged to it. */

@@ -1,5 +1,6 @@
 import { idleSession, withServer } from './platform.mjs';
 import { percentile, timed } from './statistics.mjs';
+import { typist } from './typist.mjs';
 
 export const title = 'keystroke → its echo on the dashboard socket';
 
@@ -8,9 +9,7 @@ export async function measure() {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
     const { live } = server;
-    const terminal = { session: session.id, terminal: 'main' };
-    await live.request('terminal.hold', { ...terminal, holder: 'user' });
-    const echoed = typist(session, (data) => live.request('terminal.keys', { ...terminal, data }));
+    const echoed = await typist(server, session);
     await timed(5, echoed);
     const quiet = await timed(60, echoed);
     await live.request('terminal.open', { session: session.id, terminal: 'flood' });
@@ -34,14 +33,4 @@ export async function measure() {
       },
     ];
   });
-}
-
-/** Types one letter and waits until the terminal has printed one more of it. */
-function typist(session, type) {
-  return async () => {
-    const before = session.terminal().length;
-    const typed = type('x');
-    await session.until(() => session.terminal().length > before, 'the echo');
-    await typed;
-  };
 }

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
-const { BelayServer, Followed, containerOf, docker, script, start } = require('../../libs/testkit');
+const { BelayServer, Followed, containerOf, docker, idle, script } = require('../../libs/testkit');
+const { Live } = require('../../libs/client');
 
 export { containerOf, docker };
 
@@ -22,13 +23,9 @@ export async function withServer(environment, measure) {
 }
 
 /** A session that waits for a person, so that a measurement has its sandbox to itself. */
-export async function idleSession(server) {
-  const turns = [{ calls: [{ operation: 'ask', input: { question: 'Measured?' } }] }];
-  const session = await start(server, { task: 'Wait', model: script(server.data, turns) });
-  await session.state('waiting');
-  return session;
-}
-
+export const idleSession = (server) => idle(server);
+/** A viewer with a socket of its own; a proxy's address may stand in for the server's. */
+export const viewer = (server, url = server.url) => new Live({ url, token: server.token });
 export const playing = (server, turns) => script(server.data, turns);
 export const follow = (server, id) => new Followed(server, id);
 

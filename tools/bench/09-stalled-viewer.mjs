@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { idleSession, withServer } from './platform.mjs';
+import { percentile, timed } from './statistics.mjs';
+import { typist } from './typist.mjs';
+
+export const title =
+  'a viewer that stalls during 60 s of flood: the server’s memory, and other viewers';
+
+const seconds = 60;
+/** About 10 MB a second: many times what a stalled viewer could be sent, and little enough for a disk. */
+const flood =
+  'yes 0123456789abcdef | head -c 1000000 > /tmp/m; while :; do cat /tmp/m; sleep 0.1; done\r';
+
+/** The floor is the same flood without the stalled viewer. */
+export async function measure() {
+  return withServer({}, async (server) => {
+    const session = await idleSession(server);
+    const { live } = server;
+    const echoed = await typist(server, session);
+    const terminal = { session: session.id, terminal: 'flood' };
+    await live.request('terminal.open', terminal);
+    await live.request('terminal.hold', { ...terminal, holder: 'user' });
+    // Its bytes would only fill this process: they are counted by the stalled one, until it stalls.
+    session.terminals.set = keepOnly('main');
+    await live.request('terminal.keys', { ...terminal, data: flood });
+    await echoFor(5, echoed);
+    const floor = percentile(await echoFor(10, echoed), 0.95);
+    const before = residentOf(server.pid);
+    const stalled = await stall(server, session.id);
+    try {
+      const samples = await echoFor(seconds, echoed);
+      const growth = Math.max(0, residentOf(server.pid) - before);
+      const beside = percentile(samples, 0.95);
+      return [
+        { what: 'growth of the server', figure: growth / 2 ** 20, unit: 'MB', target: 20 },
+        {
+          what: 'echo to another viewer, p95',
+          figure: beside,
+          unit: 'ms',
+          target: Math.max(30, floor * 1.5),
+          floor,
+        },
+      ];
+    } finally {
+      stalled.kill('SIGKILL');
+      session.close();
+    }
+  });
+}
+
+async function echoFor(duration, echoed) {
+  const samples = [];
+  for (const end = Date.now() + duration * 1_000; Date.now() < end;) {
+    samples.push(...(await timed(1, echoed)));
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return samples;
+}
+
+/** Watches from a process of its own and stops that in the middle of the flood. */
+async function stall(server, session) {
+  const file = fileURLToPath(new URL('stalled-viewer.mjs', import.meta.url));
+  const child = spawn(process.execPath, [file, server.url, server.token, session], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGSTOP');
+  return child;
+}
+
+/** A `set` of a map of terminals that forgets all but one. */
+function keepOnly(name) {
+  return function set(terminal, bytes) {
+    return Map.prototype.set.call(this, terminal, terminal === name ? bytes : Buffer.alloc(0));
+  };
+}
+
+function residentOf(pid) {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(kilobytes) * 1024;
+}

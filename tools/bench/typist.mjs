@@ -1,0 +1,12 @@
+/** Takes a terminal over; each call types one letter and waits until the terminal has printed more. */
+export async function typist(server, session) {
+  const { live } = server;
+  const terminal = { session: session.id, terminal: 'main' };
+  await live.request('terminal.hold', { ...terminal, holder: 'user' });
+  return async () => {
+    const before = session.terminal().length;
+    const typed = live.request('terminal.keys', { ...terminal, data: 'x' });
+    await session.until(() => session.terminal().length > before, 'the echo');
+    await typed;
+  };
+}
