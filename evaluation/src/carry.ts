@@ -13,8 +13,10 @@ export interface Submission {
   timedOut: boolean;
   /** A verification even of an empty patch: that is what a baseline is for. */
   always: boolean;
-  /** What the agent said at its end, or why it failed. */
+  /** What the agent said at its end. */
   note: string;
+  /** Why the agent could not work, when that is not its own doing. */
+  broken: string | null;
 }
 
 export const nothing: Submission = {
@@ -25,6 +27,7 @@ export const nothing: Submission = {
   timedOut: false,
   always: false,
   note: '',
+  broken: null,
 };
 
 /** Programs and their settings: a changed one could answer for the tests. */

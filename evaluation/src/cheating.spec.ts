@@ -23,6 +23,10 @@ const images = new Images({
 });
 const { folder, remove } = temporary();
 let runs = 0;
+beforeAll(
+  () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
+  300_000,
+);
 afterAll(remove);
 
 async function trial(suite: string, data: string, agent: Agent): Promise<Trial> {

@@ -76,7 +76,7 @@ async function work(course: Course, trial: Trial): Promise<void> {
           verify(course.assignment, step, submission),
         );
         course.recorder.verified(name, verified);
-        tries.push(withTimeout(verified.verdict, submission, step));
+        tries.push(consideringAgent(verified.verdict, submission, step));
         feedback = verified.output.slice(-16_000);
         // Who does not look at the test output would hand in the same again.
         if (!course.agent.model) break;
@@ -97,8 +97,10 @@ async function work(course: Course, trial: Trial): Promise<void> {
   );
 }
 
-function withTimeout(verdict: Verdict, { timedOut }: Submission, step: Step): Verdict {
-  if (!timedOut || verdict.outcome === 'pass') return verdict;
+function consideringAgent(verdict: Verdict, { timedOut, broken }: Submission, step: Step): Verdict {
+  if (verdict.outcome === 'pass') return verdict;
+  if (broken) return invalid('agent_failed', broken);
+  if (!timedOut) return verdict;
   const detail = `The agent was ended after ${step.limits.agent} s. ${verdict.detail}`;
   return { ...verdict, cause: 'agent_timeout', detail };
 }

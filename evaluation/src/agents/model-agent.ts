@@ -60,7 +60,9 @@ class SessionWork implements Work {
     }
     const timedOut = await this.#ended(this.#id, step.limits.agent, this.assignment.signal);
     const { state, reason } = await client.sessions.get(this.#id);
-    return { ...(await this.#handIn(this.#id)), timedOut, note: reason ?? state };
+    // A provider that fails and a sandbox that dies say nothing about the model.
+    const broken = state === 'failed' ? (reason ?? 'The session failed.') : null;
+    return { ...(await this.#handIn(this.#id)), timedOut, note: reason ?? state, broken };
   }
 
   spent(): Spent {

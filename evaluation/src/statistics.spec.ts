@@ -1,0 +1,76 @@
+import { compareTrials } from './compare.js';
+import type { Trial } from './model.js';
+import { pairedDifference, passAtEveryK, passAtK, sample, signTest, wilson } from './statistics.js';
+
+it('pass@k is unbiased: the figures of five samples with 1, 3, 5 and 0 correct', () => {
+  const problems = [1, 3, 5, 0].map((c) => ({ n: 5, c }));
+  expect(passAtEveryK(problems)).toEqual({
+    'pass@1': 0.45,
+    'pass@2': 0.575,
+    'pass@3': 0.65,
+    'pass@4': 0.7,
+    'pass@5': 0.75,
+  });
+  expect(passAtK(6, 3, 2)).toBeCloseTo(1 - 3 / 15);
+});
+
+it('pass@k is reported up to the fewest samples, and not when a problem was never tried', () => {
+  expect(
+    Object.keys(
+      passAtEveryK([
+        { n: 3, c: 1 },
+        { n: 2, c: 2 },
+      ]),
+    ),
+  ).toEqual(['pass@1', 'pass@2']);
+  expect(
+    passAtEveryK([
+      { n: 3, c: 1 },
+      { n: 0, c: 0 },
+    ]),
+  ).toEqual({});
+});
+
+it('Wilson’s interval holds at the ends', () => {
+  expect(wilson(0, 10)[0]).toBe(0);
+  expect(wilson(0, 10)[1]).toBeCloseTo(0.2775, 3);
+  expect(wilson(5, 10)[0]).toBeCloseTo(0.2366, 3);
+  expect(wilson(10, 10)).toEqual([expect.closeTo(0.7225, 3), expect.closeTo(1)]);
+});
+
+it('a sample is decided by its seed, keeps the order and repeats nothing', () => {
+  const all = Array.from({ length: 50 }, (_, index) => index);
+  const ten = sample(all, 10, 7);
+  expect(sample(all, 10, 7)).toEqual(ten);
+  expect(sample(all, 10, 8)).not.toEqual(ten);
+  expect(new Set(ten).size).toBe(10);
+  expect(ten).toEqual(ten.toSorted((a, b) => a - b));
+});
+
+it('the exact sign test', () => {
+  expect(signTest(0, 0)).toBe(1);
+  expect(signTest(5, 0)).toBeCloseTo(2 / 32);
+  expect(signTest(3, 3)).toBe(1);
+});
+
+it('a difference of pairs has an interval around it, the same each time', () => {
+  const found = pairedDifference([1, 0, 0, 1, 0, -1, 1, 0]);
+  expect(found.mean).toBe(0.25);
+  expect(found.interval[0]).toBeLessThan(0.25);
+  expect(found.interval[1]).toBeGreaterThan(0.25);
+  expect(pairedDifference([1, 0, 0, 1, 0, -1, 1, 0])).toEqual(found);
+});
+
+it('a comparison is over the tasks that both runs have', () => {
+  const trial = (task: string, reward: number) => ({ task, verdict: { reward } }) as Trial;
+  const a = [trial('x', 0), trial('x', 1), trial('y', 1), trial('only a', 1)];
+  const b = [trial('x', 1), trial('y', 0), trial('only b', 0)];
+  expect(compareTrials(a, b)).toMatchObject({
+    tasks: 2,
+    a: 0.75,
+    b: 0.5,
+    difference: -0.25,
+    better: ['x'],
+    worse: ['y'],
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { matches, withoutChmod } from '../engine/images.js';
+import type { Outcome, Task } from '../model.js';
+import {
+  doubling,
+  harborData,
+  humanEvalData,
+  polyglotData,
+  sweBenchData,
+  temporary,
+  terminalBenchData,
+  write,
+} from '../testing/fixtures.js';
+import { judgeReward } from './harbor-reward.js';
+import { suiteNamed } from './index.js';
+import { readFolders } from './reading.js';
+import { judgeInstance } from './swe-bench-logs.js';
+import type { Instance } from './swe-bench.js';
+import { judgePytest } from './terminal-bench.js';
+import { jestCounts, junitCounts } from './test-reports.js';
+
+const { folder, remove } = temporary();
+afterAll(remove);
+const at = (name: string) => join(folder, name);
+
+const makers = {
+  'human-eval': humanEvalData,
+  polyglot: polyglotData,
+  'terminal-bench': terminalBenchData,
+  harbor: harborData,
+  'swe-bench': sweBenchData,
+};
+
+/** What an agent can see: its image’s context, its files and the instruction. */
+function visible({ environment, steps }: Task): string {
+  const context = environment.image.kind === 'build' ? environment.image.files : [];
+  const files = [...context, ...steps.flatMap((step) => step.files)];
+  return [...files.map(({ path, bytes }) => path + bytes.toString()), steps[0]?.instruction].join();
+}
+
+it.each(Object.entries(makers))('%s: the agent sees neither tests nor solution', (suite, make) => {
+  const [task] = suiteNamed(suite).read(make(at(suite)));
+  expect(visible(task!)).not.toMatch(/assert|return 2|42|test_answer|solve\.sh|n \+ n;/);
+  expect(JSON.stringify(task)).toMatch(/verifier/);
+});
+
+it('a gzipped file and a packed folder are the same tasks', () => {
+  mkdirSync(at('packed'));
+  writeFileSync(at('packed/HumanEval.jsonl.gz'), gzipSync(JSON.stringify(doubling)));
+  const [plain] = suiteNamed('human-eval').read(at('human-eval'));
+  const [zipped] = suiteNamed('human-eval').read(at('packed'));
+  expect(zipped!.content).toBe(plain!.content);
+  const files = [...readFolders(polyglotData(at('folders')), '.meta/config.json')[0]!.files];
+  const texts = Object.fromEntries(files.map(([path, { bytes }]) => [path, bytes.toString()]));
+  write(at('archive'), { 'tasks.jsonl': JSON.stringify({ task: 'python/twice', files: texts }) });
+  const content = (name: string) => suiteNamed('polyglot').read(at(name))[0]!.content;
+  expect(content('archive')).toBe(content('folders'));
+});
+
+it('says what is wrong with data', () => {
+  expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('There is nothing at');
+  write(at('bad'), { 'x.jsonl': '{"a":1}\nno json\n' });
+  expect(() => suiteNamed('swe-bench').read(at('bad'))).toThrow('line 2, is not JSON');
+  expect(() => suiteNamed('chess')).toThrow('There is no suite chess');
+});
+
+it('COPY --chmod becomes a RUN', () => {
+  expect(withoutChmod('COPY --chmod=755 a.sh /a.sh')).toEqual([
+    'COPY a.sh /a.sh',
+    'RUN chmod 755 /a.sh',
+  ]);
+  expect(withoutChmod('COPY --chmod=644 x/a b /to/').at(1)).toBe('RUN chmod 644 /to/a /to/b');
+  expect(withoutChmod('COPY a /b')).toEqual(['COPY a /b']);
+  expect(matches('*/t-bench/*', 'ghcr.io/org/t-bench/python-3-13:2025')).toBe(true);
+  expect(matches('ubuntu:*', 'my/ubuntu:24.04')).toBe(false);
+});
+
+const outcome = (more: Partial<Outcome>): Outcome => ({
+  exitCode: 0,
+  output: '',
+  files: new Map(),
+  ...more,
+});
+const report = (tests: number, failures: number) =>
+  Buffer.from(
+    `<testsuites><testsuite name="x" errors="0" failures="${failures}" tests="${tests}">`,
+  );
+
+it('reports of JUnit and Jest are counted', () => {
+  expect(junitCounts(report(3, 1))).toEqual({ tests: 3, failed: 1 });
+  expect(junitCounts(Buffer.from('no xml'))).toBeUndefined();
+  const jest = { numPassedTests: 2, numFailedTests: 1, numFailedTestSuites: 1 };
+  expect(jestCounts(Buffer.from(JSON.stringify(jest)))).toEqual({ tests: 3, failed: 2 });
+});
+
+it('Terminal-Bench: the summary must list tests, all passed, and agree with the report', () => {
+  const summary = (lines: string) => `=== short test summary info ===\n${lines}\n`;
+  const path = '/verify-{proof}/report.xml';
+  const judge = (lines: string, found?: Buffer) =>
+    judgePytest(outcome({ output: summary(lines), files: new Map(found ? [[path, found]] : []) }));
+  expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', report(3, 0)).outcome).toBe('pass');
+  expect(judge('PASSED a::b\nFAILED c - no', report(2, 1)).outcome).toBe('fail');
+  expect(judge('PASSED a::b').cause).toBe('no_result');
+  expect(judge('PASSED a::b\nPASSED c', report(1, 0)).cause).toBe('no_result');
+  expect(judge('', report(0, 0)).cause).toBe('no_result');
+  expect(judgePytest(outcome({ output: 'PASSED a' })).cause).toBe('no_result');
+});
+
+it('Harbor: reward.json wins, and no reward is no zero', () => {
+  const judge = (files: Record<string, string>) =>
+    judgeReward(
+      outcome({
+        files: new Map(
+          Object.entries(files).map(([name, text]) => [
+            `/logs/verifier/${name}`,
+            Buffer.from(text),
+          ]),
+        ),
+      }),
+      { usesPytest: false },
+    );
+  expect(judge({ 'reward.txt': '1\n' })).toMatchObject({ outcome: 'pass', reward: 1 });
+  expect(judge({ 'reward.txt': '1', 'reward.json': '{"reward": 0.5}' })).toMatchObject({
+    outcome: 'fail',
+    reward: 0.5,
+  });
+  for (const files of [{}, { 'reward.txt': '' }, { 'reward.txt': 'good' }])
+    expect(judge(files as Record<string, string>).outcome).toBe('invalid');
+});
+
+describe('SWE-bench', () => {
+  const instance = {
+    FAIL_TO_PASS: ['a'],
+    PASS_TO_PASS: ['b'],
+    eval_type: 'pass_and_fail',
+  } as Instance;
+  const log = (text: string) => `>>>>> Start Test Output\n${text}\n>>>>> End Test Output\n`;
+  const judge = (parser: Partial<Instance>, text: string, exitCode = 0) =>
+    judgeInstance({ ...instance, ...parser }, outcome({ output: log(text), exitCode }));
+
+  it('wants every FAIL_TO_PASS passed; a PASS_TO_PASS may be skipped', () => {
+    const pytest = { log_parser: 'parse_log_pytest' };
+    expect(judge(pytest, 'PASSED a\nSKIPPED b').outcome).toBe('pass');
+    expect(judge(pytest, 'SKIPPED a\nPASSED b').outcome).toBe('fail');
+    expect(judge(pytest, 'PASSED a').outcome).toBe('fail');
+    expect(judge(pytest, '').cause).toBe('no_result');
+    expect(judge(pytest, 'PASSED a\nPASSED b', 1).cause).toBe('no_result');
+  });
+
+  it('believes a parser of failures only when the suite ran', () => {
+    const marked = { log_parser: 'parse_log_marked', eval_type: 'fail_only' as const };
+    expect(judge(marked, '12 specs, 0 failures').outcome).toBe('pass');
+    expect(judge(marked, '1) a\n12 specs, 1 failure', 1).outcome).toBe('fail');
+    expect(judge(marked, 'nothing ran').cause).toBe('no_result');
+  });
+});

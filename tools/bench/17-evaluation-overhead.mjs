@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { docker, temporaryFolder } from './platform.mjs';
+import { median, timed } from './statistics.mjs';
+
+const require = createRequire(import.meta.url);
+const { startRun } = require('../../evaluation');
+
+export const title = 'evaluation: overhead for each task over docker run of the same program';
+
+const rounds = 4;
+const each = 6;
+
+const problem = (number) => ({
+  task_id: `Own/${number}`,
+  prompt: 'def double(n):\n',
+  entry_point: 'double',
+  canonical_solution: '    return 2 * n\n',
+  test: 'def check(candidate):\n    assert candidate(4) == 8\n',
+});
+
+/** Trials and bare containers take turns, so that both meet the same machine. */
+export async function measure() {
+  const { folder, remove } = temporaryFolder();
+  try {
+    const data = join(folder, 'problems.jsonl');
+    const problems = Array.from({ length: each }, (_, number) => JSON.stringify(problem(number)));
+    writeFileSync(data, problems.join('\n'));
+    const { prompt, canonical_solution: solution, test } = problem(0);
+    mkdirSync(join(folder, 'program'));
+    writeFileSync(
+      join(folder, 'program/program.py'),
+      `${prompt}${solution}\n${test}\ncheck(double)`,
+    );
+    let runs = 0;
+    const whole = async () => {
+      const out = join(folder, `out-${++runs}`);
+      const request = { suite: 'human-eval', data, agent: 'oracle', concurrency: 1, out };
+      const sandbox = process.env.BELAY_TEST_IMAGE;
+      const { signal } = new AbortController();
+      const { passed } = await startRun({ ...request, sandbox }, { signal });
+      if (passed !== each) throw new Error(`${passed} of ${each} trials passed.`);
+    };
+    await whole();
+    const image = await helperImage();
+    const bare = () => dockerRun(image, join(folder, 'program'));
+    await bare();
+    const raw = [];
+    const harness = [];
+    for (let round = 0; round < rounds; round++) {
+      raw.push(...(await timed(each, bare)));
+      const [took] = await timed(1, whole);
+      harness.push(took / each);
+    }
+    const floor = median(raw);
+    return [
+      { what: 'median of a task', figure: median(harness), unit: 'ms', target: floor * 1.2, floor },
+    ];
+  } finally {
+    remove();
+  }
+}
+
+async function helperImage() {
+  const filters = JSON.stringify({ reference: ['belay/evaluation-base'] });
+  const images = await docker.listImages({ filters });
+  return images.toSorted((a, b) => b.Created - a.Created)[0].RepoTags[0];
+}
+
+/** The same box and the same program, by the command-line client. */
+async function dockerRun(image, program) {
+  const limits = ['--network=none', '--cap-drop=ALL', '--init', '--memory=1g', '--cpus=1'];
+  const box = [...limits, '--security-opt=no-new-privileges', '--pids-limit=512'];
+  const mount = ['-v', `${program}:/verify:ro`, '--label', 'belay.bench=raw'];
+  const command = [image, 'python3', '-I', '/verify/program.py'];
+  const child = spawn('docker', ['run', '--rm', ...box, ...mount, ...command], { stdio: 'ignore' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`The bare program ended with code ${code}.`);
+}
