@@ -47,7 +47,7 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
           onChange={(event) => setText(event.target.value)}
           className="h-7 max-w-md"
         />
-        <Button small look="amber" type="submit">
+        <Button small look="amber" type="submit" className="h-7">
           Answer
         </Button>
       </form>

@@ -108,4 +108,6 @@ function Waiting({ session }: { session: SessionSummary }) {
   );
 }
 
-const doing = ({ current, reason }: SessionSummary): string => current ?? reason ?? '';
+/** While it waits its question is said below, and the model stands here. */
+const doing = (session: SessionSummary): string =>
+  needsPerson(session) ? '' : (session.current ?? session.reason ?? '');
