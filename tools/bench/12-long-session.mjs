@@ -1,0 +1,123 @@
+import { createRequire } from 'node:module';
+import { idleSession, playing, withServer } from './platform.mjs';
+import { median } from './statistics.mjs';
+
+const require = createRequire(import.meta.url);
+const { Chromium, shows, start } = require('../../libs/testkit');
+const { lengthen } = require('../../libs/testkit/dist/long-log.js');
+
+export const title = 'a session of 30,000 events in the dashboard';
+
+const count = 30_000;
+const samples = 5;
+/** Calls that the agent makes while the frames are watched. */
+const calls = 400;
+
+/** The floor of opening is a session of a few events; that of a frame is the same page with nothing to do. */
+export async function measure() {
+  return withServer({}, async (server) => {
+    const chromium = new Chromium();
+    await chromium.start();
+    try {
+      return await measureIn(server, chromium);
+    } finally {
+      await chromium.dispose();
+    }
+  });
+}
+
+async function measureIn(server, chromium) {
+  const short = await idleSession(server);
+  const long = await longSession(server);
+  const page = await chromium.open(server, '/');
+  const opened = await opening(page, long.id);
+  const floor = await opening(page, short.id);
+  await opening(page, long.id);
+  const idle = await longestFrame(page, () => new Promise((done) => setTimeout(done, 3_000)));
+  const busy = await longestFrame(page, async () => {
+    await server.client.sessions.message(long.id, { text: 'Begin', delivery: 'steer' });
+    await long.finished();
+    await shows(page, '[aria-label="Chat"]', 'The very end.');
+  });
+  long.close();
+  short.close();
+  return [
+    {
+      what: 'open, from the press to the last event',
+      figure: opened,
+      unit: 'ms',
+      target: 300,
+      floor,
+    },
+    { what: 'longest frame while it appends', figure: busy, unit: 'ms', target: 50, floor: idle },
+  ];
+}
+
+/** A session at work whose log has grown long while nobody looked. */
+async function longSession(server) {
+  const think = (index) => ({ operation: 'think', input: { thought: `Thought ${index}.` } });
+  const turns = [
+    { calls: [{ operation: 'ask', input: { question: 'Begin?' } }] },
+    ...Array.from({ length: calls / 10 }, (_, turn) => ({
+      say: `Reply ${turn}.`,
+      calls: Array.from({ length: 10 }, (__, index) => think(turn * 10 + index)),
+    })),
+    { finish: 'The very end.' },
+  ];
+  const session = await start(server, { task: 'Go on and on', model: playing(server, turns) });
+  await session.state('waiting');
+  await server.end();
+  lengthen(server.data, session.id, count);
+  await server.start();
+  session.follow();
+  return session;
+}
+
+/** From the press on a row of the fleet until the last event stands in the chat; the median, in milliseconds. */
+async function opening(page, id) {
+  const taken = [];
+  for (let sample = 0; sample <= samples; sample += 1) {
+    await page.evaluate(() => document.querySelector('header a[href="/"]').click());
+    await shows(page, 'main', 'Session and what it does');
+    taken.push(await page.evaluate(open, id));
+  }
+  return median(taken.slice(1));
+}
+
+/** In the page. */
+function open(id) {
+  return new Promise((done) => {
+    const begun = performance.now();
+    const look = () => {
+      const chat = document.querySelector('[aria-label="Conversation"]');
+      const last = chat?.querySelector('[data-index]:last-of-type');
+      const shown = last && chat.scrollHeight - chat.scrollTop - chat.clientHeight < 50;
+      if (!shown) return requestAnimationFrame(look);
+      requestAnimationFrame(() => done(performance.now() - begun));
+    };
+    document.querySelector(`main a[href="/sessions/${id}"]`).click();
+    requestAnimationFrame(look);
+  });
+}
+
+/** The longest time between two frames of the page while `work` is done, in milliseconds. */
+async function longestFrame(page, work) {
+  await page.evaluate(() => {
+    const frames = { longest: 0, last: performance.now(), on: true };
+    window.frames_ = frames;
+    const next = (now) => {
+      frames.longest = Math.max(frames.longest, now - frames.last);
+      frames.last = now;
+      if (frames.on) requestAnimationFrame(next);
+    };
+    requestAnimationFrame((now) => {
+      frames.last = now;
+      requestAnimationFrame(next);
+    });
+  });
+  await work();
+  return page.evaluate(() => {
+    window.frames_.on = false;
+    return window.frames_.longest;
+  });
+}
