@@ -105,6 +105,7 @@ export class BrowserHandlers {
         await page.goto(address, { timeout: timeout * 1000, waitUntil: 'load' });
       } catch (error) {
         await stopLoading(page);
+        if (!(await answers(page))) throw hung;
         await this.#window.downloads.settle();
         const note = openingFailure(address, error, page.url());
         if (!this.#window.downloads.running) this.#notes.add(note);
@@ -126,6 +127,8 @@ export class BrowserHandlers {
         if (front !== page) await this.#reader.settled(front);
         await this.#show(front);
         return await this.#read(front, { format: 'text', offset: 0 });
+      } catch (error) {
+        throw this.#unlessHung(error);
       } finally {
         this.#busy = false;
       }
@@ -135,7 +138,11 @@ export class BrowserHandlers {
   #look<T>(call: CallContext, look: (page: Page) => Promise<T>): Promise<T> {
     const attempt = async () => {
       const page = await this.#window.page();
-      return untilAborted(call.signal, look(page), page);
+      try {
+        return await untilAborted(call.signal, look(page), page);
+      } catch (error) {
+        throw this.#unlessHung(error);
+      }
     };
     // To look again is harmless, where to click again would not be.
     return this.#inTurn(() =>
@@ -144,6 +151,13 @@ export class BrowserHandlers {
         return attempt();
       }),
     );
+  }
+
+  /** A page that hangs would hang whatever is tried next. */
+  #unlessHung(error: unknown): unknown {
+    if (friendly(error) !== hung) return error;
+    this.#window.drop();
+    return hung;
   }
 
   async #read(
@@ -257,6 +271,20 @@ async function stopLoading(page: Page): Promise<void> {
   await Promise.race([stopped, sleep(1_000)]);
 }
 
+/** Whether a page that did not load in time still runs. */
+async function answers(page: Page): Promise<boolean> {
+  const asked = page.evaluate('1').then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([asked, sleep(2_000, false)]);
+}
+
+const hung = new AppError(
+  'timeout',
+  'The page does not answer any more and was closed. Open it again, or another one.',
+);
+
 const lost = new AppError(
   'unavailable',
   'The page went away while this ran. Read it again to see where the browser is now.',
@@ -268,6 +296,7 @@ function friendly(error: unknown): unknown {
   if (/Target closed|Session closed|crashed|detached|Connection closed/i.test(error.message)) {
     return lost;
   }
+  if (error.message.includes('protocolTimeout')) return hung;
   return new AppError(
     'unavailable',
     `The browser could not do this: ${error.message.split('\n')[0]}`,

@@ -238,6 +238,18 @@ describe('the browser', () => {
     expect(page.notes.join()).toContain(`${site}/about was opened anew`);
   });
 
+  it('leaves a page that hangs for another one', async () => {
+    const page = await open('/stuck');
+    const click = run('browser.click', { element: ref(page, 'Hang') });
+    await expect(click).rejects.toMatchObject({ code: 'timeout' });
+    const next = await run('browser.read');
+    expect(next).toMatchObject({ title: 'Stuck', text: expect.stringContaining('before') });
+    expect(next.notes.join()).toContain('The page hung and was opened again');
+    const endless = run('browser.open', { url: `${site}/endless`, timeout: 3 });
+    await expect(endless).rejects.toMatchObject({ code: 'timeout' });
+    expect(await open('/about')).toMatchObject({ title: 'About' });
+  });
+
   it('uploads a file of the workspace into a file field', async () => {
     writeFileSync(join(folder, 'up.txt'), 'up');
     const page = await open('/talk');

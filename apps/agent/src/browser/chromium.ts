@@ -32,6 +32,9 @@ export interface Running {
   close(): Promise<void>;
 }
 
+/** A page that takes longer to answer, in milliseconds, hangs. */
+const protocolTimeout = 30_000;
+
 export const viewport = { width: 1280, height: 800 };
 
 const places = [
@@ -65,6 +68,7 @@ async function launchHere(executablePath: string, options: ChromiumOptions): Pro
       env: { ...options.env, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
       args: flags(options.proxy),
       timeout: 60_000,
+      protocolTimeout,
     });
     return {
       browser,
@@ -89,7 +93,7 @@ async function connectBeside({ sidecar }: ChromiumOptions): Promise<Running> {
   const address = endpoint.startsWith('ws')
     ? { browserWSEndpoint: endpoint }
     : { browserURL: endpoint };
-  const browser = await connect({ ...address, defaultViewport: viewport });
+  const browser = await connect({ ...address, defaultViewport: viewport, protocolTimeout });
   return { browser, close: () => browser.disconnect() };
 }
 

@@ -83,6 +83,18 @@ export class Window {
     void running.close().catch(() => undefined);
   }
 
+  /** The page in front hangs: it is closed, and opened again at the next use. */
+  drop(): void {
+    const front = this.#pages.at(-1);
+    if (front) this.#giveUp(front, 'The page hung and was opened again');
+  }
+
+  #giveUp(page: Page, what: string): void {
+    this.#lose(what);
+    this.#pages = this.#pages.filter((other) => other !== page);
+    void page.close().catch(() => undefined);
+  }
+
   #lose(what: string): void {
     this.#address = this.address;
     this.#lost = what;
@@ -111,11 +123,7 @@ export class Window {
       notes.add('A new window opened and is in front now.');
       this.#show(popup);
     });
-    page.on('error', () => {
-      this.#lose('The page crashed and was opened again');
-      this.#pages = this.#pages.filter((other) => other !== page);
-      void page.close().catch(() => undefined);
-    });
+    page.on('error', () => this.#giveUp(page, 'The page crashed and was opened again'));
     page.on('close', () => {
       if (this.#pages.at(-1) === page && this.#pages.length > 1) {
         notes.add('The window in front was closed; the one before it is in front again.');

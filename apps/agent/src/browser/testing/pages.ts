@@ -47,6 +47,8 @@ const routes: Record<string, string> = {
     <a href="/report" download>Get the file</a>
     <label>Document <input type="file" onchange="out.textContent = 'chose ' + this.files[0].name"></label>`,
   ),
+  '/stuck': html('Stuck', `<p>before</p><button onclick="for (;;) {}">Hang</button>`),
+  '/endless': html('Endless', '<p>before</p><script>for (;;) {}</script>'),
   '/moving': html(
     'Moving',
     `<p id="out">0</p><script>setInterval(() => { out.textContent = performance.now(); }, 30);</script>`,
