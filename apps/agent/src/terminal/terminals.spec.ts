@@ -36,6 +36,15 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     expect(await bench.call('terminal.close', { terminal: 'main' })).toEqual({ closed: false });
   });
 
+  test('a terminal that is opened while it closes begins after its end', async () => {
+    await bench.run('cd /; sleep 100', { background: true });
+    const closed = bench.call('terminal.close', { terminal: 'main' });
+    expect((await bench.run('echo again')).text).toBe('again\n');
+    expect(await closed).toEqual({ closed: true });
+    expect(told()).toEqual(['main opened agent', 'main closed agent', 'main opened agent']);
+    expect((await bench.call('terminal.list', {})).terminals).toHaveLength(1);
+  });
+
   test('a person takes a terminal over, types, and hands it back with directory and variables', async () => {
     await bench.run('v=1');
     expect(() => bench.terminals.keys('main', 'ls\r')).toThrow('take it over first');

@@ -51,6 +51,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   const open = new Map<string, Terminal>();
   const ends = new Map<string, number>();
   const opening = new Map<string, Promise<Terminal>>();
+  const closing = new Map<string, Promise<void>>();
 
   const tell = (terminal: Terminal, change: EventArgs<'terminal'>['change'], message: string) => {
     const { name, columns, rows, holder } = terminal;
@@ -73,6 +74,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     return offset;
   };
   const begin = async (name: string): Promise<Terminal> => {
+    await closing.get(name);
     const start = await firstOffset(name);
     const { workspace, openStream } = options;
     const terminal = new Terminal({ name, folder, workspace, env, start, openStream });
@@ -91,10 +93,15 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     find: (name) => open.get(name),
     all: () => [...open.values()],
     async close(terminal) {
-      open.delete(terminal.name);
-      await terminal.close();
-      ends.set(terminal.name, terminal.output.tape.end);
-      tell(terminal, 'closed', `Terminal ${terminal.name} closed.`);
+      const { name } = terminal;
+      open.delete(name);
+      const closed = terminal.close().finally(() => {
+        ends.set(name, terminal.output.tape.end);
+        closing.delete(name);
+      });
+      closing.set(name, closed);
+      await closed;
+      tell(terminal, 'closed', `Terminal ${name} closed.`);
     },
   };
   const existing = (name: string): Terminal => {
