@@ -27,13 +27,13 @@ export async function compact(
   const shorter = sizeOf(now) - sizeOf(cut(now, through));
   if (shorter > worthwhile * sizeOf(now)) return shorten(options, now, through);
   const summary = await summarize(options, now, { through, signal });
-  const old = turns.filter((turn) => turn.seq <= through.seq);
-  const messages = old.length + now.items.filter((item) => item.kind === 'text').length;
-  const results = old.reduce((sum, turn) => sum + turn.results.size, 0);
+  const old = before(now, through);
+  const messages = old.items.filter((item) => item.kind !== 'text' || !item.pinned).length;
+  const results = turnsOf(old).reduce((sum, turn) => sum + turn.results.size, 0);
   append(options, {
     through: through.seq,
     summary,
-    dropped: { messages, results, tokens: tokensOf(before(now, through)) },
+    dropped: { messages, results, tokens: tokensOf(old) },
   });
   return true;
 }

@@ -213,6 +213,8 @@ describe('a conversation that grows too long', () => {
     expect(first!.message).toMatch(/^Shortened \d+ results of operations, about \d+ tokens less$/);
     expect(second!.args.summary).toBe('I read files and found nothing.');
     expect(second!.message).toMatch(/^Replaced \d+ messages with \d+ results by a summary/);
+    // All turns but the newest, and none of the words that are kept.
+    expect(second!.args.dropped).toMatchObject({ messages: 12, results: 12 });
     const summarized = stage.requests.find((request) => request.purpose === 'compact')!;
     expect(summarized.operations).toEqual([]);
     const last = stage.requests.at(-1)!.messages;
