@@ -1,5 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { Chromium, press, shows, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { start } from '../follow.js';

@@ -1,4 +1,4 @@
-import { Chromium, hides, press, shows, textOf } from '../chromium.js';
+import { Chromium, hides, shows, textOf } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { start } from '../follow.js';
 import { run, script } from '../script.js';
