@@ -1,13 +1,13 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build, transform } from 'esbuild';
 import { root } from './product-node.mjs';
 
-/** One file each, from tsc's output: esbuild alone would lose the decorator metadata that Nest injects by. */
+/** The server is made from tsc's output: esbuild alone would lose the decorator metadata that Nest injects by. */
 const bundles = {
-  server: { entry: 'main.js', file: 'main.cjs' },
-  agent: { entry: 'main.js', file: 'agent.cjs' },
-  cli: { entry: 'main.js', file: 'belay.cjs' },
+  server: { entry: 'dist/main.js', file: 'main.cjs' },
+  agent: { entry: 'src/main.ts', file: 'agent.cjs', split: true },
+  cli: { entry: 'dist/main.js', file: 'belay.cjs' },
 };
 
 /** Packages that Nest and others load when they are there; and the one with a native part. */
@@ -46,6 +46,17 @@ const nativePty = {
   },
 };
 
+/** zod's error messages in all the languages that nobody asks for are half of zod. */
+const englishZod = {
+  name: 'english-zod',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      loader: 'js',
+      contents: `export { default as en } from './en.js';`,
+    }));
+  },
+};
+
 const app = process.argv[2];
 const bundle = bundles[app];
 if (!bundle) {
@@ -53,33 +64,75 @@ if (!bundle) {
   process.exit(2);
 }
 
-const dist = join(root, 'apps', app, 'dist');
-const { outputFiles } = await build({
+const folder = join(root, 'apps', app, 'dist/bundle');
+const options = {
   write: false,
-  entryPoints: [join(dist, bundle.entry)],
-  outfile: join(dist, 'bundle', bundle.file),
   bundle: true,
   platform: 'node',
   target: 'node24',
-  format: 'cjs',
-  // Nest tells providers apart by their class names.
-  keepNames: app === 'server',
-  // Node keeps a program's text in memory, twice as large when a comment has a letter beyond Latin 1:
-  // too much for many idle agents.
-  minifyWhitespace: app === 'agent',
-  sourcemap: 'linked',
-  sourcesContent: false,
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativePty],
-  define: { 'import.meta.url': 'belayBundleUrl' },
-  banner: { js: `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;` },
-});
+  plugins: [nativePty, englishZod],
+};
+const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
+const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));
 
 // Renamed into place: a server that starts meanwhile finds the old bundle or the new one.
-for (const { path, contents } of outputFiles) {
-  mkdirSync(dirname(path), { recursive: true });
+mkdirSync(folder, { recursive: true });
+for (const { path, contents } of files) {
   writeFileSync(`${path}.new`, contents);
   renameSync(`${path}.new`, path);
+}
+const made = new Set(files.map(({ path }) => basename(path)));
+for (const name of readdirSync(folder)) if (!made.has(name)) rmSync(join(folder, name));
+
+async function inOneFile({ entry, file }) {
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [join(root, 'apps', app, entry)],
+    outfile: join(folder, file),
+    format: 'cjs',
+    // Nest tells providers apart by their class names.
+    keepNames: app === 'server',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    define: { 'import.meta.url': 'belayBundleUrl' },
+    banner: { js: banner },
+  });
+  return outputFiles;
+}
+
+/**
+ * What is imported late is a file of its own, and what nobody uses is left out: node keeps a program's text in
+ * memory, too much for many idle agents. From the sources, for only ES modules can be taken apart; then as
+ * CommonJS, for an ES module that imports node:http loads all of node's fetch.
+ */
+async function inParts({ entry, file }) {
+  const libs = ['protocol', 'rope'];
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: { [file.replace('.cjs', '')]: join(root, 'apps', app, entry) },
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    format: 'esm',
+    splitting: true,
+    alias: Object.fromEntries(
+      libs.map((lib) => [`@belay/${lib}`, join(root, 'libs', lib, 'src/index.ts')]),
+    ),
+  });
+  return Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      const { code } = await transform(text, {
+        format: 'cjs',
+        platform: 'node',
+        target: 'node24',
+        minifyWhitespace: true,
+        supported: { 'dynamic-import': false },
+        define: { 'import.meta.url': 'belayBundleUrl' },
+        banner: text.includes('import.meta.url') ? banner : '',
+      });
+      return { path, contents: code };
+    }),
+  );
 }

@@ -1,4 +1,4 @@
 # The agent itself changes far more often than what it runs on.
 ARG RUNTIME_BASE
 FROM ${RUNTIME_BASE}
-COPY agent.cjs /opt/belay/agent.cjs
+COPY agent/ /opt/belay/

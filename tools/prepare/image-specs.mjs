@@ -44,8 +44,12 @@ export function imageSpecs() {
 
 /** The runtime image: its base and the agent's bundle, whose content is in the tag. */
 export function runtimeSpec(base) {
+  const bundle = join(root, 'apps/agent/dist/bundle');
   const files = [
-    { path: 'agent.cjs', content: readFileSync(join(root, 'apps/agent/dist/bundle/agent.cjs')) },
+    ...readdirSync(bundle).map((name) => ({
+      path: `agent/${name}`,
+      content: readFileSync(join(bundle, name)),
+    })),
     { path: 'Dockerfile', content: readFileSync(join(root, 'docker/runtime/agent.Dockerfile')) },
   ];
   const hash = hashOf({ files, versions: [base.tag] });

@@ -14,7 +14,7 @@ it('gives an agent no rights, no network and bounded resources', () => {
   expect(spec).toMatchObject({
     Image: 'any:1',
     User: '1000:1000',
-    Entrypoint: ['/opt/belay/node', '/opt/belay/agent.cjs'],
+    Entrypoint: ['/opt/belay/node', '--no-experimental-websocket', '/opt/belay/agent.cjs'],
     Labels: { 'belay.sandbox': 'one' },
     HostConfig: {
       CapDrop: ['ALL'],

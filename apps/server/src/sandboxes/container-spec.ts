@@ -63,7 +63,8 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
     Image: what.image,
     User: user,
     WorkingDir: '/workspace',
-    Entrypoint: ['/opt/belay/node', '/opt/belay/agent.cjs'],
+    // Node's own WebSocket, which the agent never uses, would load all of fetch.
+    Entrypoint: ['/opt/belay/node', '--no-experimental-websocket', '/opt/belay/agent.cjs'],
     Cmd: [],
     Env: [
       'BELAY_ROPE=unix:/run/belay/rope.sock',
