@@ -1,6 +1,6 @@
 import type { Event } from '@belay/protocol';
 import type { EventLog } from '../sessions/event-log.js';
-import { drained, isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
+import { drained, hangUp, isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
 
 /** Events read and sent in one piece while a viewer catches up. */
 const page = 100;
@@ -45,7 +45,7 @@ export class EventFollowers {
     this.remove(socket);
     const follower = { socket, sent: after, catchingUp: false, closed: false };
     this.followers.set(socket, follower);
-    void this.catchUp(follower);
+    this.startCatchingUp(follower);
   }
 
   remove(socket: ViewerSocket): void {
@@ -68,13 +68,17 @@ export class EventFollowers {
     for (const follower of this.followers.values()) {
       if (follower.catchingUp) continue;
       if (follower.sent !== first - 1 || isCongested(follower.socket)) {
-        void this.catchUp(follower);
+        this.startCatchingUp(follower);
         continue;
       }
       follower.sent = this.last;
       live += 1;
     }
     if (live > 0) this.server.to(this.room).emit('events', { session: this.session, events });
+  }
+
+  private startCatchingUp(follower: Follower): void {
+    this.catchUp(follower).catch(() => hangUp(follower.socket));
   }
 
   private async catchUp(follower: Follower): Promise<void> {

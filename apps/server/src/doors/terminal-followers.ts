@@ -1,5 +1,5 @@
 import type { TerminalLog } from '../sessions/terminal-log.js';
-import type { ViewerSocket } from './viewer.js';
+import { hangUp, type ViewerSocket } from './viewer.js';
 
 /** Bytes on their way to one viewer that it has not said to have received. */
 const windowBytes = 256 * 1024;
@@ -42,7 +42,7 @@ export class TerminalFollowers {
     this.starts.set(socket, from);
     for (const { terminal } of await this.terminals.list(this.session)) {
       const follower = this.follower(socket, terminal);
-      if (follower) void this.send(follower);
+      if (follower) this.startSending(follower);
     }
   }
 
@@ -76,7 +76,11 @@ export class TerminalFollowers {
     if (!follower || follower.reading) return;
     const fits = follower.underWay + bytes.length <= windowBytes;
     if (follower.sent === offset && fits) this.emit(follower, offset, bytes);
-    else void this.send(follower);
+    else this.startSending(follower);
+  }
+
+  private startSending(follower: Follower): void {
+    this.send(follower).catch(() => hangUp(follower.socket));
   }
 
   private async send(follower: Follower): Promise<void> {
@@ -117,7 +121,7 @@ export class TerminalFollowers {
     const { terminal, socket } = follower;
     socket.emit('terminal', { session, terminal, offset, bytes }, () => {
       follower.underWay -= bytes.length;
-      void this.send(follower);
+      this.startSending(follower);
     });
   }
 }

@@ -35,5 +35,11 @@ export async function drained(socket: ViewerSocket): Promise<void> {
   });
 }
 
+/** For a viewer that cannot be sent what it lacks: it connects again and asks for what follows. */
+export function hangUp(socket: ViewerSocket): void {
+  // Not `disconnect`, which tells a client to stay away.
+  socket.conn.close();
+}
+
 const queued = (socket: ViewerSocket): readonly unknown[] =>
   (socket.conn as unknown as { writeBuffer: readonly unknown[] }).writeBuffer;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { Config } from '../config.js';
+import { storageError } from '../storage/database.js';
 
 /** The largest blob: screenshots and attached pictures are far below. */
 export const maxBlobBytes = 16 * 1024 * 1024;
@@ -30,8 +31,8 @@ export class BlobStore {
     const path = this.path(blob);
     if (await exists(path)) return blob;
     const unfinished = `${path}.${process.pid}-${(this.writes += 1)}`;
-    await mkdir(join(path, '..'), { recursive: true });
     try {
+      await mkdir(join(path, '..'), { recursive: true });
       const file = await open(unfinished, 'wx', 0o600);
       try {
         await file.writeFile(header(type));
@@ -42,7 +43,7 @@ export class BlobStore {
       await rename(unfinished, path);
     } catch (error) {
       await rm(unfinished, { force: true });
-      throw error;
+      throw storageError(error);
     }
     return blob;
   }

@@ -21,6 +21,7 @@ export interface Example {
 const description = z.object({
   title: z.string().optional(),
   task: z.string(),
+  // `scripted` alone is the script beside it.
   model: z.string().default('scripted'),
 });
 
@@ -37,12 +38,15 @@ export class Examples {
     const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
     const found = await Promise.all(
-      names.toSorted((a, b) => a.localeCompare(b)).map((name) => this.read(name)),
+      // One that is broken says so when it is asked for; the others are still offered.
+      names
+        .toSorted((a, b) => a.localeCompare(b))
+        .map((name) => this.read(name).catch(() => undefined)),
     );
     return found.filter((example) => example !== undefined);
   }
 
-  /** Throws `not_found` when there is no such example. */
+  /** Throws `not_found` when there is no such example, `invalid_input` when its description is wrong. */
   async find(name: string): Promise<Example> {
     const example = /^[\w-]+$/.test(name) ? await this.read(name) : undefined;
     if (!example) throw new AppError('not_found', `There is no example ${name}.`);
@@ -67,11 +71,25 @@ export class Examples {
     const { folder } = this;
     const text = await readFile(join(folder, name, 'session.yaml'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
-    const { title = name, task, model } = description.parse(parse(text));
-    // `scripted` alone is the script beside it.
+    const { title = name, task, model } = described(name, text);
     const named = model === 'scripted' ? `scripted:example:${name}` : model;
     return { name, title, task, model: named };
   }
+}
+
+function described(name: string, text: string): z.output<typeof description> {
+  const unreadable = (why: string) =>
+    new AppError('invalid_input', `The example ${name} has a session.yaml that is wrong: ${why}.`);
+  let content: unknown;
+  try {
+    content = parse(text);
+  } catch (error) {
+    throw unreadable(String((error as Error).message.split('\n')[0]).replace(/[.:]$/, ''));
+  }
+  const parsed = description.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const fault = parsed.error.issues[0];
+  throw unreadable([fault?.path.join('.'), fault?.message].filter(Boolean).join(': '));
 }
 
 async function addFolder(archive: Pack, folder: string, prefix: string): Promise<void> {

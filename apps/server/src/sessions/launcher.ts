@@ -24,7 +24,7 @@ export class Launcher implements OnApplicationShutdown {
   private readonly lingering = new Map<string, NodeJS.Timeout>();
   /** What is done to one session's sandbox follows in order. */
   private readonly turns = new Map<string, Promise<unknown>>();
-  private pumping: Promise<void> | undefined;
+  private pumping = false;
   private closing = false;
 
   constructor(
@@ -73,6 +73,10 @@ export class Launcher implements OnApplicationShutdown {
         await this.sandboxes.stop(session);
         this.held.delete(session);
       });
+    } catch (error) {
+      // The engine kept it: it is given up later, unless somebody has asked for it again.
+      if (!this.turns.has(session)) this.linger(session);
+      throw error;
     } finally {
       this.halting.delete(session);
     }
@@ -131,31 +135,27 @@ export class Launcher implements OnApplicationShutdown {
   }
 
   private pump(): void {
-    this.pumping ??= this.pumpAll();
-  }
-
-  private async pumpAll(): Promise<void> {
-    try {
-      await this.startAll();
-    } finally {
-      this.pumping = undefined;
-    }
+    if (this.pumping) return;
+    this.pumping = true;
+    void this.startAll();
   }
 
   private async startAll(): Promise<void> {
     while (this.queue.length > 0 && !this.closing) {
       if (this.isFull() && !(await this.makeRoom())) {
         await this.tellQueue();
-        if (this.isFull()) return;
+        if (this.isFull()) break;
         continue;
       }
       const session = this.queue.shift();
-      if (session === undefined) return;
+      if (session === undefined) break;
       this.held.add(session);
       void this.inTurn(session, () => this.begin(session)).catch((error: unknown) =>
         this.notBegun(session, errorFrom(error)),
       );
     }
+    // In the same turn as the last look at the queue: what comes after it is started anew.
+    this.pumping = false;
   }
 
   private isFull(): boolean {
@@ -166,9 +166,14 @@ export class Launcher implements OnApplicationShutdown {
   private async makeRoom(): Promise<boolean> {
     const [oldest] = this.lingering.keys();
     if (oldest === undefined) return false;
-    this.keep(oldest);
-    await this.halt(oldest);
-    return true;
+    try {
+      await this.halt(oldest);
+      return true;
+    } catch {
+      // An engine that does not answer gives nothing back now.
+      setTimeout(() => this.pump(), retryMs).unref();
+      return false;
+    }
   }
 
   private async begin(session: string): Promise<void> {
@@ -185,6 +190,8 @@ export class Launcher implements OnApplicationShutdown {
   private async notBegun(session: string, error: AppError): Promise<void> {
     if (this.closing) return;
     this.held.delete(session);
+    // Stopped while it was refused: whoever starts it again asks for a sandbox of its own.
+    if (error.code === 'limit_reached' && this.halting.has(session)) return;
     if (error.code === 'limit_reached') {
       // Others hold sandboxes that are not counted here, such as those that just end.
       this.queue.unshift(session);

@@ -29,7 +29,9 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.sandboxes.onLost((session, reason) => void this.lost(session, reason));
+    this.sandboxes.onLost((session, reason) => {
+      this.lost(session, reason).catch((error: unknown) => this.logger.error(error));
+    });
     this.log.subscribeAll((session, events) => this.follow(session, events));
     for (const summary of await this.log.summaries()) {
       void this.adopt(summary).catch((error: unknown) => this.logger.error(error));
@@ -77,10 +79,13 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   private async lost(session: string, reason: string): Promise<void> {
     const stated = /[.!?]$/.test(reason) ? reason : `${reason}.`;
     const args = { state: 'failed' as const, reason: `${stated} Restart the session to go on.` };
-    await this.log.append(session, ({ state }) =>
-      isEnded(state) ? [] : [fact('server', 'state', { args, message: stateMessage(args) })],
-    );
-    this.launcher.release(session);
+    try {
+      await this.log.append(session, ({ state }) =>
+        isEnded(state) ? [] : [fact('server', 'state', { args, message: stateMessage(args) })],
+      );
+    } finally {
+      this.launcher.release(session);
+    }
   }
 
   private follow(session: string, events: Event[]): void {
