@@ -1,4 +1,4 @@
-import { isFact, type Event } from '@belay/protocol';
+import { dialogueOperations, isFact, type Event } from '@belay/protocol';
 import { oneLine, type Output } from './output.js';
 
 const marks: Record<string, string> = {
@@ -19,12 +19,23 @@ const marks: Record<string, string> = {
 export function renderEvent(event: Event, output: Output): string | undefined {
   if (isFact(event, 'say')) return event.args.text.trim() || undefined;
   if (isFact(event, 'result')) {
+    // What an agent says and decides has been shown; its result says no more.
+    if (event.args.ok && event.args.operation in dialogueOperations) return undefined;
     const mark = event.args.ok ? output.style('green', '✓') : output.style('red', '✗');
     return `  ${mark} ${oneLine(event.message, 120)}`;
   }
   if (isFact(event, 'plan')) return indent(event.args.markdown.trim());
   if (
-    ['usage', 'commit', 'terminal', 'code', 'browser', 'egress', 'guidance'].includes(event.action)
+    [
+      'plan.update',
+      'usage',
+      'commit',
+      'terminal',
+      'code',
+      'browser',
+      'egress',
+      'guidance',
+    ].includes(event.action)
   )
     return undefined;
   const mark = marks[event.action] ?? '▸';
