@@ -61,6 +61,11 @@ export interface Verifier {
   command: string[];
   env: Record<string, string>;
   user: string | null;
+  /**
+   * Everything the verification needs as variables, instead of files, whose archive costs the engine two mounts;
+   * null when it is too long for that.
+   */
+  inline?(carried: Entry[]): Record<string, string> | null;
   /** Files to read once the container has ended. */
   collect: string[];
   judge(outcome: Outcome): Verdict;

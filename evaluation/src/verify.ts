@@ -40,7 +40,10 @@ export async function verify(
   const box = await createBox(assignment, step, { submission, proof });
   try {
     const { exitCode, timedOut } = await box.run(limits.verify, assignment.signal);
-    const output = await box.output();
+    const [output, ...found] = await Promise.all([
+      box.output(),
+      ...collect.map((path) => (timedOut ? [] : box.read(path))),
+    ]);
     if (timedOut)
       return {
         output,
@@ -48,13 +51,13 @@ export async function verify(
         verdict: failed(`The tests took longer than ${limits.verify} s.`, 'verifier_timeout'),
       };
     const files = new Map<string, Buffer>([[proofFile, Buffer.from(proof)]]);
-    for (const [index, path] of collect.entries()) {
-      const entry = (await box.read(path)).find(({ kind }) => kind === 'file');
-      if (entry) files.set(verifier.collect[index] ?? path, entry.bytes);
+    for (const [index, path] of verifier.collect.entries()) {
+      const entry = found[index]?.find(({ kind }) => kind === 'file');
+      if (entry) files.set(path, entry.bytes);
     }
     return { output, files, verdict: judged(verifier.judge, { exitCode, output, files }) };
   } finally {
-    await box.remove();
+    assignment.engine.discard(box);
   }
 }
 
@@ -78,27 +81,30 @@ async function createBox(
   const image = assignment.verifierImage ?? assignment.image;
   const workdir = verifier.environment ? environment.workdir : workdirOf(assignment);
   const withProof = (text: string) => text.replaceAll('{proof}', proof);
-  const removed = submission.removed;
+  const { removed, patch } = submission;
+  const carried = carriedBy(assignment, submission);
+  const inline = verifier.inline?.(carried);
+  const files = [
+    ...(task.carries.kind === 'files' || task.carries.kind === 'patch'
+      ? startingFiles(assignment, step)
+      : []),
+    ...carried,
+    ...(removed.length > 0 ? [file('/verify/removed', removed.join('\0'))] : []),
+    ...(patch ? [file('/verify/patch.diff', patch)] : []),
+    ...verifier.folders.map((path) => folder(withProof(path), 0o755)),
+    ...verifier.files,
+  ];
   return engine.create({
     run,
     image: image.name,
     command: [...removing(removed), ...verifier.command.map(withProof)],
     user: verifier.user ?? 'root',
     workdir,
-    env: mapValues({ ...environment.env, ...verifier.env }, withProof),
+    env: mapValues({ ...environment.env, ...verifier.env, ...inline }, withProof),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
     network: network === 'declared' ? environment.network : 'none',
-    files: [
-      ...(task.carries.kind === 'files' || task.carries.kind === 'patch'
-        ? startingFiles(assignment, step)
-        : []),
-      ...carriedBy(assignment, submission),
-      file('/verify/removed', removed.join('\0')),
-      ...(submission.patch ? [file('/verify/patch.diff', submission.patch)] : []),
-      ...verifier.folders.map((path) => folder(withProof(path), 0o755)),
-      ...verifier.files,
-    ],
+    files: inline ? [] : files,
   });
 }
 

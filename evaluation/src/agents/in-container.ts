@@ -50,7 +50,7 @@ class InContainer implements Work {
       const note = exitCode === 0 ? '' : `The agent’s program ended with code ${exitCode}.`;
       return { ...submission, timedOut, always: !program, note };
     } finally {
-      await box.remove();
+      engine.discard(box);
     }
   }
 

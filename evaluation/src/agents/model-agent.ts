@@ -128,7 +128,7 @@ class SessionWork implements Work {
         .filter(({ path }) => path.startsWith(`${workdir}/`))
         .map((entry) => ({ ...entry, path: entry.path.slice(workdir.length + 1) }));
     } finally {
-      await box.remove();
+      engine.discard(box);
     }
   }
 

@@ -59,6 +59,6 @@ export async function patchOf(assignment: Assignment, changes: Submission): Prom
     const patch = (await box.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...nothing, patch };
   } finally {
-    await box.remove();
+    engine.discard(box);
   }
 }

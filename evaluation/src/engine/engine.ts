@@ -19,6 +19,7 @@ const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', '
 /** The Docker engine, as far as evaluation needs it. */
 export class Engine {
   readonly #docker = new Docker();
+  readonly #leaving = new Set<Promise<void>>();
 
   /** What the engine has to share between trials. */
   async capacity(): Promise<{ cpus: number; memoryMb: number }> {
@@ -105,6 +106,15 @@ export class Engine {
     return box;
   }
 
+  /** Removes a container that has ended, while the next one starts. What the engine refuses now, sweep() removes. */
+  discard(box: Box): void {
+    const leaving = box
+      .remove()
+      .catch(() => undefined)
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+
   /** The state of an ended container as an image, without a name; `forget` removes it. */
   async snapshot(box: Box): Promise<string> {
     return box.commit();
@@ -116,6 +126,7 @@ export class Engine {
 
   /** Removes what a killed run has left behind. */
   async sweep(run: string): Promise<number> {
+    await Promise.all(this.#leaving);
     const filters = JSON.stringify({ label: [`${runLabel}=${run}`] });
     const left = await this.#docker.listContainers({ all: true, filters });
     for (const { Id } of left) await new Box(this.#docker.getContainer(Id)).remove();
