@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
+import { tarOf } from '../testing/fake-sandboxes.js';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 
@@ -82,5 +83,34 @@ it('an example whose description is wrong is named, and hides no other', async (
   } finally {
     await server.close();
     await rm(examples, { recursive: true, force: true });
+  }
+});
+
+it('uploads that no session ever used go after a day', async () => {
+  const server = await new TestServer().start();
+  try {
+    const upload = async (): Promise<string> => {
+      const headers = { 'content-type': 'application/x-tar' };
+      const init = { method: 'POST', body: tarOf('x'), headers };
+      const answer = (await (await server.fetch('/api/workspaces', init)).json()) as {
+        workspace: string;
+      };
+      return answer.workspace;
+    };
+    const [used, unused, fresh] = [await upload(), await upload(), await upload()];
+    await server.session({ workspace: used });
+    const folder = join(server.data, 'workspaces');
+    await writeFile(join(folder, 'cut.part'), 'x');
+    const old = new Date(Date.now() - 25 * 3600_000);
+    for (const name of [`${used}.tar`, `${unused}.tar`, 'cut.part'])
+      await utimes(join(folder, name), old, old);
+    await server.restart();
+    const left = [`${used}.tar`, `${fresh}.tar`].toSorted();
+    await until('the clearing', async () => {
+      const names = await readdir(folder);
+      return names.length === left.length && names.toSorted().join() === left.join();
+    });
+  } finally {
+    await server.close();
   }
 });

@@ -7,6 +7,7 @@ import { Examples } from './examples.js';
 import { Exports } from './exports.js';
 import { Forking } from './forking.js';
 import { Launcher } from './launcher.js';
+import { Leftovers } from './leftovers.js';
 import { Recovery } from './recovery.js';
 import { Search } from './search.js';
 import { SessionService } from './session.service.js';
@@ -21,6 +22,7 @@ import { WorkspaceStore } from './workspace.store.js';
     Exports,
     Forking,
     Launcher,
+    Leftovers,
     Recovery,
     Search,
     SessionService,

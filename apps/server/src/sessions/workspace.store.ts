@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -64,6 +64,17 @@ export class WorkspaceStore {
   /** Deletes an uploaded workspace. */
   async remove(workspace: string): Promise<void> {
     if (/^\w+$/.test(workspace)) await rm(this.path(workspace), { force: true });
+  }
+
+  /** Deletes uploads from before a time that are not among those used, and what uploads left that broke off. */
+  async removeUnused(used: ReadonlySet<string>, before: number): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const upload = /^(\w+\.tar|[\w-]+\.part)$/.exec(name)?.[1];
+      if (upload === undefined || used.has(upload.replace(/\.tar$/, ''))) continue;
+      const path = join(this.folder, name);
+      const found = await stat(path).catch(() => undefined);
+      if (found && found.mtimeMs < before) await rm(path, { force: true });
+    }
   }
 
   async removeSeed(session: string): Promise<void> {

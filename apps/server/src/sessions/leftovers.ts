@@ -1,0 +1,43 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { EventLog } from './event-log.js';
+import { WorkspaceStore } from './workspace.store.js';
+
+/** How long an upload may wait for the session that it was made for. */
+const unusedMs = 24 * 3600_000;
+const lookMs = 3600_000;
+
+/** Deletes uploaded workspaces that no session has, at the start and every hour. */
+@Injectable()
+export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Leftovers.name);
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly workspaces: WorkspaceStore,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const look = (): void => void this.clear().catch((error: unknown) => this.logger.warn(error));
+    this.timer = setInterval(look, lookMs).unref();
+    look();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private async clear(): Promise<void> {
+    const used = new Set<string>();
+    for (const { id } of await this.log.summaries()) {
+      const { workspace } = await this.log.settings(id);
+      if (workspace) used.add(workspace);
+    }
+    await this.workspaces.removeUnused(used, Date.now() - unusedMs);
+  }
+}
