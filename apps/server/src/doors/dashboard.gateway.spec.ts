@@ -192,6 +192,19 @@ describe('the dashboard’s socket', () => {
     expect(stalled.seqs).toEqual(upTo(last));
   }, 120_000);
 
+  it('hangs up on a viewer that cannot be sent what it lacks, so that it connects again', async () => {
+    const read = jest.spyOn(server.log, 'read').mockRejectedValueOnce(new Error('no database'));
+    const first = await viewer();
+    const reason = new Promise((resolve) => first.socket.once('disconnect', resolve));
+    await first.watch().catch(() => undefined);
+    expect(await reason).toBe('transport close');
+    read.mockRestore();
+    const again = await viewer();
+    await again.watch();
+    const last = await server.log.lastSeq(id);
+    await until('all events', () => again.seqs.at(-1) === last);
+  });
+
   it('passes on text while it is written, to those who watch', async () => {
     const watcher = await viewer();
     await watcher.watch();
