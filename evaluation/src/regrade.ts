@@ -27,7 +27,8 @@ export async function regradeTrials(
   for (const before of trials) {
     const task = tasks.find(({ id }) => id === before.task);
     if (!task) continue;
-    const recorder = { handedIn: () => undefined, verified: () => undefined };
+    const ignore = () => undefined;
+    const recorder = { handedIn: ignore, verified: ignore, trajectory: ignore };
     const after = await runTrial(
       {
         task,

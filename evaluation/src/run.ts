@@ -98,6 +98,8 @@ function recorderIn(folder: string): TrialRecorder {
     handedIn: (name, submission) => {
       saveSubmission(join(folder, name), submission);
     },
+    trajectory: (steps) =>
+      writeWhole(join(folder, 'trajectory.json'), `${JSON.stringify(steps, undefined, 2)}\n`),
     verified: (name, { output, files }) => {
       writeWhole(join(folder, name, 'test-output.txt'), output);
       for (const [path, bytes] of files)

@@ -126,6 +126,8 @@ describe('a model', () => {
     expect(second?.message).toMatch(/assert 4 == 8[^]*See the testing errors above/);
     expect(session).toMatchObject({ state: 'finished', tags: ['evaluation', 'polyglot'] });
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
+    const record = readFileSync(join(out, 'trials/python__twice.1/trajectory.json'), 'utf8');
+    expect(record).toMatch(/"function_name": "terminal.run"/);
     expect(existsSync(join(out, 'native/python/twice/.aider.results.json'))).toBe(true);
   });
 });

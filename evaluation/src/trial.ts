@@ -17,6 +17,7 @@ export interface TrialRecorder {
   /** Called for each step and try, before the trial counts. */
   handedIn(name: string, submission: Submission): void;
   verified(name: string, verified: Verified): void;
+  trajectory(steps: object): void;
 }
 
 /**
@@ -90,6 +91,8 @@ async function work(course: Course, trial: Trial): Promise<void> {
     await worker.end();
     Object.assign(trial, worker.spent());
   }
+  const trajectory = await worker.trajectory?.();
+  if (trajectory) course.recorder.trajectory(trajectory);
   if (task.steps.length > 1) trial.steps = steps;
   trial.verdict = together(
     task,

@@ -31,6 +31,8 @@ export interface Spent {
 
 /** One agent at work on one trial. Steps come one after the other; `end` is always called. */
 export interface Work {
+  /** What it did, in the format of trajectory.json; asked for after `end`. */
+  trajectory?(): Promise<object | null>;
   /** Works within the step's limit and hands in; nothing of it runs any more when this resolves. */
   step(step: Step, feedback: string | null): Promise<Submission>;
   spent(): Spent;

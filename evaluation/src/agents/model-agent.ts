@@ -1,8 +1,15 @@
 import type { BelayClient } from '@belay/client';
-import { isEnded, isFact, type SessionState, type SessionSummary } from '@belay/protocol';
+import {
+  isEnded,
+  isFact,
+  type Event,
+  type SessionState,
+  type SessionSummary,
+} from '@belay/protocol';
 import { nothing, type Submission } from '../carry.js';
 import { entriesOf, tarOf, type Entry } from '../entries.js';
 import type { Step } from '../model.js';
+import { trajectoryOf } from '../results/trajectory.js';
 import { secondTry } from '../suites/polyglot.js';
 import {
   startingFiles,
@@ -77,6 +84,17 @@ class SessionWork implements Work {
     const { state, tokens, dollars } = await client.sessions.get(this.#id);
     if (!isEnded(state)) await client.sessions.stop(this.#id);
     this.#spent = { session: this.#id, tokens, dollars };
+  }
+
+  async trajectory(): Promise<object | null> {
+    if (!this.#id) return null;
+    const { client, model } = this.options;
+    const events: Event[] = [];
+    for (;;) {
+      const page = await client.sessions.events(this.#id, { after: events.at(-1)?.seq ?? 0 });
+      if (page.length === 0) return trajectoryOf(this.#id, model, events);
+      events.push(...page);
+    }
   }
 
   async #create(step: Step): Promise<SessionSummary> {

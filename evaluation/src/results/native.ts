@@ -123,6 +123,9 @@ const harbor: Writer = (out, { run, trials }) => {
     writeWhole(join(folder, 'result.json'), json(trial));
     writeWhole(join(folder, 'trial.log'), `${trial.verdict.detail}\n`);
     writeWhole(join(folder, 'artifacts', 'manifest.json'), json([]));
+    const trajectory = join(trialFolder(out, trial), 'trajectory.json');
+    if (existsSync(trajectory))
+      writeWhole(join(folder, 'agent', 'trajectory.json'), readFileSync(trajectory));
     writeWhole(join(folder, 'verifier', 'reward.txt'), `${trial.verdict.reward}\n`);
     const log = join(trialFolder(out, trial), 'solve', 'test-output.txt');
     if (existsSync(log)) writeWhole(join(folder, 'verifier', 'test-stdout.txt'), readFileSync(log));

@@ -1,0 +1,36 @@
+import type { Event } from '@belay/protocol';
+import { trajectoryOf } from './trajectory.js';
+
+const event = (action: string, more: Partial<Event> = {}): Event => ({
+  seq: 1,
+  time: '2026-01-01T00:00:00Z',
+  source: 'agent',
+  action,
+  args: {},
+  message: action,
+  ...more,
+});
+
+it('a log becomes steps with calls and what they answered', () => {
+  const log = [
+    event('start', { source: 'user', message: 'Do it' }),
+    event('state', { source: 'server' }),
+    event('say', { message: 'I look.' }),
+    event('files.read', { id: 'c1', args: { path: 'a' } }),
+    event('result', { id: 'c1', args: { output: 'text' } }),
+    event('message', { source: 'user', message: 'And now?' }),
+    event('say', { message: 'Done.' }),
+  ];
+  const { steps, ...rest } = trajectoryOf('s', 'own:model', log);
+  expect(rest).toMatchObject({ schema_version: 'ATIF-v1.4', agent: { model_name: 'own:model' } });
+  expect(steps.map(({ step_id, source, message }) => [step_id, source, message])).toEqual([
+    [1, 'user', 'Do it'],
+    [2, 'agent', 'I look.'],
+    [3, 'user', 'And now?'],
+    [4, 'agent', 'Done.'],
+  ]);
+  expect(steps[1]).toMatchObject({
+    tool_calls: [{ tool_call_id: 'c1', function_name: 'files.read', arguments: { path: 'a' } }],
+    observation: { results: [{ source_call_id: 'c1', content: '{"output":"text"}' }] },
+  });
+});
