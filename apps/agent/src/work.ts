@@ -17,6 +17,7 @@ import { guide } from './loop/run-call.js';
 import { inWords } from './loop/subject.js';
 import { pathsOf } from './loop/touched.js';
 import { Outbox } from './outbox.js';
+import { releaseMemory } from './release-memory.js';
 import type { AgentRooms, MakeRooms } from './rooms.js';
 import { SessionLog } from './session-log.js';
 
@@ -30,6 +31,9 @@ export interface WorkOptions {
   onEnd(error: AppError): void;
 }
 
+/** Milliseconds without an event after which an agent is at rest. */
+const restAfter = 10_000;
+
 /** The work on one session: its log, its rooms and its loop. */
 export class Work {
   readonly log: SessionLog;
@@ -42,6 +46,7 @@ export class Work {
   #rooms: Promise<AgentRooms>;
   #page: () => string | null = () => null;
   #recording: Promise<void> = Promise.resolve();
+  #resting: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: WorkOptions) {
     const { rope, assignment } = options;
@@ -51,12 +56,21 @@ export class Work {
     this.log = new SessionLog(withStart(assignment));
     this.#outbox = new Outbox({
       send: async (events) => (await rope.call('events.append', { session, epoch, events })).seqs,
-      stored: ({ n: _n, ...event }, seq) => this.log.stored({ ...event, source: 'agent' }, seq),
+      stored: ({ n: _n, ...event }, seq) => {
+        this.log.stored({ ...event, source: 'agent' }, seq);
+        this.#rest();
+      },
       refused: (error) => options.onEnd(error),
     });
     this.#rooms = options.makeRooms({ journal: this.#outbox, rope });
     this.#loopOptions = this.#optionsOfLoop();
     this.#loop = new Loop(this.#loopOptions);
+  }
+
+  /** One that waits for a person gives back what its work needed. */
+  #rest(): void {
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(releaseMemory, restAfter).unref();
   }
 
   /** Resolves when the rooms are open; the loop goes on from there by itself. */
@@ -128,6 +142,7 @@ export class Work {
   /** Ends the loop and what runs, and waits until the log has what is left. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('cancelled', 'The agent was ended.'));
+    clearTimeout(this.#resting);
     const rooms = await this.#rooms;
     await rooms.close();
     await this.#recording;
