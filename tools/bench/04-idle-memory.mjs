@@ -10,7 +10,8 @@ export async function measure() {
     const container = await containerOf(session.id);
     const bare = await bareNode();
     try {
-      await new Promise((done) => setTimeout(done, 5_000));
+      // An agent is at rest after ten seconds without an event.
+      await new Promise((done) => setTimeout(done, 12_000));
       const { anonymous, total } = memoryOf(container.id);
       const floor = memoryOf(bare.id);
       session.close();

@@ -4,6 +4,7 @@ import { createServer, connect } from 'node:net';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { idleSession, temporaryFolder, withServer } from './platform.mjs';
+import { median } from './statistics.mjs';
 
 const require = createRequire(import.meta.url);
 export const title = '`cat` of 100 MB to a viewer: bytes lost, and speed beside node-pty alone';
@@ -12,6 +13,7 @@ const size = 100_000_000;
 const columns = 99;
 const make = `head -c ${size} /dev/zero | tr '\\0' 'b' | fold -w ${columns} | head -c ${size} > big`;
 
+/** Belay and the floor take turns, so that both meet the same machine. */
 export async function measure() {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
@@ -19,13 +21,28 @@ export async function measure() {
     const run = (command) =>
       server.client.sessions.call(session.id, 'terminal.run', { command, wait: 120 });
     await run(make);
-    const seen = await watched(server, session.id, () => run('cat big'));
-    const floor = await ptyAlone();
+    const rounds = [];
+    for (let round = 0; round < 3; round++) {
+      const seen = await watched(server, session.id, () => run('cat big'));
+      rounds.push({ ...seen, floor: await ptyAlone() });
+    }
+    const middle = (what) => median(rounds.map((round) => round[what]));
+    const floor = middle('floor');
     const speed = { unit: 'MB/s', target: floor * 0.6, floor, atLeast: true };
     return [
-      { what: 'bytes lost', figure: seen.lost, unit: 'B', target: 0 },
-      { what: 'until all is with the viewer', figure: seen.speed, ...speed },
-      { what: 'read from the log, having been slow', figure: seen.share, unit: '%', target: null },
+      {
+        what: 'bytes lost',
+        figure: Math.max(...rounds.map(({ lost }) => lost)),
+        unit: 'B',
+        target: 0,
+      },
+      { what: 'until all is with the viewer', figure: middle('speed'), ...speed },
+      {
+        what: 'read from the log, having been slow',
+        figure: middle('share'),
+        unit: '%',
+        target: null,
+      },
     ];
   });
 }

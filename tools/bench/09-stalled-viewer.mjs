@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { idleSession, withServer } from './platform.mjs';
 import { percentile, timed } from './statistics.mjs';
-import { typist } from './typist.mjs';
+import { countOnly, typist } from './typist.mjs';
 
 export const title =
   'a viewer that stalls during 60 s of flood: the server’s memory, and other viewers';
@@ -23,9 +23,9 @@ export async function measure() {
     const terminal = { session: session.id, terminal: 'flood' };
     await live.request('terminal.open', terminal);
     await live.request('terminal.hold', { ...terminal, holder: 'user' });
-    // Its bytes would only fill this process: they are counted by the stalled one, until it stalls.
-    session.terminals.set = keepOnly('main');
+    const flooded = countOnly(session, 'flood');
     await live.request('terminal.keys', { ...terminal, data: flood });
+    await session.until(() => flooded() > 5_000_000, 'the flood');
     await echoFor(5, echoed);
     const floor = percentile(await echoFor(10, echoed), 0.95);
     const before = residentOf(server.pid);
@@ -69,13 +69,6 @@ async function stall(server, session) {
   await once(child.stdout, 'data');
   child.kill('SIGSTOP');
   return child;
-}
-
-/** A `set` of a map of terminals that forgets all but one. */
-function keepOnly(name) {
-  return function set(terminal, bytes) {
-    return Map.prototype.set.call(this, terminal, terminal === name ? bytes : Buffer.alloc(0));
-  };
 }
 
 function residentOf(pid) {

@@ -2,6 +2,7 @@
 export async function typist(server, session) {
   const { live } = server;
   const terminal = { session: session.id, terminal: 'main' };
+  await live.request('terminal.open', terminal);
   await live.request('terminal.hold', { ...terminal, holder: 'user' });
   return async () => {
     const before = session.terminal().length;
@@ -9,4 +10,15 @@ export async function typist(server, session) {
     await session.until(() => session.terminal().length > before, 'the echo');
     await typed;
   };
+}
+
+/** From now on the viewer only counts the bytes of one terminal: kept, a flood would slow the measurement itself. */
+export function countOnly(session, name) {
+  let count = 0;
+  session.terminals.set = function set(terminal, bytes) {
+    if (terminal !== name) return Map.prototype.set.call(this, terminal, bytes);
+    count += bytes.length;
+    return this;
+  };
+  return () => count;
 }
