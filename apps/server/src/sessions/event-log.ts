@@ -19,7 +19,8 @@ export type SessionListener = (events: Event[]) => void;
 export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
 
 /** Events to append, or what decides on them when their turn has come: nothing can slip in between. */
-export type Appendix = NewEvent[] | ((summary: SessionSummary) => NewEvent[]);
+export type Appendix =
+  NewEvent[] | ((summary: SessionSummary, settings: SessionSettings) => NewEvent[]);
 
 interface Job {
   session: string;
@@ -49,7 +50,7 @@ export class EventLog implements OnApplicationShutdown {
   /** Stores events in order in one transaction, folds the summary, publishes after the commit. */
   async append(session: string, events: Appendix): Promise<Event[]> {
     const draft = await this.enqueue(session, (record) =>
-      fold(record, typeof events === 'function' ? events(record.summary) : events),
+      fold(record, typeof events === 'function' ? events(record.summary, record.settings) : events),
     );
     return draft.asked;
   }

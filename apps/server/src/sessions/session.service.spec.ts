@@ -1,6 +1,7 @@
-import { AppError, type SessionSummary } from '@belay/protocol';
+import { AppError, newMessage, type SessionSummary } from '@belay/protocol';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
+import { SessionService } from './session.service.js';
 import { tarOf } from '../testing/fake-sandboxes.js';
 
 jest.setTimeout(60_000);
@@ -229,6 +230,20 @@ describe('sessions', () => {
     expect((await summary(gone)).reason).toContain('Restart the session');
     expect((await summary(alive)).state).toBe('running');
     await says(alive, 'think', { thought: 'still here' });
+  });
+
+  it('go on with a budget that was raised just before they were written to', async () => {
+    const id = await server.session({ budgets: { steps: 1 } });
+    await server.json('POST', `/api/sessions/${id}/stop`, {});
+    const sessions = server.app.get(SessionService);
+    const { budgets } = await summary(id);
+    await Promise.all([
+      sessions.change(id, { budgets: { ...budgets, steps: 9 } }),
+      sessions.message(id, newMessage.parse({ text: 'Go on.' })),
+    ]);
+    await server.reaches(id, 'running');
+    expect((await summary(id)).budgets.steps).toBe(9);
+    expect(agent(id).assignment.settings.budgets.steps).toBe(9);
   });
 
   it('find words in all logs', async () => {

@@ -13,7 +13,7 @@ import {
 } from '@belay/protocol';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from './event-log.js';
+import { EventLog, type Appendix } from './event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
 import { TerminalLog } from './terminal-log.js';
@@ -75,9 +75,8 @@ export class SessionService {
   /** To a session that has ended it is also the word to go on. */
   async message(id: string, message: NewMessage): Promise<void> {
     const said = fact('user', 'message', { args: message, message: message.text });
-    const settings = await this.log.settings(id);
     let startsAgain = false;
-    await this.log.append(id, ({ state }) => {
+    await this.log.append(id, ({ state }, settings) => {
       startsAgain = isEnded(state);
       return startsAgain ? [startFact(settings, true), said] : [said];
     });
@@ -108,9 +107,8 @@ export class SessionService {
 
   /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
   async restart(id: string): Promise<void> {
-    const settings = await this.log.settings(id);
-    await this.models.check(settings.model);
-    await this.decide(id, ({ state }) => {
+    await this.models.check((await this.log.settings(id)).model);
+    await this.decide(id, ({ state }, settings) => {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
       }
@@ -153,7 +151,7 @@ export class SessionService {
     return false;
   }
 
-  private async decide(id: string, appendix: (summary: SessionSummary) => NewEvent[]) {
+  private async decide(id: string, appendix: Appendix) {
     await this.log.append(id, appendix);
   }
 
