@@ -50,18 +50,23 @@ export function runtimeSpec(base) {
       path: `agent/${name}`,
       content: readFileSync(join(bundle, name)),
     })),
-    { path: 'Dockerfile', content: readFileSync(join(root, 'docker/runtime/agent.Dockerfile')) },
+    ...filesIn('agent'),
   ];
   const hash = hashOf({ files, versions: [base.tag] });
   return { tag: `belay/runtime:${hash}`, hash, files, large: async () => [] };
 }
 
 function spec(repository, folder, { files = [], versions = [], large = async () => [] } = {}) {
-  const own = readdirSync(join(root, 'docker', folder))
-    .filter((name) => name !== 'agent.Dockerfile')
-    .map((name) => ({ path: name, content: readFileSync(join(root, 'docker', folder, name)) }));
-  const all = [...own, ...files];
+  const all = [...filesIn(folder), ...files];
   return { tag: `${repository}:${hashOf({ files: all, versions })}`, files: all, large };
+}
+
+function filesIn(folder) {
+  const path = join(root, 'docker', folder);
+  return readdirSync(path).map((name) => ({
+    path: name,
+    content: readFileSync(join(path, name)),
+  }));
 }
 
 export function hashOf({ files, versions = [] }) {

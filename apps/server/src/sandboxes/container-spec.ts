@@ -71,6 +71,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
       'BELAY_WORKSPACE=/workspace',
       'BELAY_STATE=/var/lib/belay',
       'HOME=/var/lib/belay/home',
+      'NODE_COMPILE_CACHE=/opt/belay/compiled',
     ],
     Labels: what.labels,
     Healthcheck: { Test: ['NONE'] },
