@@ -3,7 +3,7 @@ import { idleSession, playing, withServer } from './platform.mjs';
 import { median } from './statistics.mjs';
 
 const require = createRequire(import.meta.url);
-const { Chromium, shows, start } = require('../../libs/testkit');
+const { Chromium, run, shows, start } = require('../../libs/testkit');
 const { lengthen } = require('../../libs/testkit/dist/long-log.js');
 
 export const title = 'a session of 30,000 events in the dashboard';
@@ -11,7 +11,7 @@ export const title = 'a session of 30,000 events in the dashboard';
 const count = 30_000;
 const samples = 5;
 /** Calls that the agent makes while the frames are watched. */
-const calls = 400;
+const calls = 300;
 
 /** The floor of opening is a session of a few events; that of a frame is the same page with nothing to do. */
 export async function measure() {
@@ -30,6 +30,7 @@ async function measureIn(server, chromium) {
   const short = await idleSession(server);
   const long = await longSession(server);
   const page = await chromium.open(server, '/');
+  await shows(page, 'main', 'Session and what it does');
   const opened = await opening(page, long.id);
   const floor = await opening(page, short.id);
   await opening(page, long.id);
@@ -55,12 +56,11 @@ async function measureIn(server, chromium) {
 
 /** A session at work whose log has grown long while nobody looked. */
 async function longSession(server) {
-  const think = (index) => ({ operation: 'think', input: { thought: `Thought ${index}.` } });
   const turns = [
     { calls: [{ operation: 'ask', input: { question: 'Begin?' } }] },
     ...Array.from({ length: calls / 10 }, (_, turn) => ({
       say: `Reply ${turn}.`,
-      calls: Array.from({ length: 10 }, (__, index) => think(turn * 10 + index)),
+      calls: Array.from({ length: 10 }, (__, index) => run(`seq ${turn * 10 + index} 999`)),
     })),
     { finish: 'The very end.' },
   ];
