@@ -147,9 +147,11 @@ export function compareRuns(a: string, b: string): Comparison {
   return compareTrials(trialsOf(a), trialsOf(b));
 }
 
-/** The trials that count: a regrade takes the place of the first verdict. */
+/** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
 function trialsOf(out: string): Trial[] {
-  const { trials } = readTrials(join(out, 'results.jsonl'));
+  const lines = readTrials(join(out, 'results.jsonl')).trials;
+  const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
+  const trials = [...last.values()];
   const regraded = new Map(
     readTrials(join(out, 'regraded.jsonl')).trials.map((trial) => [trial.key, trial]),
   );
