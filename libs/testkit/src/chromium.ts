@@ -73,7 +73,7 @@ export class Chromium {
     });
     const page = await context.newPage();
     await page.setViewport(size);
-    page.setDefaultTimeout(Number(process.env['E2E_WAIT'] ?? 45_000));
+    page.setDefaultTimeout(45_000);
     return page;
   }
 
