@@ -2,7 +2,7 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A screenshot (PNG, 8 bits, RGB) as a PNG of its 256 commonest colours: a third of the size. */
+/** A screenshot (PNG, 8 bits, RGB) as a PNG of 256 of its colours: a third of the size. */
 export function withPalette(png) {
   const { width, height, pixels } = decode(png);
   const { palette, indexOf } = commonest(pixels);
@@ -31,10 +31,7 @@ function commonest(pixels) {
     const colour = pixels.readUIntBE(at, 3);
     counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
-  const palette = [...counts]
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, 256)
-    .map(([colour]) => colour);
+  const palette = choose([...counts].sort((a, b) => b[1] - a[1]));
   const known = new Map(palette.map((colour, index) => [colour, index]));
   const indexOf = (colour) => {
     if (!known.has(colour)) known.set(colour, nearest(palette, colour));
@@ -43,15 +40,34 @@ function commonest(pixels) {
   return { palette, indexOf };
 }
 
-function nearest(palette, colour) {
-  const parts = (value) => [value >> 16, (value >> 8) & 255, value & 255];
-  const [red, green, blue] = parts(colour);
-  const distances = palette.map((each) => {
-    const [r, g, b] = parts(each);
-    return (r - red) ** 2 + (g - green) ** 2 + (b - blue) ** 2;
+/** Half are the commonest; the others those that would be missed most, so that a small red dot stays red. */
+function choose(counts) {
+  const palette = counts.slice(0, 128).map(([colour]) => colour);
+  const others = counts.slice(128).map(([colour, count]) => {
+    const away = Math.min(...palette.map((each) => distance(each, colour)));
+    return { colour, count, away };
   });
+  while (palette.length < 256 && others.length > 0) {
+    const missed = others.reduce((worst, each) => (loss(each) > loss(worst) ? each : worst));
+    if (missed.away === 0) break;
+    palette.push(missed.colour);
+    for (const each of others)
+      each.away = Math.min(each.away, distance(missed.colour, each.colour));
+  }
+  return palette;
+}
+
+const loss = ({ count, away }) => away * Math.sqrt(count);
+
+function nearest(palette, colour) {
+  const distances = palette.map((each) => distance(each, colour));
   return distances.indexOf(Math.min(...distances));
 }
+
+const distance = (a, b) =>
+  ((a >> 16) - (b >> 16)) ** 2 +
+  (((a >> 8) & 255) - ((b >> 8) & 255)) ** 2 +
+  ((a & 255) - (b & 255)) ** 2;
 
 function decode(png) {
   const { head, data } = chunksOf(png);
