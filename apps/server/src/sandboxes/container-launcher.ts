@@ -29,7 +29,8 @@ const ended = new AppError('unavailable', 'The sandbox was ended.');
 @Injectable()
 export class ContainerLauncher {
   private readonly turnstile = new Turnstile(parallelStarts);
-  /** Containers that gave fresh volumes their owner, on their way out; they hold the volumes until then. */
+  /** Containers that gave fresh volumes their owner, by sandbox; they hold the volumes until they are removed. */
+  private readonly givers = new Map<string, string>();
   private readonly leaving = new Map<string, Promise<void>>();
   private runtimeImage: Promise<string> | undefined;
 
@@ -125,22 +126,27 @@ export class ContainerLauncher {
         [labels.epoch]: String(launch.epoch ?? 0),
       }),
     });
-    const ready = await Promise.allSettled([
-      this.listen(sandbox),
-      this.makeVolumes(sandbox, launch.volumes === undefined),
-    ]);
-    for (const step of ready) if (step.status === 'rejected') throw step.reason;
-    sandbox.container = await this.docker.create(
-      agentContainer({
-        image: launch.image,
-        volumes: sandbox.volumes,
-        runtime: this.config.runtimeVolume,
-        ropeFolder: this.listener.folder(sandbox.id),
-        limits: await this.limits(),
-        labels: owner,
-      }),
-    );
-    await this.docker.start(sandbox.container);
+    try {
+      const ready = await Promise.allSettled([
+        this.listen(sandbox),
+        this.makeVolumes(sandbox, launch.volumes === undefined),
+      ]);
+      for (const step of ready) if (step.status === 'rejected') throw step.reason;
+      sandbox.container = await this.docker.create(
+        agentContainer({
+          image: launch.image,
+          volumes: sandbox.volumes,
+          runtime: this.config.runtimeVolume,
+          ropeFolder: this.listener.folder(sandbox.id),
+          limits: await this.limits(),
+          labels: owner,
+        }),
+      );
+      await this.docker.start(sandbox.container);
+    } finally {
+      // Only now: the engine would make the agent wait meanwhile.
+      this.letGo(sandbox);
+    }
     await this.hello(sandbox);
   }
 
@@ -154,11 +160,17 @@ export class ContainerLauncher {
       this.docker.createVolume(state, owner),
     ]);
     const spec = ownershipContainer(image, sandbox.volumes, this.owner());
-    // Its making is all that was needed of it. One that stays behind is removed at the next start of the server.
-    const made = await this.docker.create(spec);
-    const leaving = this.docker.remove(made).catch(() => {});
-    this.leaving.set(sandbox.id, leaving);
-    void leaving.then(() => this.leaving.delete(sandbox.id));
+    this.givers.set(sandbox.id, await this.docker.create(spec));
+  }
+
+  /** Its making is all that was needed of it. One that stays behind is removed at the next start of the server. */
+  private letGo({ id }: Sandbox): void {
+    const giver = this.givers.get(id);
+    if (giver === undefined) return;
+    this.givers.delete(id);
+    const leaving = this.docker.remove(giver).catch(() => {});
+    this.leaving.set(id, leaving);
+    void leaving.then(() => this.leaving.delete(id));
   }
 
   private listen(sandbox: Sandbox): Promise<void> {
