@@ -52,6 +52,8 @@ export class Terminal {
   #idle = false;
   /** The shell shows its own prompt, for a person. */
   #released = false;
+  /** What a person typed before there was a shell to take it. */
+  #early = '';
   /** The line before the cursor holds what the agent typed to get the shell back. */
   #typed = false;
   /** The shell shows its prompt though nobody released it. */
@@ -126,9 +128,10 @@ export class Terminal {
     return command;
   }
 
-  /** Types into whatever has the terminal. */
+  /** Types into whatever has the terminal; while a shell is only just coming, its prompt is waited for. */
   type(data: string): void {
-    this.#shell?.write(data);
+    if (this.#shell && (this.current || this.#released || this.#idle)) this.#shell.write(data);
+    else this.#early += data;
   }
 
   /** The living processes of a command. */
@@ -283,6 +286,8 @@ export class Terminal {
     this.#released = true;
     this.output.print('\r\x1b[K');
     this.#shell?.release();
+    this.#shell?.write(this.#early);
+    this.#early = '';
   }
 
   /** A prompt nobody asked for: the command is over, and the shell has fallen out of its loop. */

@@ -179,3 +179,19 @@ test('a state folder that cannot be used is an error, not a hang', async () => {
   await expect(bench.run('true')).rejects.toMatchObject({ code: 'unavailable' });
   await bench.close();
 });
+
+test('what a person types into a terminal that is only just opened is not lost', async () => {
+  const bench = await TerminalBench.open();
+  for (const name of ['a', 'b', 'c']) {
+    await bench.terminals.open(name);
+    bench.terminals.hold(name, 'user');
+    bench.terminals.keys(name, 'echo $((40+2))\r');
+  }
+  for (const name of ['a', 'b', 'c']) {
+    for (const end = Date.now() + 20_000; !/^42\r$/m.test(bench.screen(name));) {
+      if (Date.now() > end) throw new Error(`${name}: ${bench.screen(name)}`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+  await bench.close();
+});
