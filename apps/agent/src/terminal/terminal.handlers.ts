@@ -19,6 +19,8 @@ type RunInput = OperationInput<Operations['terminal.run']>;
 const textLimit = 16_000;
 /** How long an interrupted command may take to end before the answer, in ms. */
 const interruptPatience = 2_000;
+/** How long a new shell may take until it can be given a command, in ms. */
+const openingPatience = 20_000;
 /** A program is quiet when it printed nothing for so long, in ms. */
 const quiet = 150;
 /** How far back the beginning of a full-screen program is looked for, in bytes. */
@@ -182,6 +184,10 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const ready = () => first() && terminal.free;
     try {
       await terminal.changes.until(() => hopeless() || ready(), options.ms, options.signal);
+      // The caller waits for its command; that a new shell takes its time on a busy machine is no answer to it.
+      const opening = () => first() && !terminal.current && !terminal.personal;
+      const settled = () => hopeless() || ready() || !opening();
+      await terminal.changes.until(settled, openingPatience, options.signal);
       if (options.signal.aborted) {
         throw new AppError('cancelled', 'The call was cancelled before the command began.');
       }
