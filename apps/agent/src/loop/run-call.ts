@@ -129,6 +129,8 @@ async function permit(
   const { name, risk } = operation;
   if (risk !== 'execute' && risk !== 'network') return;
   const subject = subjectOf(operation, input, options.page());
+  // Who is asked has seen the call itself before: the question follows it in the log.
+  await options.journal.flush();
   const { verdict, reason } = await options.approve(
     { id, operation: name, input, risk, subject },
     signal,
