@@ -17,7 +17,9 @@ test('a process that took over an id is not signalled', async () => {
 test('processes are told by their variable, and older ones never', async () => {
   const value = `test-${process.pid}`;
   const since = now();
-  const child = spawn('sleep', ['600'], { env: { PATH: '/usr/bin:/bin', BELAY_COMMAND: value } });
+  // In a session of its own, as a shell's commands are: whoever shares one belongs to the tree.
+  const env = { PATH: '/usr/bin:/bin', BELAY_COMMAND: value };
+  const child = spawn('sleep', ['600'], { env, detached: true });
   await once(child, 'spawn');
   const origin = { shell: 1, variable: 'BELAY_COMMAND', value, since } as const;
   const pids = () => processesOf(origin).map(({ pid }) => pid);
