@@ -32,6 +32,9 @@ export class Dispatcher {
     const { state } = await this.log.summary(session);
     const link = this.sandboxes.agent(session);
     if (!link) {
+      if (this.sandboxes.state(session) === 'lost') {
+        throw new AppError('unavailable', 'The agent is being reconnected: try again in a moment.');
+      }
       const remedy = state === 'starting' ? 'wait until it has started' : 'restart the session';
       throw new AppError('conflict', `The session has no sandbox now: ${remedy}.`);
     }
