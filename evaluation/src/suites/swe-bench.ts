@@ -52,12 +52,14 @@ function parsedInstance(line: unknown): Instance {
   );
 }
 
-const limits = { build: 1_800, agent: 1_800, verify: 1_800 };
+const wholeLimits = { build: 1_800, agent: 1_800, verify: 1_800 };
 
 function taskOf(given: Instance): Task {
   const files = Object.entries(given.base_files ?? {}).map(([path, text]) => file(path, text));
   const own = files.length > 0;
   const user = own ? 1000 : 0;
+  // A repository of a few files is tested in a second; a planted bug may loop for ever.
+  const limits = { ...wholeLimits, ...(own && { verify: 60 }) };
   return {
     suite: 'swe-bench',
     id: given.instance_id,
