@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from './event-log.js';
+import { Launcher } from './launcher.js';
 
 /**
  * Tells agents what others write into their session's log. What came before an agent had begun, or while it was
@@ -12,6 +13,7 @@ export class AgentFeed implements OnModuleInit {
   constructor(
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
+    private readonly launcher: Launcher,
   ) {}
 
   onModuleInit(): void {
@@ -20,6 +22,8 @@ export class AgentFeed implements OnModuleInit {
 
   /** Resolves when the agent has them, or is gone. */
   private async send(session: string, events: Event[]): Promise<void> {
+    // An agent on its way out must not take a new beginning for its own.
+    if (this.launcher.isHalting(session)) return;
     const others = events.filter((event) => event.source !== 'agent');
     if (others.length === 0) return;
     const link = this.sandboxes.agent(session);

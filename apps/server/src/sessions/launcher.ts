@@ -83,6 +83,11 @@ export class Launcher implements OnApplicationShutdown {
     this.pump();
   }
 
+  /** From now on its agent is told nothing more: the next one gets the log. Until `launch`. */
+  relieve(session: string): void {
+    this.halting.add(session);
+  }
+
   /** Whether the sandbox is about to end: what is said to its agent now would be lost. */
   isHalting(session: string): boolean {
     return this.halting.has(session);
@@ -179,6 +184,7 @@ export class Launcher implements OnApplicationShutdown {
   private async begin(session: string): Promise<void> {
     this.held.add(session);
     if (this.sandboxes.state(session) !== 'none') await this.sandboxes.stop(session);
+    this.halting.delete(session);
     const epoch = await this.log.nextEpoch(session);
     const settings = await this.log.settings(session);
     const events = await this.log.read(session, { after: 0 });

@@ -112,6 +112,7 @@ export class SessionService {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
       }
+      this.launcher.relieve(id);
       return [startFact(settings, true)];
     });
     this.launcher.launch(id);
