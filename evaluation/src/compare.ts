@@ -18,7 +18,9 @@ export interface Comparison {
 /** Compares two runs task by task: what differs between tasks is no noise then. */
 export function compareTrials(a: Trial[], b: Trial[]): Comparison {
   const [first, second] = [byTask(a), byTask(b)];
-  const pairs = [...first].flatMap(([task, reward]) => {
+  // By name: trials end in any order, and the comparison must not differ by it.
+  const tasks = [...first].toSorted(([one], [other]) => one.localeCompare(other));
+  const pairs = tasks.flatMap(([task, reward]) => {
     const other = second.get(task);
     return other === undefined ? [] : [{ task, a: reward, b: other, by: other - reward }];
   });

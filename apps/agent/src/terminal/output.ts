@@ -7,7 +7,7 @@ const keep = 16 * 1024 * 1024;
 /** Bytes that may wait for the server before the programs have to wait too. */
 const mostWaiting = 4 * 1024 * 1024;
 /** How long the rest of a line is waited for, in ms. */
-const tearPatience = 20;
+const tearPatience = 500;
 
 export interface OutputOptions {
   terminal: string;

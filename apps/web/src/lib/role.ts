@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { client, recorded } from './server';
+import { client, recorded } from '@/lib/server';
 
 export const roleQuery = queryOptions({
   queryKey: ['role'],
