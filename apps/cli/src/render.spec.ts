@@ -1,7 +1,7 @@
 import type { Event } from '@belay/protocol';
 import { renderEvent } from './render.js';
 
-const output = { line: () => undefined, style: (_: string, text: string) => text };
+const output = { line: () => undefined, style: (_: unknown, text: string) => text };
 const result = (operation: string, ok: boolean): Event => ({
   seq: 1,
   time: '2026-01-01T00:00:00.000Z',
