@@ -1,4 +1,4 @@
-import { AppError, type SessionSummary } from '@belay/protocol';
+import { AppError, fact, type NewEvent, type SessionSummary } from '@belay/protocol';
 
 export interface SpentBudget {
   budget: 'steps' | 'tokens' | 'dollars' | 'seconds';
@@ -27,3 +27,7 @@ export function limitReached(spent: SpentBudget): AppError {
       : `The budget of ${limit} ${budget} is spent: ${Math.round(used)} were used.`;
   return new AppError('limit_reached', `${sentence} Raise it to go on.`, { ...spent });
 }
+
+/** The event of a spent budget; the session’s end as `limited` follows from it. */
+export const limitFact = (spent: SpentBudget): NewEvent =>
+  fact('server', 'limit', { args: spent, message: limitReached(spent).message });

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { AppError, fact, isEnded, type SessionSummary } from '@belay/protocol';
+import { AppError, isEnded, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../sessions/event-log.js';
-import { limitReached, spentBudget } from './budgets.js';
+import { limitFact, spentBudget } from './budgets.js';
 import { Stopwatch } from './stopwatch.js';
 
 /** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
@@ -46,8 +46,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     const seconds = await new Stopwatch(this.events, id).seconds();
     await this.events.append(id, (summary) => {
       const spent = isEnded(summary.state) ? null : spentBudget(summary, seconds);
-      if (spent?.budget !== 'seconds') return [];
-      return [fact('server', 'limit', { args: spent, message: limitReached(spent).message })];
+      return spent?.budget === 'seconds' ? [limitFact(spent)] : [];
     });
     await this.schedule(id, await this.events.summary(id));
   }

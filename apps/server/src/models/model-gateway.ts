@@ -11,7 +11,7 @@ import {
 import { BlobStore } from '../sessions/blob-store.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
-import { limitReached, spentBudget, type SpentBudget } from './budgets.js';
+import { limitFact, limitReached, spentBudget, type SpentBudget } from './budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices, type ModelChoice } from './choices.js';
 import { localModels } from './local-models.js';
@@ -141,10 +141,8 @@ export class ModelGateway {
   }
 
   private async tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
-    const error = limitReached(spent);
-    const { message } = error;
-    await this.events.append(session, [fact('server', 'limit', { args: spent, message })]);
-    return error;
+    await this.events.append(session, [limitFact(spent)]);
+    return limitReached(spent);
   }
 
   private async outOfTime(session: string): Promise<AppError> {

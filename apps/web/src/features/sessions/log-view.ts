@@ -40,25 +40,7 @@ export interface LogView {
   lastSeq: number;
 }
 
-export const emptyView: LogView = {
-  entries: [],
-  calls: new Map(),
-  results: new Map(),
-  verdicts: new Map(),
-  commits: new Map(),
-  edits: new Map(),
-  terminals: new Map(),
-  terminalEnds: new Map(),
-  marks: [],
-  usage: [],
-  lastEdit: null,
-  lastCommit: null,
-  plan: null,
-  page: null,
-  state: null,
-  guidance: null,
-  lastSeq: 0,
-};
+export const emptyView: LogView = start();
 
 /** Folds a stretch of the log on its own. */
 export function viewOf(events: readonly Event[]): LogView {
@@ -100,19 +82,27 @@ type Building = {
       : LogView[K];
 };
 
-const start = (): Building => ({
-  ...emptyView,
-  entries: [],
-  calls: new Map(),
-  results: new Map(),
-  verdicts: new Map(),
-  commits: new Map(),
-  edits: new Map(),
-  terminals: new Map(),
-  terminalEnds: new Map(),
-  marks: [],
-  usage: [],
-});
+function start(): Building {
+  return {
+    entries: [],
+    calls: new Map(),
+    results: new Map(),
+    verdicts: new Map(),
+    commits: new Map(),
+    edits: new Map(),
+    terminals: new Map(),
+    terminalEnds: new Map(),
+    marks: [],
+    usage: [],
+    lastEdit: null,
+    lastCommit: null,
+    plan: null,
+    page: null,
+    state: null,
+    guidance: null,
+    lastSeq: 0,
+  };
+}
 
 function add(view: Building, event: Event): void {
   view.lastSeq = event.seq;
