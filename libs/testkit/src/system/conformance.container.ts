@@ -47,6 +47,18 @@ describeSystem('exec conformance through the whole platform', (server) => {
     const lacking = (needs: Need[] = []) => needs.filter((need) => !has.includes(need));
     const held = conformanceCases.filter(({ needs }) => lacking(needs).length === 0);
     it.each(held)('$name', ({ run }) => run(target));
+
+    it('5 MiB of output leaves /health quick: it answers all the while', async () => {
+      const flood = target.run('yes 0123456789abcde | head -c 5242880', { wait: 120 });
+      let [answers, flooding] = [0, true];
+      const ended = flood.finally(() => (flooding = false));
+      while (flooding) {
+        expect((await fetch(`${server.url}/health`)).status).toBe(200);
+        if (flooding) answers += 1;
+      }
+      expect((await ended).exitCode).toBe(0);
+      expect(answers).toBeGreaterThanOrEqual(5);
+    });
   });
 });
 
