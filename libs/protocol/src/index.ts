@@ -1,3 +1,4 @@
+export * from './activity.js';
 export * from './approvals.js';
 export * from './dashboard.js';
 export * from './errors.js';

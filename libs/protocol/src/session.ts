@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { activity, noActivity } from './activity.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { blobId, modelName } from './models.js';
 
@@ -94,6 +95,7 @@ export const sessionSummary = z.object({
   forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
   tags: z.array(z.string()),
   archived: z.boolean(),
+  activity: activity.default(noActivity),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 

@@ -1,4 +1,9 @@
-import type { SessionSettings, SessionSummary } from '@belay/protocol';
+import {
+  sessionSettings,
+  sessionSummary,
+  type SessionSettings,
+  type SessionSummary,
+} from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import type { SessionTable } from '../storage/schema.js';
 
@@ -13,6 +18,7 @@ export interface SessionRecord {
   readonly summary: SessionSummary;
 }
 
+/** What an older version stored gets the defaults of what has come since. */
 export function recordOf(row: Selectable<SessionTable>): SessionRecord {
   return {
     id: row.id,
@@ -20,8 +26,8 @@ export function recordOf(row: Selectable<SessionTable>): SessionRecord {
     epoch: row.epoch,
     lastSeq: row.last_seq,
     agentN: row.agent_n,
-    settings: JSON.parse(row.settings) as SessionSettings,
-    summary: JSON.parse(row.summary) as SessionSummary,
+    settings: sessionSettings.parse(JSON.parse(row.settings)),
+    summary: sessionSummary.parse(JSON.parse(row.summary)),
   };
 }
 

@@ -1,5 +1,7 @@
 import {
+  countedActivity,
   isFact,
+  noActivity,
   operationNamed,
   type Event,
   type SessionSettings,
@@ -38,12 +40,19 @@ export function firstSummary(
     forkedFrom: null,
     tags: settings.tags,
     archived: false,
+    activity: noActivity,
   };
 }
 
 /** Folds one event into the summary. Pure: the log alone gives the same summary again. */
 export function summarize(summary: SessionSummary, event: Event): SessionSummary {
-  return { ...summary, ...changes(summary, event), updated: event.time, lastSeq: event.seq };
+  return {
+    ...summary,
+    ...changes(summary, event),
+    activity: countedActivity(summary.activity, event.time),
+    updated: event.time,
+    lastSeq: event.seq,
+  };
 }
 
 function changes(summary: SessionSummary, event: Event): Partial<SessionSummary> {

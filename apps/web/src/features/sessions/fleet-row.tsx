@@ -62,7 +62,7 @@ export function FleetRow({ session, now }: { session: SessionSummary; now: numbe
         </div>
         <div className="flex items-center gap-5 text-sm text-muted tabular-nums">
           <span className="max-lg:hidden">
-            <Sparkline session={session.id} now={now} />
+            <Sparkline activity={session.activity} now={now} />
           </span>
           <span className="w-24 truncate font-mono text-xs text-faint max-xl:hidden">
             {session.model.split(/[:/]/).at(-1)}

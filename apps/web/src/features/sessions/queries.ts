@@ -5,7 +5,6 @@ import { client, live } from '@/lib/server';
 import { perFrame } from '@/lib/per-frame';
 import { queryClient } from '@/lib/query';
 import { notifyOf } from '@/lib/notify';
-import { recordActivity } from './activity';
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
@@ -32,7 +31,6 @@ export const examplesQuery = queryOptions({
 export function useFleetUpdates(): void {
   useEffect(() => {
     const put = perFrame<{ id: string; summary: SessionSummary | null }>((changes) => {
-      recordActivity(changes.flatMap(({ summary }) => summary ?? []));
       queryClient.setQueryData(sessionsQuery.queryKey, (known = []) => {
         const byId = new Map(known.map((summary) => [summary.id, summary]));
         for (const { id, summary } of changes) {

@@ -1,9 +1,8 @@
-import { countsNow, useActivity } from './activity';
+import { activityAt, type Activity } from '@belay/protocol';
 
 /** The last two minutes of a session as bars. */
-export function Sparkline({ session, now }: { session: string; now: number }) {
-  const bar = useActivity((state) => state.bars.get(session));
-  const counts = countsNow(bar, now);
+export function Sparkline({ activity, now }: { activity: Activity; now: number }) {
+  const counts = activityAt(activity, now);
   const most = Math.max(4, ...counts);
   return (
     <svg viewBox="0 0 72 16" className="h-4 w-18 text-faint" aria-hidden>
