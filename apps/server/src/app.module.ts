@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { DoorsModule } from './doors/doors.module.js';
 import { EgressModule } from './egress/egress.module.js';
+import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { LogsModule } from './sessions/logs.module.js';
@@ -17,6 +18,7 @@ import { StorageModule } from './storage/storage.module.js';
     EgressModule,
     SandboxesModule,
     SessionsModule,
+    EvaluationsModule,
     DoorsModule,
   ],
 })

@@ -1,6 +1,10 @@
 import type {
   ApprovalAnswer,
+  EvaluationFacts,
+  EvaluationSummary,
+  EvaluationTrial,
   Event,
+  NewEvaluationChanges,
   NewMessage,
   NewRule,
   NewSession,
@@ -35,6 +39,18 @@ export interface Check {
   ok: boolean;
   detail: string;
   remedy: string | null;
+}
+
+/** A benchmark run with the ids of its tasks, in their order. */
+export interface Evaluation {
+  summary: EvaluationSummary;
+  tasks: string[];
+}
+
+/** The newest state of trials; `seq` is the report up to which they are. */
+export interface ReportedTrials {
+  seq: number;
+  trials: EvaluationTrial[];
 }
 
 /** The REST side of the server, typed. Every call rejects with `AppError`, rebuilt from the problem document. */
@@ -83,6 +99,19 @@ export interface BelayClient {
     export(id: string, format: 'patch' | 'zip' | 'bundle' | 'tar'): Promise<Uint8Array>;
     blob(id: string, blob: string): Promise<Uint8Array>;
     search(query: string): Promise<{ session: string; seq: number; excerpt: string }[]>;
+  };
+  /** Benchmark runs on the board; their results are in the folder of whoever runs them. */
+  evaluations: {
+    list(): Promise<EvaluationSummary[]>;
+    get(id: string): Promise<Evaluation>;
+    /** Trials that changed after report `after`. */
+    trials(id: string, page?: { after?: number }): Promise<ReportedTrials>;
+    blob(id: string, blob: string): Promise<Uint8Array>;
+    /** Begins to report a run, or goes on: answers the epoch to report with and what is known. */
+    open(id: string, facts: EvaluationFacts): Promise<{ epoch: number; trials: EvaluationTrial[] }>;
+    /** `conflict` when another process has opened the run since, `not_found` when it was removed. */
+    report(id: string, changes: NewEvaluationChanges): Promise<void>;
+    remove(id: string): Promise<void>;
   };
   /** Uploads a tar archive (with its .git, if any); answers the id to create a session with. */
   uploadWorkspace(tar: Uint8Array | ReadableStream<Uint8Array>): Promise<{ workspace: string }>;

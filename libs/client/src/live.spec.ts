@@ -85,6 +85,26 @@ describe('the live side', () => {
     expect(await headers).toEqual(['Bearer secret', false]);
   });
 
+  it('asks for the benchmark runs again after a break', async () => {
+    let asked = 0;
+    io.on('connection', (socket) =>
+      socket.on('evaluations', (_, answer) => {
+        asked += 1;
+        answer({ ok: true, value: {} });
+        socket.emit('evaluation', { id: `run-${asked}`, summary: null });
+        if (asked === 1) socket.conn.close();
+      }),
+    );
+    const told: string[] = [];
+    await new Promise<void>((resolve) => {
+      live.evaluations((id) => {
+        told.push(id);
+        if (told.length === 2) resolve();
+      });
+    });
+    expect(told).toEqual(['run-1', 'run-2']);
+  });
+
   it('tells a watcher that a session is gone', async () => {
     const error = { code: 'not_found' as const, message: 'There is no session s.' };
     io.on('connection', (socket) =>

@@ -3,6 +3,7 @@ import {
   errorFrom,
   type AppError,
   type Answer,
+  type EvaluationSummary,
   type Event,
   type SessionSummary,
   type ViewerCalls,
@@ -44,6 +45,9 @@ export interface Watch {
 /** `reconnecting` loses nothing: what is missed is sent after it. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
+/** Is told each summary that changed; null when what it summarized is gone. */
+export type SummaryListener<T> = (id: string, summary: T | null) => void;
+
 interface Watched {
   after: number;
   terminals: Map<string, number>;
@@ -57,7 +61,8 @@ interface Watched {
 export class Live {
   readonly #socket: Socket<ViewerNotices, ViewerCalls>;
   readonly #watched = new Map<string, Watched>();
-  readonly #fleet = new Set<(id: string, summary: SessionSummary | null) => void>();
+  readonly #fleet = new Set<SummaryListener<SessionSummary>>();
+  readonly #evaluations = new Set<SummaryListener<EvaluationSummary>>();
   readonly #states = new Set<(state: LiveState) => void>();
   #state: LiveState = 'connecting';
 
@@ -112,10 +117,17 @@ export class Live {
   }
 
   /** Follows the summaries of all sessions: all of them first, then each that changes. */
-  fleet(listener: (id: string, summary: SessionSummary | null) => void): Watch {
+  fleet(listener: SummaryListener<SessionSummary>): Watch {
     this.#fleet.add(listener);
     if (this.#socket.connected) this.#socket.emit('fleet', {}, () => undefined);
     return { close: () => void this.#fleet.delete(listener) };
+  }
+
+  /** Follows the summaries of all benchmark runs in the same way. */
+  evaluations(listener: SummaryListener<EvaluationSummary>): Watch {
+    this.#evaluations.add(listener);
+    if (this.#socket.connected) this.#socket.emit('evaluations', {}, () => undefined);
+    return { close: () => void this.#evaluations.delete(listener) };
   }
 
   /** Sends a request of the dashboard socket. Rejects with `AppError`. */
@@ -154,12 +166,16 @@ export class Live {
     this.#socket.on('session', ({ id, summary }) => {
       for (const listener of this.#fleet) listener(id, summary);
     });
+    this.#socket.on('evaluation', ({ id, summary }) => {
+      for (const listener of this.#evaluations) listener(id, summary);
+    });
   }
 
   #resume(): void {
     this.#become('live');
     for (const [session, watched] of this.#watched) this.#ask(session, watched);
     if (this.#fleet.size) this.#socket.emit('fleet', {}, () => undefined);
+    if (this.#evaluations.size) this.#socket.emit('evaluations', {}, () => undefined);
   }
 
   #ask(session: string, { after, terminals, listener }: Watched): void {

@@ -58,6 +58,23 @@ describe('the REST client', () => {
     );
   });
 
+  it('reports a benchmark run and asks what changed since a report', async () => {
+    const seen: string[] = [];
+    answer = (request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.end('{}');
+    };
+    const { evaluations } = createClient({ url });
+    await evaluations.report('a b', { epoch: 1 });
+    await evaluations.trials('r', { after: 7 });
+    await evaluations.remove('r');
+    expect(seen).toEqual([
+      'POST /api/evaluations/a%20b/reports',
+      'GET /api/evaluations/r/trials?after=7',
+      'DELETE /api/evaluations/r',
+    ]);
+  });
+
   it('carries bytes both ways', async () => {
     answer = (request, response) => {
       if (request.method === 'GET') return void response.end(Buffer.from([0, 255, 7]));

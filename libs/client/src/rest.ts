@@ -13,6 +13,7 @@ export interface Address {
 export function createClient(address: Address): BelayClient {
   const { json, bytes, send } = requests(address);
   const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+  const run = (id: string, rest = '') => `/api/evaluations/${encodeURIComponent(id)}${rest}`;
   const post = (path: string, body: unknown = {}) => send('POST', path, body);
   return {
     sessions: {
@@ -38,6 +39,15 @@ export function createClient(address: Address): BelayClient {
       export: (id, format) => bytes(at(id, `/export${query({ format })}`)),
       blob: (id, blob) => bytes(at(id, `/blobs/${blob}`)),
       search: (text) => json('GET', `/api/search${query({ q: text })}`),
+    },
+    evaluations: {
+      list: () => json('GET', '/api/evaluations'),
+      get: (id) => json('GET', run(id)),
+      trials: (id, page = {}) => json('GET', run(id, `/trials${query(page)}`)),
+      blob: (id, blob) => bytes(run(id, `/blobs/${blob}`)),
+      open: (id, facts) => json('PUT', run(id), facts),
+      report: (id, changes) => post(run(id, '/reports'), changes),
+      remove: (id) => send('DELETE', run(id)),
     },
     uploadWorkspace: (tar) => json('POST', '/api/workspaces', tar, 'application/x-tar'),
     uploadBlob: (content, type) => json('POST', '/api/blobs', content, type),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EvaluationSummary } from './evaluations.js';
 import type { Event } from './events.js';
 import { terminalName } from './operations/terminal.js';
 import type { ErrorShape } from './errors.js';
@@ -18,6 +19,8 @@ export const viewerRequests = {
   unwatch: z.object({ session: z.string() }),
   /** Follow the summaries of all sessions. */
   fleet: z.object({}),
+  /** Follow the summaries of all benchmark runs. */
+  evaluations: z.object({}),
   'terminal.keys': z.object({ session: z.string(), terminal: terminalName, data: z.string() }),
   'terminal.resize': z.object({
     session: z.string(),
@@ -75,4 +78,6 @@ export interface ViewerNotices {
   }) => void;
   /** The summary of a session that changed, or was deleted. */
   session: (notice: { id: string; summary: SessionSummary | null }) => void;
+  /** The summary of a benchmark run that changed, or was taken off the board. */
+  evaluation: (notice: { id: string; summary: EvaluationSummary | null }) => void;
 }

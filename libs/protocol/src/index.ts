@@ -2,6 +2,7 @@ export * from './activity.js';
 export * from './approvals.js';
 export * from './dashboard.js';
 export * from './errors.js';
+export * from './evaluations.js';
 export * from './events.js';
 export * from './models.js';
 export * from './operation.js';

@@ -5,8 +5,15 @@ import {
   type OnGatewayConnection,
   type OnGatewayInit,
 } from '@nestjs/websockets';
-import { AppError, dashboardPath, viewerRequests, type Answer } from '@belay/protocol';
+import {
+  AppError,
+  dashboardPath,
+  viewerRequests,
+  type Answer,
+  type SessionSummary,
+} from '@belay/protocol';
 import type { z } from 'zod';
+import { EvaluationService } from '../evaluations/evaluation.service.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
@@ -14,7 +21,7 @@ import { SessionService } from '../sessions/session.service.js';
 import { TerminalLog } from '../sessions/terminal-log.js';
 import { BrowserWatch } from './browser-watch.js';
 import { EventFollowers } from './event-followers.js';
-import { Fleet } from './fleet.js';
+import { SummaryFeed } from './summary-feed.js';
 import { TerminalFollowers } from './terminal-followers.js';
 import { isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
 
@@ -33,6 +40,7 @@ const readOnly: ReadonlySet<string> = new Set<keyof Requests>([
   'watch',
   'unwatch',
   'fleet',
+  'evaluations',
   'browser.watch',
 ]);
 
@@ -42,7 +50,8 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   @WebSocketServer() private readonly server!: ViewerServer;
   private readonly logger = new Logger(DashboardGateway.name);
   private readonly watched = new Map<string, Watched>();
-  private fleet!: Fleet;
+  private fleet!: SummaryFeed<'session'>;
+  private evaluations!: SummaryFeed<'evaluation'>;
   private browsers!: BrowserWatch;
   private readonly endings: (() => void)[] = [];
 
@@ -52,10 +61,15 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     private readonly live: Live,
     private readonly sessions: SessionService,
     private readonly sandboxes: SandboxService,
+    private readonly runs: EvaluationService,
   ) {}
 
   afterInit(server: ViewerServer): void {
-    this.fleet = new Fleet(server, this.sessions, this.log);
+    this.fleet = new SummaryFeed(server, 'session', {
+      list: () => this.sessions.list(),
+      subscribe: (changed) => this.subscribeToSessions(changed),
+    });
+    this.evaluations = new SummaryFeed(server, 'evaluation', this.runs);
     this.browsers = new BrowserWatch(this.sandboxes, this.log, this.live);
     this.live.on('delta', this.showDelta);
     this.endings.push(
@@ -79,6 +93,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     }
     socket.on('disconnect', () => {
       this.fleet.remove(socket);
+      this.evaluations.remove(socket);
       this.browsers.remove(socket);
       for (const session of this.watched.keys()) this.unwatch(socket, session);
     });
@@ -88,6 +103,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     for (const session of this.watched.keys()) this.close(session);
     for (const end of this.endings) end();
     this.fleet?.close();
+    this.evaluations?.close();
     this.browsers?.close();
   }
 
@@ -106,6 +122,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       return Promise.resolve();
     },
     fleet: (socket) => this.fleet.add(socket),
+    evaluations: (socket) => this.evaluations.add(socket),
     'terminal.keys': async (_, { session, ...keys }) => {
       await this.agent(session).call('terminal.keys', keys);
     },
@@ -146,6 +163,16 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       const message = 'Something went wrong in the server; its log says what.';
       return { ok: false, error: { code: 'internal', message } };
     }
+  }
+
+  private subscribeToSessions(changed: (id: string, summary: SessionSummary | null) => void) {
+    const endings = [
+      this.log.subscribeAll((id, _events, summary) => changed(id, summary)),
+      this.sessions.onRemoved((id) => changed(id, null)),
+    ];
+    return () => {
+      for (const end of endings) end();
+    };
   }
 
   private agent(session: string) {

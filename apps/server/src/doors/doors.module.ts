@@ -2,12 +2,14 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ZodValidationPipe } from 'nestjs-zod';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AddressCheck } from './address-check.js';
 import { DashboardGateway } from './dashboard.gateway.js';
+import { EvaluationsController } from './evaluations.controller.js';
 import { HealthController } from './health.controller.js';
 import { Identity } from './identity.js';
 import { Metrics } from './metrics.js';
@@ -17,8 +19,14 @@ import { SessionContentsController } from './session-contents.controller.js';
 import { SessionsController } from './sessions.controller.js';
 
 @Module({
-  imports: [SessionsModule, ApprovalsModule, ModelsModule, SandboxesModule],
-  controllers: [SessionsController, SessionContentsController, ServerController, HealthController],
+  imports: [SessionsModule, ApprovalsModule, EvaluationsModule, ModelsModule, SandboxesModule],
+  controllers: [
+    SessionsController,
+    SessionContentsController,
+    EvaluationsController,
+    ServerController,
+    HealthController,
+  ],
   providers: [
     AddressCheck,
     DashboardGateway,

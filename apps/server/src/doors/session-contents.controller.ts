@@ -11,6 +11,7 @@ import { Dispatcher } from '../sessions/dispatcher.js';
 import { Exports, type ExportFormat } from '../sessions/exports.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TerminalLog } from '../sessions/terminal-log.js';
+import { sendBlob } from './send-blob.js';
 
 class AnswerBody extends createZodDto(approvalAnswer) {}
 class RangeQuery extends createZodDto(
@@ -35,9 +36,6 @@ const exportTypes: Record<ExportFormat, string> = {
   bundle: 'application/x-git-bundle',
   tar: 'application/x-tar',
 };
-
-/** Types that a browser may show; everything else is only offered for download. */
-const shown = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 
 @Controller('api/sessions/:id')
 export class SessionContentsController {
@@ -113,11 +111,7 @@ export class SessionContentsController {
     @Res() response: Response,
   ): Promise<void> {
     await this.sessions.summary(id);
-    const { type, bytes } = await this.blobs.get(blob);
-    response.set('cache-control', 'private, max-age=31536000, immutable').set('etag', `"${blob}"`);
-    if (request.fresh) return void response.status(304).end();
-    if (!shown.has(type)) response.attachment(blob);
-    response.type(shown.has(type) ? type : 'application/octet-stream').end(bytes);
+    await sendBlob(this.blobs, blob, { request, response });
   }
 
   private async send(

@@ -4,6 +4,8 @@ export interface Schema {
   event: EventTable;
   rule: RuleTable;
   event_text: EventTextTable;
+  evaluation: EvaluationTable;
+  evaluation_trial: EvaluationTrialTable;
 }
 
 export interface SessionTable {
@@ -52,4 +54,25 @@ export interface EventTextTable {
   session: string;
   seq: number;
   text: string;
+}
+
+export interface EvaluationTable {
+  id: string;
+  /** Counts the processes that reported it: the fence. */
+  epoch: number;
+  tasks: string;
+  summary: string;
+}
+
+/** The newest state of each trial, with the number of the report that brought it. */
+export interface EvaluationTrialTable {
+  evaluation: string;
+  task: string;
+  attempt: number;
+  seq: number;
+  /** Null until there is a verdict. */
+  outcome: string | null;
+  tokens: number;
+  dollars: number;
+  trial: string;
 }

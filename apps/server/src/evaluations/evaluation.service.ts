@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  type EvaluationChanges,
+  type EvaluationFacts,
+  type EvaluationSummary,
+  type EvaluationTrial,
+} from '@belay/protocol';
+import type { Connection } from '../storage/database.js';
+import { EvaluationStore, type EvaluationRecord } from './evaluation.store.js';
+
+export type EvaluationListener = (id: string, summary: EvaluationSummary | null) => void;
+
+/**
+ * The board of benchmark runs. A run happens elsewhere, its results are the files of whoever runs it; what is
+ * here is what it reported. Of each trial only the newest state is kept, under the number of its report.
+ */
+@Injectable()
+export class EvaluationService {
+  private readonly listeners = new Set<EvaluationListener>();
+
+  constructor(private readonly store: EvaluationStore) {}
+
+  list(): Promise<EvaluationSummary[]> {
+    return this.store.list();
+  }
+
+  async get(id: string): Promise<{ summary: EvaluationSummary; tasks: string[] }> {
+    const { summary, tasks } = await this.record(id);
+    return { summary, tasks };
+  }
+
+  /** The trials that changed after report `after`, and the report up to which they are. */
+  async trials(id: string, after: number): Promise<{ seq: number; trials: EvaluationTrial[] }> {
+    await this.record(id);
+    const found = await this.store.trials(id, after);
+    return { seq: found.at(-1)?.seq ?? after, trials: found.map(({ trial }) => trial) };
+  }
+
+  /** A process begins to report a run; what an older one still sends is refused from now on. */
+  async open(
+    id: string,
+    { tasks, ...facts }: EvaluationFacts,
+  ): Promise<{ epoch: number; trials: EvaluationTrial[] }> {
+    const record = await this.store.transaction(async (connection) => {
+      const known = await this.store.find(id, connection);
+      const summary: EvaluationSummary = {
+        ...(known?.summary ?? fresh),
+        ...facts,
+        ...starting,
+        id,
+        tasks: tasks.length,
+        heard: now(),
+      };
+      const opened = { epoch: (known?.epoch ?? 0) + 1, tasks, summary };
+      await this.store.put(connection, opened);
+      return opened;
+    });
+    this.tell(id, record.summary);
+    const { trials } = await this.trials(id, 0);
+    return { epoch: record.epoch, trials };
+  }
+
+  /** Throws `conflict` when another process has opened the run since. */
+  async report(id: string, changes: EvaluationChanges): Promise<void> {
+    const { summary } = await this.store.transaction(async (connection) => {
+      const record = await this.record(id, connection);
+      if (record.epoch !== changes.epoch)
+        throw new AppError('conflict', 'Another process reports this run now.');
+      const changed = { ...record, summary: reported(record.summary, changes) };
+      if (changes.trials.length > 0) {
+        await this.store.putTrials(connection, changed.summary, changes.trials);
+        Object.assign(changed.summary, await this.store.totals(connection, id));
+      }
+      await this.store.put(connection, changed);
+      return changed;
+    });
+    this.tell(id, summary);
+  }
+
+  /** Takes a run off the board; its folder and the sessions of its trials stay. */
+  async remove(id: string): Promise<void> {
+    if (!(await this.store.remove(id))) throw unknown(id);
+    this.tell(id, null);
+  }
+
+  /** After the commit. Answers what ends the subscription. */
+  subscribe(listener: EvaluationListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private async record(id: string, connection?: Connection): Promise<EvaluationRecord> {
+    const found = await this.store.find(id, connection);
+    if (found) return found;
+    throw unknown(id);
+  }
+
+  private tell(id: string, summary: EvaluationSummary | null): void {
+    for (const listener of this.listeners) listener(id, summary);
+  }
+}
+
+/** What the beginning of each process says anew. */
+const starting = {
+  state: 'running',
+  phase: 'preflight',
+  reason: null,
+  begun: null,
+} as const;
+
+const fresh = {
+  score: null,
+  validity: null,
+  seq: 0,
+  doneBefore: 0,
+  done: 0,
+  outcomes: { pass: 0, fail: 0, invalid: 0 },
+  tokens: 0,
+  dollars: 0,
+};
+
+function reported(
+  before: EvaluationSummary,
+  { trials, progress }: EvaluationChanges,
+): EvaluationSummary {
+  const begins = progress?.phase === 'trials' && before.begun === null;
+  return {
+    ...before,
+    ...progress,
+    ...(begins && { begun: now(), doneBefore: before.done }),
+    heard: now(),
+    seq: before.seq + (trials.length > 0 ? 1 : 0),
+  };
+}
+
+const now = (): string => new Date().toISOString();
+
+const unknown = (id: string): AppError =>
+  new AppError('not_found', `There is no benchmark run ${id} on this board.`);

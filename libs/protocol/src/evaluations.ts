@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { blobId } from './models.js';
+
+/** How far one attempt at a task is. `working` is the agent, with a session when it is the platform's own. */
+export const trialState = z.enum(['queued', 'building', 'working', 'verifying', 'done']);
+export type TrialState = z.infer<typeof trialState>;
+
+export const trialOutcome = z.enum(['pass', 'fail', 'invalid']);
+export type TrialOutcome = z.infer<typeof trialOutcome>;
+
+/** One attempt at one task of a benchmark run, as the board shows it. */
+export const evaluationTrial = z.object({
+  task: z.string().min(1).max(500),
+  attempt: z.int().positive(),
+  state: trialState,
+  session: z.string().nullable().describe('The session of the agent `model`.'),
+  verdict: z
+    .object({
+      outcome: trialOutcome,
+      cause: z.string().nullable(),
+      reward: z.number(),
+      detail: z.string().max(4_000),
+    })
+    .nullable(),
+  seconds: z.object({ build: z.number(), agent: z.number(), verify: z.number() }),
+  tokens: z.int().nonnegative(),
+  dollars: z.number().nonnegative(),
+  answer: blobId.nullable().describe('What was handed in: a diff, or the files.'),
+  log: blobId.nullable().describe('What the tests printed.'),
+});
+export type EvaluationTrial = z.infer<typeof evaluationTrial>;
+
+/** What a benchmark run was asked to do. */
+export const evaluationFacts = z.object({
+  suite: z.string().min(1),
+  agent: z.string().min(1),
+  model: z.string().nullable(),
+  tasks: z.array(z.string()).min(1),
+  attempts: z.int().positive(),
+  folder: z.string().describe('Where its results are; the truth is there.'),
+  host: z.string(),
+  created: z.iso.datetime({ offset: true }),
+});
+export type EvaluationFacts = z.infer<typeof evaluationFacts>;
+
+/** How a run stands, in the numbers of its own summary. */
+export const evaluationProgress = z.object({
+  state: z.enum(['running', 'finished', 'interrupted', 'failed']),
+  phase: z.enum(['preflight', 'trials']),
+  reason: z.string().nullable().describe('Why it ended early, for a person.'),
+  score: z
+    .object({
+      value: z.number().describe('Mean reward of the trials so far; invalid ones count as 0.'),
+      interval: z.tuple([z.number(), z.number()]).describe('95 %.'),
+      valid: z.number().nullable().describe('The same over the tasks that preflight found valid.'),
+    })
+    .nullable(),
+  validity: z
+    .object({
+      checked: z.int().nonnegative(),
+      flagged: z.array(z.object({ task: z.string(), why: z.string() })),
+    })
+    .nullable(),
+});
+export type EvaluationProgress = z.infer<typeof evaluationProgress>;
+
+/**
+ * What changed since the last report; without any it says that the run is still there. Each trial is told
+ * whole, so a report that is sent again after a break changes nothing.
+ */
+export const evaluationChanges = z.object({
+  epoch: z.int().positive().describe('Which process reports; an older one is refused.'),
+  trials: z.array(evaluationTrial).default([]),
+  progress: evaluationProgress.optional(),
+});
+export type EvaluationChanges = z.infer<typeof evaluationChanges>;
+export type NewEvaluationChanges = z.input<typeof evaluationChanges>;
+
+/** A run in one line. */
+export const evaluationSummary = evaluationFacts
+  .omit({ tasks: true })
+  .extend(evaluationProgress.shape)
+  .extend({
+    id: z.string(),
+    tasks: z.int().positive(),
+    /** Counts the reports that changed trials. */
+    seq: z.int().nonnegative(),
+    heard: z.iso.datetime().describe('When it reported last.'),
+    begun: z.iso.datetime().nullable().describe('When this process began with trials.'),
+    doneBefore: z.int().nonnegative().describe('Trials that were done at that time.'),
+    done: z.int().nonnegative(),
+    outcomes: z.object({ pass: z.int(), fail: z.int(), invalid: z.int() }),
+    tokens: z.int().nonnegative(),
+    dollars: z.number().nonnegative(),
+  });
+export type EvaluationSummary = z.infer<typeof evaluationSummary>;
+
+/** A run that says nothing for longer than this has been killed, or cannot reach the server. */
+export const evaluationSilenceMs = 45_000;
+
+/** Where a run is on the dashboard. */
+export const evaluationPath = (id: string): string => `/evaluations/${encodeURIComponent(id)}`;
