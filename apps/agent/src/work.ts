@@ -11,9 +11,9 @@ import {
 import type { Rope } from '@belay/rope';
 import { checkCall, perform, type Checked } from './dispatch.js';
 import { conversation } from './loop/conversation.js';
+import { guide } from './loop/guide.js';
 import { Loop } from './loop/loop.js';
 import type { LoopOptions } from './loop/loop-options.js';
-import { guide } from './loop/run-call.js';
 import { inWords } from './loop/subject.js';
 import { pathsOf } from './loop/touched.js';
 import { Outbox } from './outbox.js';

@@ -4,9 +4,10 @@ import { AppError, errorFrom, fact, isFact, type Event, type ModelReply } from '
 import { modelOperations } from '../dispatch.js';
 import { compact } from './compaction.js';
 import { conversation, type Conversation } from './conversation.js';
+import { guide } from './guide.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
-import { guide, runCall } from './run-call.js';
+import { runCalls } from './run-calls.js';
 import { stuckQuestion } from './stuck.js';
 import { oneLine } from './subject.js';
 
@@ -64,10 +65,9 @@ export class Loop {
     await journal.flush();
     const { seen } = log;
     const now = conversation(log.events);
-    const [open] = now.open;
     if (!now.settings || now.ended || now.paused) return log.changed(signal);
     if (now.question) return this.#takeAnswer(now, now.question, signal);
-    if (open) return runCall(this.options, now, { ...open, signal });
+    if (now.open.length > 0) return runCalls(this.options, now, signal);
     const question = stuckQuestion(now) ?? unfinished(now);
     if (question !== null) return this.#ask(question);
     return this.#reply(now, seen, signal);

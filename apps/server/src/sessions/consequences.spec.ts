@@ -44,6 +44,14 @@ const approval = (id: string, mode: 'ask' | 'delay' = 'ask') => {
 const approve = (id: string) => fact('user', 'approve', { args: {}, message: 'Yes', id });
 const message = fact('user', 'message', { args: { text: 'Blue.' }, message: 'Blue.' });
 const ask = call('ask', { question: 'Which colour?' });
+const finish = (output: object, ok = true) => [
+  call('finish', {}),
+  fact('agent', 'result', {
+    args: { operation: 'finish', ok, output, seconds: 0 },
+    message: 'finish',
+    id: 'finish',
+  }),
+];
 const limit = fact('server', 'limit', {
   args: { budget: 'steps', limit: 3, used: 3 },
   message: 'Spent',
@@ -80,19 +88,21 @@ describe('the state of a session', () => {
       'waiting',
       'Which colour?',
     ],
-    ['finishes', [running, call('finish', { summary: 'Done.' })], 'finished', 'Done.'],
+    ['is not finished by the call alone', [running, call('finish', {})], 'running', null],
+    ['finishes with its result', [running, ...finish({ summary: 'Done.' })], 'finished', 'Done.'],
     [
       'finishes in failure',
-      [running, call('finish', { outcome: 'failure', summary: 'No.' })],
+      [running, ...finish({ outcome: 'failure', summary: 'No.' })],
       'failed',
       'No.',
     ],
     [
-      'does not finish by a broken call',
-      [running, call('finish', { outcome: 'perhaps' })],
+      'does not finish when that was refused',
+      [running, ...finish({ code: 'conflict', message: 'Read first.' }, false)],
       'running',
       null,
     ],
+    ['does not finish by a broken result', [running, ...finish({ outcome: 'x' })], 'running', null],
     ['keeps its limit', [running, limit, error], 'limited', 'The budget of 3 steps is spent.'],
     ['fails', [running, error], 'failed', 'Spent.'],
     [

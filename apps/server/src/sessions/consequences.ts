@@ -4,6 +4,7 @@ import {
   isFact,
   operations,
   type Event,
+  type EventArgs,
   type NewEvent,
   type SessionState,
   type SessionSummary,
@@ -41,19 +42,22 @@ function stateAfter(event: Event, summary: SessionSummary): NextState | undefine
   }
   if (isFact(event, 'approval') && event.args.mode === 'ask') return unlessPaused(summary);
   if (isFact(event, 'approve') || isFact(event, 'reject') || isFact(event, 'message')) {
-    return summary.state === 'waiting' ? working(summary) : undefined;
+    return goesOn(summary);
   }
-  if (isFact(event, 'result')) return summary.state === 'waiting' ? working(summary) : undefined;
+  if (isFact(event, 'result')) return finished(event.args) ?? goesOn(summary);
   if (event.action === 'ask') return unlessPaused(summary);
-  if (event.action === 'finish') return finished(event);
   return undefined;
 }
 
-/** A call whose input is wrong is answered with an error and ends nothing. */
-function finished(event: Event): NextState | undefined {
-  const input = operations.finish.input.safeParse(event.args);
-  if (!input.success) return undefined;
-  const { outcome, summary } = input.data;
+const goesOn = (summary: SessionSummary): NextState | undefined =>
+  summary.state === 'waiting' ? working(summary) : undefined;
+
+/** A finish that was refused ends nothing. */
+function finished({ operation, ok, output }: EventArgs<'result'>): NextState | undefined {
+  if (operation !== operations.finish.name || !ok) return undefined;
+  const ending = operations.finish.output.safeParse(output);
+  if (!ending.success) return undefined;
+  const { outcome, summary } = ending.data;
   return { state: outcome === 'success' ? 'finished' : 'failed', reason: summary || null };
 }
 

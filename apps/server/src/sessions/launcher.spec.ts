@@ -20,8 +20,7 @@ describe('sandboxes of sessions', () => {
   const create = async (): Promise<string> =>
     (await server.json<SessionSummary>('POST', '/api/sessions', { task: 'x', model: 'scripted:x' }))
       .id;
-  const finish = (id: string) =>
-    server.sandboxes.says(server.log, id, { action: 'finish', args: { summary: '' }, id: 'f' });
+  const finish = (id: string) => server.sandboxes.finishes(server.log, id);
 
   it('are waited for while the engine cannot give up one of a finished session', async () => {
     const first = await server.session();

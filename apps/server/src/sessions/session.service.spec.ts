@@ -16,7 +16,7 @@ describe('sessions', () => {
   const summary = (id: string) => server.json<SessionSummary>('GET', `/api/sessions/${id}`);
   const says = (id: string, action: string, args: object, call?: string) =>
     server.sandboxes.says(server.log, id, { action, args, ...(call && { id: call }) });
-  const finish = (id: string) => says(id, 'finish', { summary: 'Done.' }, 'f');
+  const finish = (id: string) => server.sandboxes.finishes(server.log, id, 'Done.');
   const agent = (id: string) => server.sandboxes.agents.get(id)!;
   const actions = async (id: string) =>
     (await server.log.read(id, { after: 0 })).map(({ action }) => action);

@@ -119,6 +119,13 @@ export class FakeSandboxes {
     const [seq] = await log.appendFromAgent(session, agent.assignment.epoch, [written]);
     return seq as number;
   }
+
+  /** The agent calls finish, as the loop does. */
+  async finishes(log: EventLog, session: string, summary = ''): Promise<void> {
+    await this.says(log, session, { action: 'finish', args: { summary }, id: 'f' });
+    const args = { operation: 'finish', ok: true, output: { summary }, seconds: 0 };
+    await this.says(log, session, { action: 'result', args, id: 'f' });
+  }
 }
 
 /** A tar archive with one file, just enough of one. */

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.js';
 
+const ending = z.object({
+  summary: z.string().default(''),
+  outcome: z.enum(['success', 'failure']).default('success'),
+});
+
 /** What an agent says and decides: nothing here touches the sandbox. */
 export const dialogueOperations = {
   'plan.update': defineOperation({
@@ -41,10 +46,7 @@ export const dialogueOperations = {
       'Ends the task: `success` when it is done and checked, else `failure` with what stands in the way.',
     risk: 'read',
     audience: ['model'],
-    input: z.object({
-      summary: z.string().default(''),
-      outcome: z.enum(['success', 'failure']).default('success'),
-    }),
-    output: z.object({}),
+    input: ending,
+    output: ending.describe('As it was asked for: with it the session has ended.'),
   }),
 };
