@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findCommand } from './prepare/debian.mjs';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
@@ -45,6 +43,7 @@ function portSentence(error, host, port) {
 
 /** Runs the server until it ends. Ctrl-C stops the server alone; agents go on and are adopted at the next start. */
 function serve({ port, data, open, environment }) {
+  const folder = data && resolve(process.env.INIT_CWD ?? '.', data);
   const began = performance.now();
   const server = spawn(productNode(), [join(root, 'apps/server/dist/bundle/main.cjs')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -55,7 +54,7 @@ function serve({ port, data, open, environment }) {
       ...environment,
       ...(process.env.BELAY_IMAGE && { BELAY_IMAGE: process.env.BELAY_IMAGE }),
       BELAY_PORT: String(port),
-      ...(data && { BELAY_DATA: resolve(process.env.INIT_CWD ?? '.', data) }),
+      ...(folder && { BELAY_DATA: folder }),
       // Compiled code is kept between starts.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/belay-compile'),
       NODE_ENV: 'production',
@@ -68,7 +67,7 @@ function serve({ port, data, open, environment }) {
     const url = `${ready.url}/?token=${ready.token}`;
     console.error(`✓ server (${seconds} s)`);
     console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents go on.\n`);
-    if (open) openInBrowser(url);
+    if (open && process.stdout.isTTY) openInBrowser(folder);
   });
   return untilEnd(server);
 }
@@ -99,17 +98,9 @@ function readyLine(line) {
   }
 }
 
-/** Only where a person sits before a screen. */
-function openInBrowser(url) {
-  if (!process.stdout.isTTY || process.env.CI) return;
-  if (process.platform === 'darwin') return launch('open', url);
-  const screen = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
-  const command = findCommand('xdg-open');
-  if (screen && command && existsSync(command)) launch(command, url);
-}
-
-function launch(command, url) {
-  const child = spawn(command, [url], { detached: true, stdio: 'ignore' });
-  child.on('error', () => console.error('The browser cannot be opened from here.'));
-  child.unref();
+/** The command line knows how; without a screen it opens nothing. */
+function openInBrowser(folder) {
+  const command = join(root, 'apps/cli/bin/belay.mjs');
+  const where = folder ? ['--data', folder] : [];
+  spawn(productNode(), [command, 'open', ...where], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

@@ -1,4 +1,4 @@
-import { AppError, isEnded, isFact, type Event } from '@belay/protocol';
+import { AppError, isEnded, isFact, type Event, type SessionSummary } from '@belay/protocol';
 import type { BelayClient, Live } from '@belay/client';
 import { outputTo, type Output } from './output.js';
 import type { Person } from './person.js';
@@ -12,6 +12,10 @@ export interface Run {
   /** One event as JSON per line on standard output, instead of words. */
   json: boolean;
   person: Person | undefined;
+  /** As the session is already: what came before is printed, and only what still waits is asked. */
+  joined?: SessionSummary;
+  /** What Ctrl-C does. */
+  interrupt: 'stop' | 'leave';
 }
 
 export interface RunOutcome {
@@ -20,9 +24,10 @@ export interface RunOutcome {
   interrupted: boolean;
 }
 
-/** Follows a session to its end: prints it, asks its questions, stops it on Ctrl-C. */
+/** Follows a session to its end: prints it, asks its questions, and stops or leaves it on Ctrl-C. */
 export async function followRun(run: Run): Promise<RunOutcome> {
   const ended = Promise.withResolvers<RunOutcome>();
+  const joinedAt = run.joined?.lastSeq ?? 0;
   let interrupted = false;
   const output = outputTo(process.stdout);
   const questions = new Questions(run, {
@@ -31,12 +36,15 @@ export async function followRun(run: Run): Promise<RunOutcome> {
   });
   const stop = () => {
     interrupted = true;
+    if (run.interrupt === 'leave') return ended.resolve({ interrupted });
     run.client.sessions.stop(run.id).catch(ended.reject);
   };
   const events = (batch: Event[]) => {
     for (const event of batch) {
       print(event, run.json, output);
-      questions.see(event);
+      if (event.seq < joinedAt) continue;
+      if (event.seq === joinedAt) questions.join(run.joined);
+      else questions.see(event);
       if (isFact(event, 'state') && isEnded(event.args.state)) ended.resolve({ interrupted });
     }
   };

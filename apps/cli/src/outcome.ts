@@ -1,4 +1,7 @@
 import type { SessionSummary } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import type { RunOutcome } from './follow-run.js';
+import type { Output } from './output.js';
 
 /** Exit codes of `belay run`. */
 export const exitCodes = {
@@ -9,6 +12,23 @@ export const exitCodes = {
   needsPerson: 4,
   interrupted: 130,
 } as const;
+
+/** Says how a session that was followed stands now, and answers the exit code. */
+export async function conclude(
+  outcome: RunOutcome,
+  about: { id: string; client: BelayClient; url: string; progress: Output },
+): Promise<number> {
+  const { id, client, url, progress } = about;
+  if (outcome.needsPerson) {
+    progress.line(
+      `${outcome.needsPerson} It waits at ${url}/sessions/${id}, or for: belay attach ${id}`,
+    );
+    return exitCodes.needsPerson;
+  }
+  const summary = await client.sessions.get(id);
+  progress.line(`${summary.state}: ${summary.reason ?? summary.title}`);
+  return outcome.interrupted ? exitCodes.interrupted : exitCodeOf(summary);
+}
 
 /** The exit code of a session that has ended. */
 export function exitCodeOf({ state }: Pick<SessionSummary, 'state'>): number {

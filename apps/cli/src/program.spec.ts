@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDashboard } from './commands/open.js';
 import { connect, findServer } from './connection.js';
 import { exitCodeOf } from './outcome.js';
 import { createProgram } from './program.js';
@@ -45,6 +46,21 @@ describe('the server', () => {
     data = mkdtempSync(join(tmpdir(), 'belay-cli-'));
   });
   afterEach(() => rmSync(data, { recursive: true }));
+
+  it('is opened by the address that lets in', () => {
+    writeFileSync(join(data, 'server.json'), '{"url":"http://127.0.0.1:7","token":"t","pid":1}');
+    const { CI } = process.env;
+    process.env.CI = 'true';
+    const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    try {
+      openDashboard('s', { data });
+      expect(write).toHaveBeenCalledWith('http://127.0.0.1:7/sessions/s?token=t\n');
+    } finally {
+      write.mockRestore();
+      if (CI === undefined) delete process.env.CI;
+      else process.env.CI = CI;
+    }
+  });
 
   it('is found by what it wrote beside its data', () => {
     writeFileSync(join(data, 'server.json'), '{"url":"http://127.0.0.1:7/","token":"t","pid":1}');

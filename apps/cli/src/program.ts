@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
+import { attach } from './commands/attach.js';
 import { doctor } from './commands/doctor.js';
+import { openDashboard } from './commands/open.js';
 import { printPatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
@@ -13,6 +15,15 @@ export function createProgram(exit: (code: number) => void): Command {
     .showHelpAfterError('(belay --help lists the commands)')
     .version('0.1.0');
   addRun(program, exit);
+  withServer(program.command('attach'))
+    .description('follow a session that runs, and answer what it asks; Ctrl-C leaves it alone')
+    .argument('<session>')
+    .option('--json', 'print one JSON event per line')
+    .action(async (session, options) => exit(await attach(session, options)));
+  withServer(program.command('open'))
+    .description('print the dashboard’s address with its token, and open it')
+    .argument('[session]')
+    .action(openDashboard);
   withServer(program.command('doctor'))
     .description('check Docker, images, data folder, port and keys, each with its remedy')
     .option('--port <n>', 'the port that the server would use', port, 4600)

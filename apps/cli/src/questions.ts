@@ -1,4 +1,10 @@
-import { isFact, type ApprovalAnswer, type ApprovalRequest, type Event } from '@belay/protocol';
+import {
+  isFact,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Event,
+  type SessionSummary,
+} from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Person } from './person.js';
 
@@ -23,6 +29,12 @@ export class Questions {
     private readonly asked: Asked,
     private readonly ends: Ends,
   ) {}
+
+  /** What waits in a session that was going on before. */
+  join(summary?: Pick<SessionSummary, 'waitingFor' | 'question'>): void {
+    for (const request of summary?.waitingFor ?? []) this.#approve(request);
+    if (typeof summary?.question === 'string') this.#answer('ask', summary.question);
+  }
 
   see(event: Event): void {
     if (isFact(event, 'approval') && event.args.mode === 'ask') this.#approve(event.args);

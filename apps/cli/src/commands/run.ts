@@ -3,7 +3,7 @@ import { AppError, type NewSession } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { connect } from '../connection.js';
 import { followRun } from '../follow-run.js';
-import { exitCodeOf, exitCodes } from '../outcome.js';
+import { conclude } from '../outcome.js';
 import { outputTo } from '../output.js';
 import { personAt } from '../person.js';
 import { applyPatch, checkedFolder, packWorkspace } from '../workspace.js';
@@ -49,15 +49,11 @@ export async function runSession(task: string | undefined, options: RunOptions):
       live,
       json: options.json ?? false,
       person: personAt(process.stdin, progress),
+      interrupt: 'stop',
     });
-    if (outcome.needsPerson) {
-      progress.line(`${outcome.needsPerson} It waits at ${url}/sessions/${id}.`);
-      return exitCodes.needsPerson;
-    }
-    if (options.patch || options.apply) await takePatch(client, id, { ...options, folder });
-    const summary = await client.sessions.get(id);
-    progress.line(`${summary.state}: ${summary.reason ?? summary.title}`);
-    return outcome.interrupted ? exitCodes.interrupted : exitCodeOf(summary);
+    if (!outcome.needsPerson && (options.patch || options.apply))
+      await takePatch(client, id, { ...options, folder });
+    return await conclude(outcome, { id, client, url, progress });
   } finally {
     live.close();
   }

@@ -113,6 +113,34 @@ describeSystem('the belay command', (server) => {
     });
     const [summary] = await server.client.sessions.list();
     expect(summary).toMatchObject({ state: 'waiting', waitingFor: [{ subject: 'echo hello' }] });
+    const id = String(summary?.id);
+    expect(await belay(server.data, ['attach', id])).toMatchObject({ code: 4 });
+    await server.client.sessions.answer(id, String(summary?.waitingFor[0]?.id), {
+      verdict: 'approved',
+    });
+    // Whether it has ended by then or not: a question that was answered is not asked again.
+    expect(await belay(server.data, ['attach', id])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/finished: x/),
+    });
+  });
+
+  it('leaves a session alone that it only attached to', async () => {
+    const model = script(server.data, [
+      { calls: [run('echo begun; sleep 100', { wait: 100 })] },
+      { finish: 'x' },
+    ]);
+    const { id } = await server.client.sessions.create({ task: 'x', model, approvals: 'auto' });
+    let sent = false;
+    const ran = await belay(server.data, ['attach', id, '--json'], {
+      onStdout: (text, kill) => {
+        if (!sent && text.includes('"action":"terminal.run"')) kill('SIGINT');
+        sent ||= text.includes('"action":"terminal.run"');
+      },
+    });
+    expect(ran).toMatchObject({ code: 130, stderr: expect.stringMatching(/running: x/) });
+    expect(await server.client.sessions.get(id)).toMatchObject({ state: 'running' });
+    await server.client.sessions.stop(id);
   });
 
   it('stops the session on Ctrl-C and says 130', async () => {
