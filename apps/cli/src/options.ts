@@ -24,3 +24,11 @@ export const port = (text: string): number =>
   );
 
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** A limit, or the word `none`: commander takes null for an option without a value. */
+export type Limit = number | 'none';
+
+export const limit =
+  (parse: (text: string) => number) =>
+  (text: string): Limit =>
+    text === 'none' ? text : parse(text);

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { openDashboard } from './commands/open.js';
 import { connect, findServer } from './connection.js';
 import { exitCodeOf } from './outcome.js';
+import { ownSettings, withOwnSettings, type OwnSettings } from './own-settings.js';
 import { createProgram } from './program.js';
 
 /** What commander says of a command line. */
@@ -24,12 +26,25 @@ describe('the command line', () => {
     [['run', 'x', '--timeout', 'soon'], /--timeout.*number of seconds above 0/],
     [['run', 'x', '--approve', 'never'], /Allowed choices are ask, delay, auto/],
     [['run', 'x', '--modle', 'y'], /unknown option '--modle'/],
+    [['settings', '--max-tokens', 'many'], /whole number/],
     [['rnu'], /unknown command 'rnu'/],
     [['doctor', '--port', '99999'], /port from 1 to 65535/],
     [['run', 'x', '--apply'], /--apply needs --workspace/],
     [['run', 'x', '--workspace', '/no/such/folder'], /\/no\/such\/folder does not exist/],
   ])('%j is refused', async (args, message) => {
     expect(await refusal(...args)).toMatch(message);
+  });
+
+  it('says only what was given of approvals, network and limits; none takes a limit away', async () => {
+    const said: unknown[] = [];
+    const command = withOwnSettings(new Command()).action((options) => {
+      said.push(options);
+    });
+    await command.parseAsync(['--max-steps', 'none', '--egress', 'list'], { from: 'user' });
+    expect(ownSettings(said[0] as OwnSettings)).toEqual({
+      budgets: { steps: null },
+      egress: { profile: 'list' },
+    });
   });
 
   it('gives every end of a session its exit code', () => {

@@ -1,12 +1,14 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { attach } from './commands/attach.js';
 import { doctor } from './commands/doctor.js';
 import { openDashboard } from './commands/open.js';
 import { printPatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
+import { settings } from './commands/settings.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { evalCommand } from './eval-program.js';
-import { count, dollars, port, seconds, several } from './options.js';
+import { port } from './options.js';
+import { withOwnSettings } from './own-settings.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
 export function createProgram(exit: (code: number) => void): Command {
@@ -48,6 +50,10 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('stop a session; log, files and history stay')
     .argument('<session>')
     .action(stopSession);
+  withOwnSettings(withServer(program.command('settings')))
+    .description('print what new sessions begin with, after setting what is given')
+    .option('--json', 'print JSON')
+    .action(settings);
   program.addCommand(evalCommand(exit));
   return program;
 }
@@ -58,7 +64,7 @@ const withServer = (command: Command): Command =>
     .option('--data <folder>', 'the data folder of the server that runs here');
 
 function addRun(program: Command, exit: (code: number) => void): void {
-  withServer(program.command('run'))
+  withOwnSettings(withServer(program.command('run')))
     .description('run one task to its end and take its patch')
     .argument('[task]', 'what to do')
     .option(
@@ -72,21 +78,6 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--json', 'print one JSON event per line')
     .option('--patch <file>', 'write what changed as a patch')
     .option('--apply', 'apply what changed to the workspace folder')
-    .option('--timeout <seconds>', 'wall time, at most', seconds)
-    .option('--max-steps <n>', 'calls of the model, at most', count)
-    .option('--max-tokens <n>', 'tokens, at most', count)
-    .option('--max-dollars <amount>', 'cost, at most', dollars)
-    .addOption(
-      new Option('--approve <mode>', 'commands and network: ask a person, run after 2 s, or run')
-        .choices(['ask', 'delay', 'auto'])
-        .default('ask'),
-    )
-    .addOption(
-      new Option('--egress <profile>', 'hosts that the sandbox may reach')
-        .choices(['none', 'packages', 'list', 'open'])
-        .default('packages'),
-    )
-    .option('--allow-host <host>', 'one more host, such as api.example.org:443', several)
     .option('--trust', 'let AGENTS.md and skills of the workspace guide the agent')
     .addHelpText('after', exitText)
     .action(async (task, options) => exit(await runSession(task, options)));

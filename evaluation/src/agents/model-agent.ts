@@ -1,5 +1,6 @@
 import type { BelayClient } from '@belay/client';
 import {
+  budgets as allBudgets,
   isEnded,
   isFact,
   type Event,
@@ -109,8 +110,9 @@ class SessionWork implements Work {
       image: image.name,
       workspace: uploaded.workspace,
       approvals: 'auto',
-      egress: { profile: 'none' },
-      budgets: { ...budgets, seconds: step.limits.agent },
+      egress: { profile: 'none', hosts: [] },
+      // Complete: what somebody has set for the server must not change a benchmark.
+      budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
     });
   }

@@ -13,6 +13,8 @@ import type {
   ProviderSetup,
   Rule,
   RulePreview,
+  SessionDefaults,
+  SessionDefaultsChange,
   SessionSummary,
 } from '@belay/protocol';
 
@@ -124,6 +126,11 @@ export interface BelayClient {
   providers(): Promise<ProviderSetup[]>;
   /** Keys are written and never read: the answer says only whether one is there. */
   setProvider(name: ProviderName, change: ProviderChange): Promise<ProviderSetup[]>;
+  settings: {
+    /** What counts for all sessions to come. */
+    read(): Promise<SessionDefaults>;
+    change(change: SessionDefaultsChange): Promise<SessionDefaults>;
+  };
   checks(): Promise<Check[]>;
   examples(): Promise<Example[]>;
   rules: {

@@ -56,6 +56,10 @@ export function createClient(address: Address): BelayClient {
     tryModel: (model) => json('POST', '/api/models/trial', { model }),
     providers: () => json('GET', '/api/providers'),
     setProvider: (name, change) => json('PUT', `/api/providers/${name}`, change),
+    settings: {
+      read: () => json('GET', '/api/settings'),
+      change: (change) => json('PATCH', '/api/settings', change),
+    },
     checks: () => json('GET', '/api/checks'),
     examples: () => json('GET', '/api/examples'),
     rules: {

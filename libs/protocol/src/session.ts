@@ -20,27 +20,66 @@ export const endedStates: readonly SessionState[] = ['finished', 'failed', 'limi
 
 export const isEnded = (state: SessionState): boolean => endedStates.includes(state);
 
+const limits = {
+  steps: z.int().positive().nullable().describe('Calls of a model.'),
+  tokens: z.int().positive().nullable().describe('Prompt and reply together.'),
+  dollars: z.number().positive().nullable(),
+  seconds: z.number().positive().nullable().describe('Wall time since the start.'),
+};
+
 /** Hard limits, checked before each call of a model; null is no limit. */
 export const budgets = z.object({
-  steps: z.int().positive().nullable().default(100).describe('Calls of a model.'),
-  tokens: z.int().positive().nullable().default(null).describe('Prompt and reply together.'),
-  dollars: z.number().positive().nullable().default(null),
-  seconds: z.number().positive().nullable().default(null).describe('Wall time since the start.'),
+  steps: limits.steps.default(100),
+  tokens: limits.tokens.default(null),
+  dollars: limits.dollars.default(null),
+  seconds: limits.seconds.default(null),
 });
 export type Budgets = z.infer<typeof budgets>;
 
-/** Which hosts a sandbox may reach through the server’s proxy. */
-export const egressPolicy = z.object({
+const way = {
   profile: z
     .enum(['none', 'packages', 'list', 'open'])
-    .default('packages')
     .describe('`packages`: the registries of the common ecosystems; `list`: only `hosts`.'),
   hosts: z
     .array(z.string())
-    .default([])
     .describe('More hosts: name, name:port or *.name; they count in every profile but none.'),
+};
+
+/** Which hosts a sandbox may reach through the server’s proxy. */
+export const egressPolicy = z.object({
+  profile: way.profile.default('packages'),
+  hosts: way.hosts.default([]),
 });
 export type EgressPolicy = z.infer<typeof egressPolicy>;
+
+/** What a person may set for all sessions to come; a session's own values count before these. */
+export const sessionDefaults = z.object({
+  budgets: budgets.prefault({}),
+  egress: egressPolicy.prefault({}),
+  approvals: approvalMode.default('ask'),
+});
+export type SessionDefaults = z.infer<typeof sessionDefaults>;
+
+/** Some of them; what is left out stays as it is. */
+export const sessionDefaultsChange = z
+  .object({
+    budgets: z.object(limits).partial(),
+    egress: z.object(way).partial(),
+    approvals: approvalMode,
+  })
+  .partial();
+export type SessionDefaultsChange = z.infer<typeof sessionDefaultsChange>;
+
+export function changedDefaults(
+  { budgets, egress, approvals }: SessionDefaults,
+  change: SessionDefaultsChange,
+): SessionDefaults {
+  return {
+    budgets: { ...budgets, ...change.budgets },
+    egress: { ...egress, ...change.egress },
+    approvals: change.approvals ?? approvals,
+  };
+}
 
 /** What an agent must know to work on a session; the first event of the log carries it. */
 export const sessionSettings = z.object({
@@ -53,9 +92,7 @@ export const sessionSettings = z.object({
     .default(null)
     .describe('An uploaded workspace’s id, or `example:NAME`; null is an empty folder.'),
   title: z.string().max(200).optional(),
-  budgets: budgets.prefault({}),
-  approvals: approvalMode.default('ask'),
-  egress: egressPolicy.prefault({}),
+  ...sessionDefaults.shape,
   trust: z
     .boolean()
     .default(false)
@@ -64,7 +101,10 @@ export const sessionSettings = z.object({
   tags: z.array(z.string().min(1).max(40)).max(20).default([]),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
-export type NewSession = z.input<typeof sessionSettings>;
+
+/** What a session is made with: what is left out comes from the server’s settings. */
+export const newSession = sessionSettings.extend(sessionDefaultsChange.shape);
+export type NewSession = z.input<typeof newSession>;
 
 /** A session in one line: what the fleet shows. Folded from the log. */
 export const sessionSummary = z.object({

@@ -5,10 +5,11 @@ import { connect } from '../connection.js';
 import { followRun } from '../follow-run.js';
 import { conclude } from '../outcome.js';
 import { outputTo } from '../output.js';
+import { ownSettings, type OwnSettings } from '../own-settings.js';
 import { personAt } from '../person.js';
 import { applyPatch, checkedFolder, packWorkspace } from '../workspace.js';
 
-export interface RunOptions {
+export interface RunOptions extends OwnSettings {
   url?: string;
   data?: string;
   model?: string;
@@ -19,13 +20,6 @@ export interface RunOptions {
   json?: boolean;
   patch?: string;
   apply?: boolean;
-  timeout?: number;
-  maxSteps?: number;
-  maxTokens?: number;
-  maxDollars?: number;
-  approve?: 'ask' | 'delay' | 'auto';
-  egress?: 'none' | 'packages' | 'list' | 'open';
-  allowHost?: string[];
   trust?: boolean;
 }
 
@@ -72,15 +66,8 @@ async function newSession(
     image: options.image ?? null,
     workspace: example ? `example:${example.name}` : null,
     title: options.title ?? (example ? example.title : undefined),
-    approvals: options.approve ?? 'ask',
     trust: options.trust ?? false,
-    egress: { profile: options.egress ?? 'packages', hosts: options.allowHost ?? [] },
-    budgets: {
-      ...(options.maxSteps !== undefined && { steps: options.maxSteps }),
-      tokens: options.maxTokens ?? null,
-      dollars: options.maxDollars ?? null,
-      seconds: options.timeout ?? null,
-    },
+    ...ownSettings(options),
   };
 }
 

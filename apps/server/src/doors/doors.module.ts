@@ -6,6 +6,7 @@ import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { SettingsModule } from '../settings/settings.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AddressCheck } from './address-check.js';
 import { DashboardGateway } from './dashboard.gateway.js';
@@ -17,14 +18,23 @@ import { ProblemFilter } from './problem.filter.js';
 import { ServerController } from './server.controller.js';
 import { SessionContentsController } from './session-contents.controller.js';
 import { SessionsController } from './sessions.controller.js';
+import { SettingsController } from './settings.controller.js';
 
 @Module({
-  imports: [SessionsModule, ApprovalsModule, EvaluationsModule, ModelsModule, SandboxesModule],
+  imports: [
+    SessionsModule,
+    ApprovalsModule,
+    EvaluationsModule,
+    ModelsModule,
+    SandboxesModule,
+    SettingsModule,
+  ],
   controllers: [
     SessionsController,
     SessionContentsController,
     EvaluationsController,
     ServerController,
+    SettingsController,
     HealthController,
   ],
   providers: [

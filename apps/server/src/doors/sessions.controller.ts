@@ -3,8 +3,8 @@ import {
   eventArgs,
   forkRequest,
   newMessage,
+  newSession,
   rewindRequest,
-  sessionSettings,
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { Forking, type Rewound } from '../sessions/forking.js';
 import { SessionService } from '../sessions/session.service.js';
 
-class NewSessionBody extends createZodDto(sessionSettings) {}
+class NewSessionBody extends createZodDto(newSession) {}
 class MessageBody extends createZodDto(newMessage) {}
 class ChangeBody extends createZodDto(eventArgs.change) {}
 class ForkBody extends createZodDto(forkRequest) {}

@@ -2,17 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  changedDefaults,
   fact,
   isEnded,
   type Event,
   type EventArgs,
   type NewEvent,
   type NewMessage,
+  type newSession,
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
+import type { z } from 'zod';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { SettingsStore } from '../settings/settings.store.js';
 import { EventLog, type Appendix } from './event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
@@ -37,12 +41,17 @@ export class SessionService {
     private readonly workspaces: WorkspaceStore,
     private readonly launcher: Launcher,
     private readonly exports: Exports,
+    private readonly defaults: SettingsStore,
   ) {}
 
-  /** Checks model and workspace first: a session that cannot begin is not made. */
-  async create(settings: SessionSettings): Promise<SessionSummary> {
-    await this.models.check(settings.model);
-    await this.workspaces.check(settings.workspace);
+  /**
+   * Checks model and workspace first: a session that cannot begin is not made. What was not said comes from the
+   * server's settings, and is the session's own from then on.
+   */
+  async create(wanted: z.output<typeof newSession>): Promise<SessionSummary> {
+    await this.models.check(wanted.model);
+    await this.workspaces.check(wanted.workspace);
+    const settings = { ...wanted, ...changedDefaults(await this.defaults.read(), wanted) };
     const id = newSessionId();
     await this.log.create(id, settings, { events: [startFact(settings, false)] });
     this.launcher.launch(id);

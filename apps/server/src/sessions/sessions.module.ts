@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
+import { SettingsModule } from '../settings/settings.module.js';
 import { AgentFeed } from './agent-feed.js';
 import { Dispatcher } from './dispatcher.js';
 import { Examples } from './examples.js';
@@ -14,7 +15,7 @@ import { SessionService } from './session.service.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 @Module({
-  imports: [ModelsModule, SandboxesModule],
+  imports: [ModelsModule, SandboxesModule, SettingsModule],
   providers: [
     AgentFeed,
     Dispatcher,

@@ -3,6 +3,7 @@ export interface Schema {
   session: SessionTable;
   event: EventTable;
   rule: RuleTable;
+  setting: SettingTable;
   event_text: EventTextTable;
   evaluation: EvaluationTable;
   evaluation_trial: EvaluationTrialTable;
@@ -47,6 +48,12 @@ export interface RuleTable {
   verdict: string;
   expires: string | null;
   uses: number;
+}
+
+/** What a person has set for the whole server, by name. */
+export interface SettingTable {
+  name: string;
+  value: string;
 }
 
 /** FTS5 in SQLite, a table with a tsvector index in PostgreSQL. */

@@ -37,7 +37,7 @@ const newSearch = z.object({
 
 const settingsSearch = z.object({
   section: z
-    .enum(['general', 'models', 'approvals', 'shortcuts', 'limits'])
+    .enum(['general', 'models', 'budgets', 'network', 'approvals', 'mcp', 'shortcuts'])
     .optional()
     .catch(undefined),
 });

@@ -110,7 +110,7 @@ export function NewSessionPage() {
 
 const storageKey = 'belay.new-session';
 
-/** What was chosen last, but for the task and the files. */
+/** What was chosen last, but for the task, the files, and what the server has settings for. */
 function remembered(): Partial<Draft> {
   try {
     return JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Draft>;
@@ -119,6 +119,6 @@ function remembered(): Partial<Draft> {
   }
 }
 
-function remember({ tasks: _tasks, workspace: _workspace, ...rest }: Draft): void {
+function remember({ tasks: _tasks, workspace: _workspace, own: _own, ...rest }: Draft): void {
   localStorage.setItem(storageKey, JSON.stringify(rest));
 }

@@ -20,19 +20,16 @@ describe('sessionsOf', () => {
         ...emptyDraft,
         tasks: 'x',
         models: ['a:1'],
-        steps: '',
-        dollars: '0.5',
-        minutes: '2',
-        hosts: 'a.example, b.example:80',
+        own: { steps: '', dollars: '0.5', minutes: '2', hosts: 'a.example, b.example:80' },
         tags: 'x  y',
       },
       null,
     );
-    expect(session).toMatchObject({
-      budgets: { steps: null, dollars: 0.5, seconds: 120 },
-      egress: { profile: 'packages', hosts: ['a.example', 'b.example:80'] },
-      tags: ['x', 'y'],
-    });
+    expect(session).toMatchObject({ tags: ['x', 'y'] });
+    // What was not touched is left to the server's settings.
+    expect(session?.budgets).toEqual({ steps: null, dollars: 0.5, seconds: 120 });
+    expect(session?.egress).toEqual({ hosts: ['a.example', 'b.example:80'] });
+    expect(session).not.toHaveProperty('approvals');
   });
 });
 

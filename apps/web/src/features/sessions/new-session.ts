@@ -1,5 +1,6 @@
 import type { NewSession } from '@belay/protocol';
 import { client } from '@/lib/server';
+import { changeOf, words, type DefaultTexts } from './default-texts';
 import { packTar, type TarEntry } from './tar';
 
 /** What the form holds; text as it was typed. */
@@ -9,12 +10,8 @@ export interface Draft {
   workspace:
     { kind: 'empty' } | { kind: 'example'; name: string } | { kind: 'folder'; files: File[] };
   image: string;
-  approvals: 'ask' | 'delay' | 'auto';
-  steps: string;
-  dollars: string;
-  minutes: string;
-  egress: 'none' | 'packages' | 'list' | 'open';
-  hosts: string;
+  /** What this session does not take from the server's settings. */
+  own: Partial<DefaultTexts>;
   tags: string;
   trust: boolean;
 }
@@ -24,12 +21,7 @@ export const emptyDraft: Draft = {
   models: [],
   workspace: { kind: 'empty' },
   image: '',
-  approvals: 'ask',
-  steps: '100',
-  dollars: '',
-  minutes: '',
-  egress: 'packages',
-  hosts: '',
+  own: {},
   tags: '',
   trust: false,
 };
@@ -46,13 +38,7 @@ export function sessionsOf(draft: Draft, workspace: string | null): NewSession[]
       model,
       image: draft.image.trim() || null,
       workspace,
-      approvals: draft.approvals,
-      budgets: {
-        steps: numberOf(draft.steps),
-        dollars: numberOf(draft.dollars),
-        seconds: scaled(numberOf(draft.minutes), 60),
-      },
-      egress: { profile: draft.egress, hosts: words(draft.hosts) },
+      ...changeOf(draft.own),
       trust: draft.trust,
       tags: words(draft.tags),
     })),
@@ -82,13 +68,3 @@ export function entriesOf(files: readonly File[]): TarEntry[] {
       content: async () => new Uint8Array(await file.arrayBuffer()),
     }));
 }
-
-function numberOf(text: string): number | null {
-  const value = Number(text.trim());
-  return text.trim() && Number.isFinite(value) && value > 0 ? value : null;
-}
-
-const scaled = (value: number | null, by: number): number | null =>
-  value === null ? null : value * by;
-
-const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);

@@ -22,6 +22,11 @@ export const providersQuery = queryOptions({
   queryFn: () => client.providers(),
 });
 
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: () => client.settings.read(),
+});
+
 export const examplesQuery = queryOptions({
   queryKey: ['examples'],
   queryFn: () => client.examples(),

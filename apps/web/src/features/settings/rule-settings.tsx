@@ -5,6 +5,7 @@ import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { age, plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { ApprovalDefault } from './default-settings';
 import { NewRule } from './new-rule';
 
 const rulesKey = ['rules'];
@@ -16,6 +17,8 @@ export function RuleSettings() {
   const again = () => cache.invalidateQueries({ queryKey: rulesKey });
   return (
     <div className="space-y-6">
+      <ApprovalDefault />
+      <h2 className="font-medium">Rules</h2>
       {rules.isPending && <Loading what="the rules" />}
       {rules.isError && <Failed error={rules.error} retry={() => void rules.refetch()} />}
       {rules.data?.length === 0 && (

@@ -2,6 +2,7 @@ import type { ComponentType } from 'react';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { TopBar } from '@/app/top-bar';
 import { cx } from '@/lib/classes';
+import { BudgetSettings, NetworkSettings } from './default-settings';
 import { GeneralSettings } from './general-settings';
 import { ModelSettings } from './model-settings';
 import { RuleSettings } from './rule-settings';
@@ -12,7 +13,9 @@ const route = getRouteApi('/settings');
 const sections = [
   { id: 'general', title: 'General', Content: GeneralSettings },
   { id: 'models', title: 'Models and keys', Content: ModelSettings },
-  { id: 'approvals', title: 'Approval rules', Content: RuleSettings },
+  { id: 'budgets', title: 'Budgets', Content: BudgetSettings },
+  { id: 'network', title: 'Network', Content: NetworkSettings },
+  { id: 'approvals', title: 'Approvals', Content: RuleSettings },
   { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
 ] as const satisfies { id: string; title: string; Content: ComponentType }[];
 

@@ -1,0 +1,11 @@
+import type { Migration } from 'kysely/migration';
+
+export const settings: Migration = {
+  async up(db) {
+    await db.schema
+      .createTable('setting')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .execute();
+  },
+};
