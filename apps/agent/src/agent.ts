@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { AppError, errorFrom, type Assignment } from '@belay/protocol';
+import type { AgentRope } from './agent-rope.js';
 import type { MakeRooms } from './rooms.js';
-import { Work, type AgentRope } from './work.js';
+import { Work } from './work.js';
 
 export interface AgentOptions {
   rope: AgentRope;

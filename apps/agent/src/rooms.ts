@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
+import type { AgentRope } from './agent-rope.js';
 import type { Rooms } from './dispatch.js';
 import type { Guidance } from './guidance/guidance.js';
 import type { Journal } from './journal.js';
-import type { AgentRope } from './work.js';
 
 /** Everything that the agent can do in its sandbox, once it has a session. */
 export interface AgentRooms {

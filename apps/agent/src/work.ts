@@ -5,10 +5,8 @@ import {
   type Assignment,
   type Event,
   type ModelRequest,
-  type agentCalls,
-  type serverCalls,
 } from '@belay/protocol';
-import type { Rope } from '@belay/rope';
+import type { AgentRope } from './agent-rope.js';
 import { checkCall, perform, type Checked } from './dispatch.js';
 import { conversation } from './loop/conversation.js';
 import { guide } from './loop/guide.js';
@@ -20,8 +18,6 @@ import { Outbox } from './outbox.js';
 import { releaseMemory } from './release-memory.js';
 import type { AgentRooms, MakeRooms } from './rooms.js';
 import { SessionLog } from './session-log.js';
-
-export type AgentRope = Rope<typeof agentCalls, typeof serverCalls>;
 
 export interface WorkOptions {
   rope: AgentRope;

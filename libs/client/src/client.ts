@@ -1,9 +1,12 @@
 import type {
   ApprovalAnswer,
+  Check,
   EvaluationFacts,
   EvaluationSummary,
   EvaluationTrial,
   Event,
+  Example,
+  ModelChoice,
   NewEvaluationChanges,
   NewMessage,
   NewRule,
@@ -17,31 +20,6 @@ import type {
   SessionDefaultsChange,
   SessionSummary,
 } from '@belay/protocol';
-
-/** What the server can say of a model that a person may choose. */
-export interface ModelChoice {
-  name: string;
-  title: string;
-  /** Whether it can be called now: its key is set, or it needs none. */
-  ready: boolean;
-  /** What to do when it is not ready. */
-  remedy: string | null;
-}
-
-/** A session that the product ships, ready to be started. */
-export interface Example {
-  name: string;
-  title: string;
-  task: string;
-  model: string;
-}
-
-export interface Check {
-  name: string;
-  ok: boolean;
-  detail: string;
-  remedy: string | null;
-}
 
 /** A benchmark run with the ids of its tasks, in their order. */
 export interface Evaluation {

@@ -17,3 +17,4 @@ export * from './operations/workspace.js';
 export * from './projections/model-tool.js';
 export * from './rope.js';
 export * from './session.js';
+export * from './setup.js';

@@ -136,6 +136,13 @@ export const sessionSummary = z.object({
   tags: z.array(z.string()),
   archived: z.boolean(),
   activity: activity.default(noActivity),
+  wallTime: z
+    .object({
+      seconds: z.number().nonnegative(),
+      since: z.iso.datetime({ offset: true }).nullable(),
+    })
+    .default({ seconds: 0, since: null })
+    .describe('How long it has run; since `since` it runs on.'),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 

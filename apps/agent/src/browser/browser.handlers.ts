@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import { createTurns } from '../files/turns.js';
-import type { BrowserOptions } from './browser.js';
+import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
 import { click, choose, press, scroll, type } from './gestures.js';
 import { addressOf, openingFailure } from './navigation.js';

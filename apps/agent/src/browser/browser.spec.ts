@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFact, operations, type Event, type NewEvent } from '@belay/protocol';
-import { createBrowser, type Browser, type Frame } from './browser.js';
+import type { Frame } from './browser-options.js';
+import { createBrowser, type Browser } from './browser.js';
 import { pages } from './testing/pages.js';
 
 jest.setTimeout(120_000);

@@ -1,32 +1,7 @@
 import type { Handlers, browserOperations } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import type { Journal } from '../journal.js';
 import type { BrowserHandlers } from './browser.handlers.js';
-
-export interface Frame {
-  jpeg: Uint8Array<ArrayBuffer>;
-  width: number;
-  height: number;
-  url: string;
-}
-
-export interface BrowserOptions {
-  /** Downloads go into its folder `downloads`. */
-  workspace: string;
-  /** Folder for the browser's profile. */
-  state: string;
-  journal: Journal;
-  putBlob(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;
-  /** Resolves when the frame was taken: the next one is sent no earlier. */
-  sendFrame(frame: Frame): Promise<void>;
-  /** The DevTools address of a browser beside a sandbox that has none. */
-  sidecar(): Promise<string>;
-  /** HTTP proxy for everything but loopback; null to go out directly. */
-  proxy: string | null;
-  /** Path of Chromium; looked for in the sandbox when left out. */
-  chromium?: string;
-  env: Record<string, string>;
-}
+import type { BrowserOptions } from './browser-options.js';
 
 type Operations = Handlers<typeof browserOperations, CallContext>;
 

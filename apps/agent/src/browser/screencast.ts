@@ -1,4 +1,4 @@
-import type { Frame } from './browser.js';
+import type { Frame } from './browser-options.js';
 import type { CDPSession, Page } from './chromium.js';
 import { viewport } from './chromium.js';
 

@@ -3,7 +3,7 @@ import { AppError } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
 import { load, maxEditable, statOf } from './file-bytes.js';
 import { escapeExpression, globPattern } from './ignore.js';
-import type { Found, SearchInput } from './search.js';
+import type { Found, SearchInput } from './found.js';
 import { isBinary } from './text.js';
 import { walkTree } from './walk-tree.js';
 import type { WorkspaceFolder } from './workspace-folder.js';

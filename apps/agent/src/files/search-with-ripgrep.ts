@@ -5,7 +5,7 @@ import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { usuallyIgnored } from './ignore.js';
-import type { Found, SearchInput } from './search.js';
+import type { Found, SearchInput } from './found.js';
 import { openFolder, type Place, type WorkspaceFolder } from './workspace-folder.js';
 
 const text = z.union([

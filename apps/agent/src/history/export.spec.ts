@@ -3,34 +3,27 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { historyBench, treeOf, type HistoryBench } from './history-bench.js';
 
 let bench: HistoryBench;
-let elsewhere: string;
 beforeEach(() => {
   bench = historyBench();
-  elsewhere = mkdtempSync(join(tmpdir(), 'belay-elsewhere-'));
 });
-afterEach(() => {
-  bench.remove();
-  rmSync(elsewhere, { recursive: true, force: true });
-});
+afterEach(() => bench.remove());
 
 const put = (path: string, bytes: string) => {
   mkdirSync(join(bench.workspace, dirname(path)), { recursive: true });
   writeFileSync(join(bench.workspace, path), bytes, 'latin1');
 };
 const run = (command: string, args: string[], input?: Buffer) =>
-  execFileSync(command, args, { cwd: elsewhere, input, stdio: ['pipe', 'pipe', 'pipe'] });
+  execFileSync(command, args, { cwd: bench.elsewhere, input, stdio: ['pipe', 'pipe', 'pipe'] });
 const exported = async (format: 'patch' | 'zip' | 'bundle' | 'tar', commit?: string) =>
   buffer(await bench.history.export(format, commit));
 
@@ -63,12 +56,12 @@ async function begin() {
 describe('patch', () => {
   it('brings a copy of the start to the state now by git apply', async () => {
     await begin();
-    cpSync(bench.workspace, elsewhere, { recursive: true, verbatimSymlinks: true });
+    cpSync(bench.workspace, bench.elsewhere, { recursive: true, verbatimSymlinks: true });
     changeMuch();
     run('git', ['init', '-q']);
     run('git', ['apply', '--whitespace=nowarn', '-'], await exported('patch'));
-    rmSync(join(elsewhere, '.git'), { recursive: true });
-    expect(treeOf(elsewhere)).toEqual(treeOf(bench.workspace));
+    rmSync(join(bench.elsewhere, '.git'), { recursive: true });
+    expect(treeOf(bench.elsewhere)).toEqual(treeOf(bench.workspace));
   });
 
   it('is empty when nothing changed, and ends at a commit when told', async () => {
@@ -90,10 +83,10 @@ it('exports the files as tar and zip', async () => {
   const before = treeOf(bench.workspace);
   changeMuch();
   run('tar', ['-x'], await exported('tar', start));
-  expect(treeOf(elsewhere)).toEqual(before);
-  writeFileSync(join(elsewhere, 'now.zip'), await exported('zip'));
+  expect(treeOf(bench.elsewhere)).toEqual(before);
+  writeFileSync(join(bench.elsewhere, 'now.zip'), await exported('zip'));
   run('python3', ['-c', 'import zipfile; zipfile.ZipFile("now.zip").extractall("now")']);
-  const unzipped = treeOf(join(elsewhere, 'now'));
+  const unzipped = treeOf(join(bench.elsewhere, 'now'));
   expect(unzipped['crlf']).toBe('a\r\nB\r\nc\n');
   expect(Object.keys(unzipped).sort()).toEqual(Object.keys(treeOf(bench.workspace)).sort());
 });
@@ -105,7 +98,7 @@ it('adds the own repository of the workspace to a tar', async () => {
   put('.git/large', 'x'.repeat(1_000_000));
   put('.git/empty', '');
   run('tar', ['-x'], await exported('tar'));
-  expect(treeOf(elsewhere)).toEqual(treeOf(bench.workspace));
+  expect(treeOf(bench.elsewhere)).toEqual(treeOf(bench.workspace));
   expect(run('git', ['ls-files']).toString()).toContain('crlf');
   const left = await bench.history.export('tar');
   left.destroy();
@@ -116,11 +109,11 @@ it('exports the history as a bundle that git clones, more than once and at once'
   changeMuch();
   await bench.history.commit({ id: 'call-1', message: 'Change much' });
   const [bundle] = await Promise.all([exported('bundle'), exported('bundle')]);
-  writeFileSync(join(elsewhere, 'history.bundle'), bundle ?? '');
+  writeFileSync(join(bench.elsewhere, 'history.bundle'), bundle ?? '');
   run('git', ['-c', 'core.autocrlf=false', 'clone', '-q', 'history.bundle', 'clone']);
   const log = run('git', ['-C', 'clone', 'log', '--format=%s']).toString();
   expect(log).toBe('Change much\nThe workspace at the start\n');
-  const clone = join(elsewhere, 'clone');
+  const clone = join(bench.elsewhere, 'clone');
   rmSync(join(clone, '.git'), { recursive: true });
   expect(Object.keys(treeOf(clone))).toEqual(Object.keys(treeOf(bench.workspace)));
 });

@@ -21,7 +21,8 @@ export function historyBench(options: { maxBytes?: number } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-history-')));
   const workspace = join(folder, 'workspace');
   const state = join(folder, 'state');
-  mkdirSync(workspace);
+  const elsewhere = join(folder, 'elsewhere');
+  for (const place of [workspace, elsewhere]) mkdirSync(place);
   const events: NewEvent[] = [];
   const journal = { append: (event: NewEvent) => void events.push(event) };
   const another = () => createHistory({ workspace, state, journal, ...options });
@@ -29,6 +30,8 @@ export function historyBench(options: { maxBytes?: number } = {}) {
   const commits = () => events.filter((event) => event.action === 'commit');
   return {
     workspace,
+    /** An empty folder beside it. */
+    elsewhere,
     state,
     history,
     another,

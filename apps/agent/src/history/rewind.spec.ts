@@ -3,27 +3,20 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { historyBench, treeOf, type HistoryBench } from './history-bench.js';
 
 let bench: HistoryBench;
-let elsewhere: string;
 beforeEach(() => {
   bench = historyBench();
-  elsewhere = mkdtempSync(join(tmpdir(), 'belay-elsewhere-'));
 });
-afterEach(() => {
-  bench.remove();
-  rmSync(elsewhere, { recursive: true, force: true });
-});
+afterEach(() => bench.remove());
 
 let state = 11;
 const below = (limit: number): number => {
@@ -74,7 +67,7 @@ function makeFolders(path: string): void {
 it('comes back to any of many random states, and a patch leads to each from the start', async () => {
   place(join(bench.workspace, 'a'));
   await bench.history.begin();
-  const start = join(elsewhere, 'start');
+  const start = join(bench.elsewhere, 'start');
   cpSync(bench.workspace, start, { recursive: true, verbatimSymlinks: true });
   const states = [{ commit: String(bench.commits()[0]?.args['commit']), tree: treeOf(start) }];
   for (let step = 0; step < 25; step++) {
@@ -92,7 +85,7 @@ it('comes back to any of many random states, and a patch leads to each from the 
     expect(treeOf(bench.workspace)).toEqual(tree);
   }
   for (const { commit, tree } of states) {
-    const copy = join(elsewhere, commit);
+    const copy = join(bench.elsewhere, commit);
     cpSync(start, copy, { recursive: true, verbatimSymlinks: true });
     const patch = await buffer(await bench.history.export('patch', commit));
     execFileSync('git', ['init', '-q'], { cwd: copy });

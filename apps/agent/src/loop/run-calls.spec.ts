@@ -35,7 +35,7 @@ describe('calls of one reply', () => {
       handlers: {
         // The first can only end after the second has begun, and ends after it.
         'files.read': async ({ path }) => {
-          if (path === 'quick') setImmediate(late.resolve);
+          if (path === 'quick') setImmediate(() => late.resolve());
           else await late.promise;
           return { content: path } as never;
         },

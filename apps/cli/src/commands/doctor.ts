@@ -1,8 +1,9 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
-import type { BelayClient, Check } from '@belay/client';
+import type { BelayClient } from '@belay/client';
 import { createClient } from '@belay/client';
+import type { Check } from '@belay/protocol';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 

@@ -17,6 +17,8 @@ import {
   newRule,
   providerChange,
   providerName,
+  type Example,
+  type ModelChoice,
   type ProviderSetup,
   type Rule,
   type RulePreview,
@@ -26,11 +28,11 @@ import { createZodDto } from 'nestjs-zod';
 import { z } from 'zod';
 import { RulePreviews } from '../approvals/rule-preview.js';
 import { RulesStore } from '../approvals/rules.store.js';
-import { ModelGateway, type ModelChoice, type Trial } from '../models/model-gateway.js';
+import { ModelGateway, type Trial } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
-import { Examples, type Example } from '../sessions/examples.js';
+import { Examples } from '../sessions/examples.js';
 import { Search, type Found } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';
 import { Identity, type Role } from './identity.js';

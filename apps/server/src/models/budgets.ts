@@ -1,4 +1,5 @@
 import { AppError, fact, type NewEvent, type SessionSummary } from '@belay/protocol';
+import { wallSeconds } from '../sessions/wall-time.js';
 
 export interface SpentBudget {
   budget: 'steps' | 'tokens' | 'dollars' | 'seconds';
@@ -7,11 +8,9 @@ export interface SpentBudget {
 }
 
 /** The first budget that forbids another call, if one does. */
-export function spentBudget(
-  { budgets, steps, tokens, dollars }: SessionSummary,
-  seconds: number,
-): SpentBudget | null {
-  const used = { steps, tokens, dollars, seconds };
+export function spentBudget(summary: SessionSummary): SpentBudget | null {
+  const { budgets, steps, tokens, dollars, wallTime } = summary;
+  const used = { steps, tokens, dollars, seconds: wallSeconds(wallTime, Date.now()) };
   for (const budget of ['steps', 'tokens', 'dollars', 'seconds'] as const) {
     const limit = budgets[budget];
     if (limit !== null && used[budget] >= limit) return { budget, limit, used: used[budget] };
@@ -20,12 +19,17 @@ export function spentBudget(
 }
 
 export function limitReached(spent: SpentBudget): AppError {
-  const { budget, limit, used } = spent;
-  const sentence =
-    budget === 'dollars'
-      ? `The budget of $${limit} is spent: $${used.toFixed(4)} were used.`
-      : `The budget of ${limit} ${budget} is spent: ${Math.round(used)} were used.`;
-  return new AppError('limit_reached', `${sentence} Raise it to go on.`, { ...spent });
+  const { budget, used } = spent;
+  const so = budget === 'dollars' ? `$${used.toFixed(4)}` : Math.round(used);
+  const sentence = `${budgetIsSpent(spent)}: ${so} used. Raise it to go on.`;
+  return new AppError('limit_reached', sentence, { ...spent });
+}
+
+/** Without a full stop, as more may follow. */
+export function budgetIsSpent({ budget, limit }: { budget: string; limit: number }): string {
+  const amount =
+    budget === 'dollars' ? `$${limit}` : `${limit} ${limit === 1 ? budget.slice(0, -1) : budget}`;
+  return `The budget of ${amount} is spent`;
 }
 
 /** The event of a spent budget; the session’s end as `limited` follows from it. */

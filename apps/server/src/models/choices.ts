@@ -1,19 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProviderName } from '@belay/protocol';
+import type { ModelChoice, ProviderName } from '@belay/protocol';
 import { providerRemedy, scriptFile } from './open-model.js';
 import type { ModelSetup } from './provider-keys.js';
 import { readScript } from './scripted/script.js';
-
-/** What the server can say of a model that a person may choose. */
-export interface ModelChoice {
-  name: string;
-  title: string;
-  /** Whether it can be called now: its key is set, or it needs none. */
-  ready: boolean;
-  /** What to do when it is not ready. */
-  remedy: string | null;
-}
 
 /** Only a selection: any model that a provider has can be named. */
 const known: readonly (readonly [ProviderName, model: string, title: string])[] = [

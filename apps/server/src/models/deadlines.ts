@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AppError, isEnded, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../sessions/event-log.js';
+import { wallSeconds } from '../sessions/wall-time.js';
 import { limitFact, spentBudget } from './budgets.js';
-import { Stopwatch } from './stopwatch.js';
 
 /** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
 const longest = 2 ** 31 - 1;
@@ -21,9 +21,9 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     this.unsubscribe = this.events.subscribeAll((id, events, summary) => {
       const matters = events.some(({ action }) => action === 'state' || action === 'change');
-      if (matters) void this.schedule(id, summary).catch(gone);
+      if (matters) this.schedule(id, summary);
     });
-    for (const summary of await this.events.summaries()) await this.schedule(summary.id, summary);
+    for (const summary of await this.events.summaries()) this.schedule(summary.id, summary);
   }
 
   onModuleDestroy(): void {
@@ -31,24 +31,22 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     for (const timer of this.timers.values()) clearTimeout(timer);
   }
 
-  private async schedule(id: string, { state, budgets }: SessionSummary): Promise<void> {
+  private schedule(id: string, { state, budgets, wallTime }: SessionSummary): void {
     clearTimeout(this.timers.get(id));
     this.timers.delete(id);
     if (isEnded(state) || budgets.seconds === null) return;
-    const used = await new Stopwatch(this.events, id).seconds();
-    const wait = Math.min(longest, Math.max(0, (budgets.seconds - used) * 1000));
-    clearTimeout(this.timers.get(id));
+    const left = budgets.seconds - wallSeconds(wallTime, Date.now());
+    const wait = Math.min(longest, Math.max(0, left * 1000));
     const timer = setTimeout(() => void this.look(id).catch(gone), wait).unref();
     this.timers.set(id, timer);
   }
 
   private async look(id: string): Promise<void> {
-    const seconds = await new Stopwatch(this.events, id).seconds();
     await this.events.append(id, (summary) => {
-      const spent = isEnded(summary.state) ? null : spentBudget(summary, seconds);
+      const spent = isEnded(summary.state) ? null : spentBudget(summary);
       return spent?.budget === 'seconds' ? [limitFact(spent)] : [];
     });
-    await this.schedule(id, await this.events.summary(id));
+    this.schedule(id, await this.events.summary(id));
   }
 }
 

@@ -44,7 +44,7 @@ describe('budgets', () => {
     server.answer(streaming(anthropicMessages.reply({ text: 'Yes.', usage })));
     expect((await test.generate()).usage.dollars).toBeCloseTo(0.012, 10);
     await expect(test.generate()).rejects.toThrow(
-      'The budget of $0.01 is spent: $0.0120 were used.',
+      'The budget of $0.01 is spent: $0.0120 used.',
     );
   });
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   fact,
+  type ModelChoice,
   type ModelReply,
   type ModelRequest,
   type ProviderChange,
@@ -11,9 +12,10 @@ import {
 import { BlobStore } from '../sessions/blob-store.js';
 import { EventLog } from '../sessions/event-log.js';
 import { Live } from '../sessions/live.js';
+import { wallSeconds } from '../sessions/wall-time.js';
 import { limitFact, limitReached, spentBudget, type SpentBudget } from './budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
-import { modelChoices, type ModelChoice } from './choices.js';
+import { modelChoices } from './choices.js';
 import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
@@ -22,9 +24,6 @@ import { dollarsOf, priceOf, type Price } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { readScript } from './scripted/script.js';
-import { Stopwatch } from './stopwatch.js';
-
-export type { ModelChoice } from './choices.js';
 
 export interface Trial {
   text: string;
@@ -44,7 +43,6 @@ export class ModelGateway {
   /** Tests wait less. */
   retries: RetryPolicy = usualRetries;
   private readonly models = new Map<string, Model>();
-  private readonly stopwatches = new Map<string, Stopwatch>();
 
   constructor(
     private readonly keys: ProviderKeys,
@@ -127,9 +125,8 @@ export class ModelGateway {
   /** Throws `limit_reached`, with its event, when a budget is spent. */
   private async admit(session: string): Promise<{ model: string; secondsLeft: number | null }> {
     const summary = await this.events.summary(session);
-    const { budgets, model } = summary;
-    const seconds = budgets.seconds === null ? 0 : await this.secondsOf(session);
-    const spent = spentBudget(summary, seconds);
+    const { budgets, model, wallTime } = summary;
+    const spent = spentBudget(summary);
     if (spent) throw await this.tellLimit(session, spent);
     if (budgets.dollars !== null && isUnpriced(model)) {
       throw new AppError(
@@ -137,7 +134,8 @@ export class ModelGateway {
         `The price of ${model} is not known, so a budget in dollars cannot be kept; set one in tokens instead.`,
       );
     }
-    return { model, secondsLeft: budgets.seconds === null ? null : budgets.seconds - seconds };
+    if (budgets.seconds === null) return { model, secondsLeft: null };
+    return { model, secondsLeft: budgets.seconds - wallSeconds(wallTime, Date.now()) };
   }
 
   private async tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
@@ -146,20 +144,11 @@ export class ModelGateway {
   }
 
   private async outOfTime(session: string): Promise<AppError> {
-    const { budgets } = await this.events.summary(session);
-    const used = await this.secondsOf(session);
+    const { budgets, wallTime } = await this.events.summary(session);
+    const used = wallSeconds(wallTime, Date.now());
     // A person may just have raised it; what was promised to this call is over.
     const limit = budgets.seconds ?? used;
     return this.tellLimit(session, { budget: 'seconds', limit, used });
-  }
-
-  private secondsOf(session: string): Promise<number> {
-    let stopwatch = this.stopwatches.get(session);
-    if (!stopwatch) {
-      stopwatch = new Stopwatch(this.events, session);
-      this.stopwatches.set(session, stopwatch);
-    }
-    return stopwatch.seconds();
   }
 
   private async callOnce(

@@ -1,17 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { errorFrom } from '@belay/protocol';
+import { errorFrom, type Check } from '@belay/protocol';
 import { Config } from '../config.js';
 import { ContainerLauncher } from './container-launcher.js';
 import { DockerClient } from './docker.client.js';
-
-/** One thing that must be so, for `belay doctor`. */
-export interface Check {
-  name: string;
-  ok: boolean;
-  detail: string;
-  /** What to do when it is not. */
-  remedy: string | null;
-}
 
 /** Whether sandboxes can be made on this machine. */
 @Injectable()

@@ -6,10 +6,10 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AppError, errorFrom, type Assignment } from '@belay/protocol';
+import { AppError, errorFrom, type Assignment, type Check } from '@belay/protocol';
 import { Config } from '../config.js';
 import type { AgentLink } from './agent-link.js';
-import { SandboxChecks, type Check } from './checks.js';
+import { SandboxChecks } from './checks.js';
 import { ContainerLauncher } from './container-launcher.js';
 import { causeOfDeath } from './death.js';
 import { DockerClient } from './docker.client.js';

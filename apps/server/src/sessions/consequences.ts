@@ -9,6 +9,7 @@ import {
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
+import { budgetIsSpent } from '../models/budgets.js';
 
 /**
  * The change of state that an event brings about, stored in the same transaction. Pure.
@@ -37,8 +38,7 @@ function stateAfter(event: Event, summary: SessionSummary): NextState | undefine
   }
   if (isFact(event, 'error')) return { state: 'failed', reason: event.args.message };
   if (isFact(event, 'limit')) {
-    const { budget, limit } = event.args;
-    return { state: 'limited', reason: `The budget of ${limit} ${budget} is spent.` };
+    return { state: 'limited', reason: `${budgetIsSpent(event.args)}.` };
   }
   if (isFact(event, 'approval') && event.args.mode === 'ask') return unlessPaused(summary);
   if (isFact(event, 'approve') || isFact(event, 'reject') || isFact(event, 'message')) {

@@ -4,20 +4,13 @@ import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, type Example } from '@belay/protocol';
 import { pack, type Pack } from 'tar-stream';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../config.js';
 
-/** A session that the product ships: a folder with `session.yaml`, its script and its project. */
-export interface Example {
-  name: string;
-  title: string;
-  task: string;
-  model: string;
-}
-
+/** `session.yaml` in the folder of an example. */
 const description = z.object({
   title: z.string().optional(),
   task: z.string(),

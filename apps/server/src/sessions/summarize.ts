@@ -8,6 +8,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { subjectOf } from './subject.js';
+import { wallTimeAfter } from './wall-time.js';
 
 /** The summary of a session whose log is still empty. */
 export function firstSummary(
@@ -41,6 +42,7 @@ export function firstSummary(
     tags: settings.tags,
     archived: false,
     activity: noActivity,
+    wallTime: { seconds: 0, since: null },
   };
 }
 
@@ -50,6 +52,7 @@ export function summarize(summary: SessionSummary, event: Event): SessionSummary
     ...summary,
     ...changes(summary, event),
     activity: countedActivity(summary.activity, event.time),
+    wallTime: wallTimeAfter(summary.wallTime, event),
     updated: event.time,
     lastSeq: event.seq,
   };

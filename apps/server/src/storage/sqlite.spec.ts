@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
@@ -9,7 +9,7 @@ interface Tables {
   notes: { text: string };
 }
 
-describe('SQLite on a full disk', () => {
+describe('SQLite', () => {
   let folder: string;
   let database: Kysely<Tables>;
   beforeEach(async () => {
@@ -22,7 +22,14 @@ describe('SQLite on a full disk', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('says so, keeps nothing of the transaction, and works again when there is room', async () => {
+  it('makes files that only their owner can read, whatever the folder', async () => {
+    chmodSync(folder, 0o755);
+    await database.insertInto('notes').values({ text: 'private' }).execute();
+    const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
+  it('says that the disk is full, keeps nothing of the transaction, and works again when there is room', async () => {
     const write = (text: string) =>
       database.transaction().execute(async (transaction) => {
         await transaction.insertInto('notes').values({ text: 'first' }).execute();

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import SqliteDatabase, { type Statement } from 'better-sqlite3';
 import { SqliteDialect } from 'kysely';
 
@@ -6,6 +7,8 @@ import { SqliteDialect } from 'kysely';
  * may take the last commits, and it never damages the file.
  */
 export function sqlite(file: string): SqliteDialect {
+  // SQLite itself makes files that others may read; those beside it get the rights of this one.
+  closeSync(openSync(file, 'a', 0o600));
   const database = new SqliteDatabase(file, { timeout: 5_000 });
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');

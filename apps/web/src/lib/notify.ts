@@ -1,5 +1,6 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import { usePreferences } from '@/lib/preferences';
+import { withoutMarks } from '@/lib/without-marks';
 
 /** Tells a person who looks elsewhere that a session waits for them or has ended. */
 export function notifyOf(before: SessionSummary | undefined, now: SessionSummary): void {
@@ -19,7 +20,7 @@ function wordsFor(summary: SessionSummary): string | null {
     return summary.question ?? (request ? `Allow ${request.subject}?` : 'It waits for you.');
   }
   if (!isEnded(summary.state)) return null;
-  return summary.reason ?? `It is ${summary.state}.`;
+  return withoutMarks(summary.reason ?? '') || `It is ${summary.state}.`;
 }
 
 /** Asks the browser for leave to notify; answers whether it was given. */

@@ -3,6 +3,7 @@ import { Button } from '@/components/ui/button';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useReadOnly } from '@/lib/role';
+import { withoutMarks } from '@/lib/without-marks';
 import { useSessionId } from './session-context';
 import { useSummary } from './queries';
 
@@ -18,12 +19,13 @@ export function EndedBar() {
   const id = useSessionId();
   const summary = useSummary(id);
   if (readOnly || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
+  const reason = withoutMarks(summary.reason ?? '');
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
-      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={summary.reason ?? ''}>
+      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={reason}>
         <span className="font-medium">{words[summary.state]}</span>{' '}
         <span className="text-muted">
-          {summary.reason} Its log and files are kept; write a message or restart it to go on.
+          {reason} Its log and files are kept; write a message or restart it to go on.
         </span>
       </p>
       {summary.state === 'limited' && (

@@ -8,6 +8,7 @@ import { ApprovalActions } from '@/features/approvals/approval-actions';
 import { QuestionAnswer } from '@/features/approvals/question-answer';
 import { cx } from '@/lib/classes';
 import { age, dollars } from '@/lib/format';
+import { withoutMarks } from '@/lib/without-marks';
 import { needsPerson } from './fleet-order';
 import { sessionActions } from './session-actions';
 import { Sparkline } from './sparkline';
@@ -110,4 +111,4 @@ function Waiting({ session }: { session: SessionSummary }) {
 
 /** While it waits its question is said below, and the model stands here. */
 const doing = (session: SessionSummary): string =>
-  needsPerson(session) ? '' : (session.current ?? session.reason ?? '');
+  needsPerson(session) ? '' : (session.current ?? withoutMarks(session.reason ?? ''));

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ModelChoice } from '@belay/client';
+import type { ModelChoice } from '@belay/protocol';
 import { Failed, Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { cx } from '@/lib/classes';

@@ -1,4 +1,4 @@
-import type { Example } from '@belay/client';
+import type { Example } from '@belay/protocol';
 import { FolderUp } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
-import type { Check } from '@belay/client';
+import type { Check } from '@belay/protocol';
 import { TopBar } from '@/app/top-bar';
 import { Button } from '@/components/ui/button';
 import { Failed, Loading } from '@/components/ui/empty';

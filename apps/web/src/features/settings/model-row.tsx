@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ModelChoice } from '@belay/client';
+import type { ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { client } from '@/lib/server';
 import { say, sayError } from '@/lib/toasts';
