@@ -118,6 +118,8 @@ export const eventArgs = {
   limit: z.object({ budget: z.string(), limit: z.number(), used: z.number() }),
   /** server: a call of a model failed and is tried again. */
   retry: z.object({ attempt: z.int().positive(), seconds: z.number(), error: z.string() }),
+  /** server: for so long the log could not be written, as the disk was full. */
+  stalled: z.object({ seconds: z.number().nonnegative() }),
   /** server: a connection out of the sandbox ended or was refused. */
   egress: z.object({
     host: z.string(),

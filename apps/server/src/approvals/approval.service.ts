@@ -66,7 +66,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const request = known(asked);
     const waiting = this.wait(session, request);
     try {
-      await this.ask(session, request, waiting);
+      await this.log.stalls.whenRoom(session, () => this.ask(session, request, waiting), signal);
     } catch (error) {
       this.forget(session, request.id);
       throw error;

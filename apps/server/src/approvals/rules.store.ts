@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type NewRule, type Rule } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { EventLog } from '../sessions/event-log.js';
-import { Database } from '../storage/database.js';
+import { Database, notStored } from '../storage/database.js';
 import type { RuleTable } from '../storage/schema.js';
 import { matches, type Match } from './pattern.js';
 
@@ -34,7 +34,7 @@ export class RulesStore {
       expires: rule.expires,
       uses: 0,
     };
-    await this.database.kysely.insertInto('rule').values(row).execute();
+    await this.database.kysely.insertInto('rule').values(row).execute().catch(notStored);
     return ruleOf(row);
   }
 
@@ -62,7 +62,8 @@ export class RulesStore {
       .updateTable('rule')
       .set((set) => ({ uses: set('uses', '+', 1) }))
       .where('id', '=', row.id)
-      .execute();
+      .execute()
+      .catch(notStored);
     return ruleOf(row);
   }
 

@@ -2,6 +2,7 @@ import { Controller, Get, Header, Res, type OnApplicationBootstrap } from '@nest
 import type { Response } from 'express';
 import { sql } from 'kysely';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { EventLog } from '../sessions/event-log.js';
 import { Database } from '../storage/database.js';
 import { Metrics } from './metrics.js';
 import { Open } from './open.js';
@@ -15,6 +16,7 @@ export class HealthController implements OnApplicationBootstrap {
 
   constructor(
     private readonly database: Database,
+    private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
     private readonly metrics: Metrics,
   ) {}
@@ -23,7 +25,7 @@ export class HealthController implements OnApplicationBootstrap {
     this.lookAtEngine();
   }
 
-  /** Open to all and quick: whether the server works, and what it last heard from the engine. */
+  /** Open to all and quick: whether the server works and has room to write, and what it last heard from the engine. */
   @Get('health')
   @Open()
   async health(@Res({ passthrough: true }) response: Response) {
@@ -32,8 +34,10 @@ export class HealthController implements OnApplicationBootstrap {
       () => true,
       () => false,
     );
-    if (!database) response.status(503);
-    return { ok: database, database, engine: this.engine.ok };
+    const room = !this.log.stalls.any;
+    const ok = database && room;
+    if (!ok) response.status(503);
+    return { ok, database, room, engine: this.engine.ok };
   }
 
   @Get('metrics')

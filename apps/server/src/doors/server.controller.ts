@@ -17,6 +17,7 @@ import {
   newRule,
   providerChange,
   providerName,
+  type Check,
   type Example,
   type ModelChoice,
   type ProviderSetup,
@@ -28,6 +29,7 @@ import { createZodDto } from 'nestjs-zod';
 import { z } from 'zod';
 import { RulePreviews } from '../approvals/rule-preview.js';
 import { RulesStore } from '../approvals/rules.store.js';
+import { Config } from '../config.js';
 import { ModelGateway, type Trial } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
@@ -35,6 +37,7 @@ import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
 import { Examples } from '../sessions/examples.js';
 import { Search, type Found } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';
+import { diskCheck } from '../storage/disk-check.js';
 import { Identity, type Role } from './identity.js';
 
 class SearchQuery extends createZodDto(z.object({ q: z.string().max(1_000) })) {}
@@ -57,6 +60,7 @@ export class ServerController {
     private readonly searches: Search,
     private readonly rules: RulesStore,
     private readonly previews: RulePreviews,
+    private readonly config: Config,
   ) {}
 
   /** Who the token is: a viewer is shown no buttons. */
@@ -106,8 +110,8 @@ export class ServerController {
   }
 
   @Get('checks')
-  checks(): ReturnType<SandboxService['checks']> {
-    return this.sandboxes.checks();
+  async checks(): Promise<Check[]> {
+    return [...(await this.sandboxes.checks()), await diskCheck(this.config.data)];
   }
 
   @Get('examples')

@@ -42,10 +42,12 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
   }
 
   private async look(id: string): Promise<void> {
-    await this.events.append(id, (summary) => {
-      const spent = isEnded(summary.state) ? null : spentBudget(summary);
-      return spent?.budget === 'seconds' ? [limitFact(spent)] : [];
-    });
+    const end = () =>
+      this.events.append(id, (summary) => {
+        const spent = isEnded(summary.state) ? null : spentBudget(summary);
+        return spent?.budget === 'seconds' ? [limitFact(spent)] : [];
+      });
+    await this.events.stalls.whenRoom(id, end);
     this.schedule(id, await this.events.summary(id));
   }
 }

@@ -5,6 +5,7 @@ import {
   type ModelChoice,
   type ModelReply,
   type ModelRequest,
+  type NewEvent,
   type ProviderChange,
   type ProviderName,
   type Usage,
@@ -139,7 +140,7 @@ export class ModelGateway {
   }
 
   private async tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
-    await this.events.append(session, [limitFact(spent)]);
+    await this.tell(session, limitFact(spent));
     return limitReached(spent);
   }
 
@@ -181,7 +182,7 @@ export class ModelGateway {
 
   private async tellRetry(session: string, retry: Retry): Promise<void> {
     const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.events.append(session, [fact('server', 'retry', { args: retry, message })]);
+    await this.tell(session, fact('server', 'retry', { args: retry, message }));
   }
 
   private async tellUsage(session: string, model: string, output: ModelOutput): Promise<Usage> {
@@ -191,8 +192,13 @@ export class ModelGateway {
     const args = { ...usage, model, contextTokens: input, contextWindow: output.contextTokens };
     const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
     const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
-    await this.events.append(session, [fact('server', 'usage', { args, message })]);
+    await this.tell(session, fact('server', 'usage', { args, message }));
     return usage;
+  }
+
+  /** A reply that was paid for is not given up for a full disk. */
+  private async tell(session: string, event: NewEvent): Promise<void> {
+    await this.events.stalls.whenRoom(session, () => this.events.append(session, [event]));
   }
 }
 

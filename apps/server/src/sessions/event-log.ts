@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
+  fact,
   operationNamed,
   type AgentEvent,
   type Event,
@@ -8,11 +9,12 @@ import {
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
-import { storageError, type Connection } from '../storage/database.js';
+import { notStored, storageError, type Connection } from '../storage/database.js';
 import { checkAgentEvent } from './agent-events.js';
 import { fold, takeOver, type Draft } from './fold.js';
 import type { SessionRecord } from './session-record.js';
 import { SessionStore } from './session.store.js';
+import { Stalls } from './stalls.js';
 import { firstSummary } from './summarize.js';
 
 export type SessionListener = (events: Event[]) => void;
@@ -21,6 +23,8 @@ export type FleetListener = (session: string, events: Event[], summary: SessionS
 /** Events to append, or what decides on them when their turn has come: nothing can slip in between. */
 export type Appendix =
   NewEvent[] | ((summary: SessionSummary, settings: SessionSettings) => NewEvent[]);
+
+const agent = 'agent';
 
 interface Job {
   session: string;
@@ -36,6 +40,7 @@ interface Job {
  */
 @Injectable()
 export class EventLog implements OnApplicationShutdown {
+  readonly stalls = new Stalls((session, seconds) => this.stalled(session, seconds));
   private readonly logger = new Logger(EventLog.name);
   private readonly records = new Map<string, SessionRecord>();
   private readonly listeners = new Map<string, Set<SessionListener>>();
@@ -55,8 +60,19 @@ export class EventLog implements OnApplicationShutdown {
     return draft.asked;
   }
 
-  /** Appends what an agent wrote, once each by `n`; a stale epoch or a gap in `n` is a `conflict`. */
-  async appendFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
+  /**
+   * Appends what an agent wrote, once each by `n`; a stale epoch or a gap in `n` is a `conflict`. After `disk_full`
+   * the agent sends it again by itself.
+   */
+  appendFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
+    return this.stalls.watch(session, agent, () => this.storeFromAgent(session, epoch, events));
+  }
+
+  private async storeFromAgent(
+    session: string,
+    epoch: number,
+    events: AgentEvent[],
+  ): Promise<number[]> {
     const checked = events.map((event) => ({ n: event.n, event: checkAgentEvent(event) }));
     let before = new Map<number, number>();
     const draft = await this.enqueue(session, async (record, connection) => {
@@ -102,9 +118,7 @@ export class EventLog implements OnApplicationShutdown {
         await this.store.insert(connection, draft.record);
         await this.store.insertEvents(connection, id, draft.events);
       })
-      .catch((error: unknown) => {
-        throw storageError(error);
-      });
+      .catch(notStored);
     this.records.set(id, draft.record);
     this.publish(draft);
     return draft.record.summary;
@@ -115,6 +129,7 @@ export class EventLog implements OnApplicationShutdown {
     const draft = await this.enqueue(session, (record) =>
       fold({ ...record, epoch: record.epoch + 1, agentN: 0 }, []),
     );
+    this.stalls.release(session, agent);
     return draft.record.epoch;
   }
 
@@ -134,12 +149,12 @@ export class EventLog implements OnApplicationShutdown {
 
   /** The session's summary as folded from its log; `not_found` when there is no such session. */
   async summary(session: string): Promise<SessionSummary> {
-    return (await this.record(session)).summary;
+    return this.stalls.shown((await this.record(session)).summary);
   }
 
   async summaries(): Promise<SessionSummary[]> {
     await (this.loaded ??= this.load());
-    return [...this.records.values()].map((record) => record.summary);
+    return [...this.records.values()].map((record) => this.stalls.shown(record.summary));
   }
 
   /** What the session was started with, changes since then included. */
@@ -163,6 +178,7 @@ export class EventLog implements OnApplicationShutdown {
     await this.drained();
     await this.store.transaction((connection) => this.store.remove(connection, session));
     this.records.delete(session);
+    this.stalls.forget(session);
     this.listeners.delete(session);
     this.personCalls.delete(session);
   }
@@ -271,7 +287,24 @@ export class EventLog implements OnApplicationShutdown {
     const events = stored.map(({ event }) => event);
     const listeners = this.listeners.get(record.id);
     for (const listener of listeners ?? []) this.tell(() => listener(events));
-    for (const listener of this.fleet) this.tell(() => listener(record.id, events, record.summary));
+    this.publishToFleet(record, events);
+  }
+
+  private publishToFleet(record: SessionRecord, events: Event[]): void {
+    const summary = this.stalls.shown(record.summary);
+    for (const listener of this.fleet) this.tell(() => listener(record.id, events, summary));
+  }
+
+  private stalled(session: string, seconds: number | null): void {
+    const record = this.records.get(session);
+    if (!record) return;
+    this.publishToFleet(record, []);
+    if (seconds === null) return;
+    const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
+    // Without room for this one either the stall begins again with the next try of somebody.
+    void this.append(session, [fact('server', 'stalled', { args: { seconds }, message })]).catch(
+      () => undefined,
+    );
   }
 
   /** One broken listener must not keep what is stored from the others. */

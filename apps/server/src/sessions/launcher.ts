@@ -218,12 +218,14 @@ export class Launcher implements OnApplicationShutdown {
 
   /** Only a session that still starts changes: a person may have stopped it meanwhile. */
   async become(session: string, state: SessionState, reason: string | null): Promise<void> {
-    await this.log.append(session, (summary) => {
-      if (summary.state !== 'starting') return [];
-      if (summary.state === state && summary.reason === reason) return [];
-      const args = { state, reason };
-      return [fact('server', 'state', { args, message: stateMessage(args) })];
-    });
+    const args = { state, reason };
+    const become = () =>
+      this.log.append(session, (summary) => {
+        if (summary.state !== 'starting') return [];
+        if (summary.state === state && summary.reason === reason) return [];
+        return [fact('server', 'state', { args, message: stateMessage(args) })];
+      });
+    await this.log.stalls.whenRoom(session, become);
   }
 
   private async inTurn(session: string, work: () => Promise<void>): Promise<void> {

@@ -80,9 +80,11 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     const stated = /[.!?]$/.test(reason) ? reason : `${reason}.`;
     const args = { state: 'failed' as const, reason: `${stated} Restart the session to go on.` };
     try {
-      await this.log.append(session, ({ state }) =>
-        isEnded(state) ? [] : [fact('server', 'state', { args, message: stateMessage(args) })],
-      );
+      const fail = () =>
+        this.log.append(session, ({ state }) =>
+          isEnded(state) ? [] : [fact('server', 'state', { args, message: stateMessage(args) })],
+        );
+      await this.log.stalls.whenRoom(session, fail);
     } finally {
       this.launcher.release(session);
     }

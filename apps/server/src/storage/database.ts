@@ -52,6 +52,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
+export function notStored(error: unknown): never {
+  throw storageError(error);
+}
+
 /** What a database says when it cannot store, in the platform's words. */
 export function storageError(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;

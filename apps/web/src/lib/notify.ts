@@ -17,7 +17,10 @@ export function notifyOf(before: SessionSummary | undefined, now: SessionSummary
 function wordsFor(summary: SessionSummary): string | null {
   if (summary.state === 'waiting') {
     const [request] = summary.waitingFor;
-    return summary.question ?? (request ? `Allow ${request.subject}?` : 'It waits for you.');
+    return (
+      summary.question ??
+      (request ? `Allow ${request.subject}?` : (summary.reason ?? 'It waits for you.'))
+    );
   }
   if (!isEnded(summary.state)) return null;
   return withoutMarks(summary.reason ?? '') || `It is ${summary.state}.`;

@@ -178,6 +178,7 @@ const noted = new Set([
   'fork',
   'guidance',
   'change',
+  'stalled',
 ]);
 
 function markOf(event: Event): Mark['kind'] | null {
