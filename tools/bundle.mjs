@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { root } from './product-node.mjs';
@@ -46,6 +46,21 @@ const nativePty = {
   },
 };
 
+/** What dockerode reads at run time to speak with BuildKit lies beside the bundle. */
+const protocols = new Map();
+const dockerProtocols = {
+  name: 'docker-protocols',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /dockerode[\\/]lib[\\/](session|buildkit)\.js$/ }, ({ path }) => ({
+      loader: 'js',
+      contents: readFileSync(path, 'utf8').replace(/"proto", "(\w+\.proto)"/g, (_all, name) => {
+        protocols.set(name, readFileSync(join(path, '../proto', name)));
+        return `"${name}"`;
+      }),
+    }));
+  },
+};
+
 /** zod's error messages in all the languages that nobody asks for are half of zod. */
 const englishZod = {
   name: 'english-zod',
@@ -73,10 +88,11 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativePty, englishZod],
+  plugins: [nativePty, dockerProtocols, englishZod],
 };
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));
+for (const [name, contents] of protocols) files.push({ path: join(folder, name), contents });
 
 // Renamed into place: a server that starts meanwhile finds the old bundle or the new one.
 mkdirSync(folder, { recursive: true });

@@ -37,6 +37,8 @@ export interface NewRun {
   network?: 'none' | 'declared';
   fromMap?: FromMap;
   sandbox?: string;
+  /** A folder with clones of repositories, for SWE-bench instances whose image is not here. */
+  repos?: string;
 }
 
 /** What a run needs from its surroundings. */
@@ -64,6 +66,7 @@ export async function startRun(request: NewRun, around: Surroundings): Promise<S
     network: request.network ?? 'none',
     fromMap: [...(request.fromMap ?? []), ...defaultFromMap],
     sandbox: request.sandbox ?? null,
+    repos: request.repos ? resolve(request.repos) : null,
     created: new Date().toISOString(),
   };
   const out = resolve(request.out);
@@ -172,7 +175,8 @@ function opened(out: string): { run: RunFile; tasks: Task[]; machinery: Machiner
     .read(run.data)
     .filter(({ id }) => wanted.has(id));
   const engine = new Engine();
-  const images = new Images({ engine, sandbox: run.sandbox, fromMap: run.fromMap });
+  const { sandbox, fromMap, repos } = run;
+  const images = new Images({ engine, sandbox, fromMap, repos });
   return { run, tasks, machinery: { engine, images } };
 }
 

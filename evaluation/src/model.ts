@@ -4,7 +4,18 @@ import type { Entry } from './entries.js';
 export type ImageSource =
   | { kind: 'image'; name: string }
   | { kind: 'toolchain'; name: ToolchainName }
-  | { kind: 'build'; files: Entry[] };
+  | { kind: 'build'; files: Entry[] }
+  | RepositorySource;
+
+/** A repository at a commit: in an image of the format's makers, or out of a local clone with its packages. */
+export interface RepositorySource {
+  kind: 'repository';
+  image: string | null;
+  repo: string;
+  commit: string;
+  /** The version of Node.js that its packages and tests need. */
+  node: string | null;
+}
 
 export type ToolchainName = 'base' | 'javascript' | 'java' | 'cpp';
 

@@ -53,6 +53,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('-o, --out <folder>', 'results (default: a new folder in eval-results)')
     .option('--preflight', 'check the tasks afterwards, from the cache where they are known')
     .option('--from-map <name=image>', 'a local image for FROM lines; * matches', several)
+    .option('--repos <folder>', 'clones of repositories, for tasks whose image is not here')
     .option('--base-image <image>', 'what helper images are made from (default: the sandbox’s)')
     .addOption(
       new Option('--network <mode>', 'what containers of tasks may reach')

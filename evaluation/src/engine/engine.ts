@@ -3,6 +3,16 @@ import Docker from 'dockerode';
 import { AppError } from '@belay/protocol';
 import { tarOf, type Entry } from '../entries.js';
 import { Box, type BoxSpec } from './box.js';
+import { needsBuildKit } from './dockerfile.js';
+
+/** Reads BuildKit's progress as well as the classic builder's; dockerode 5 has it, its types do not. */
+interface BuildProgress {
+  followProgress(
+    stream: NodeJS.ReadableStream,
+    ended: (error: Error | null) => void,
+    said: (line: { stream?: string; error?: string }) => void,
+  ): void;
+}
 
 export interface ImageFacts {
   id: string;
@@ -18,7 +28,7 @@ const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', '
 
 /** The Docker engine, as far as evaluation needs it. */
 export class Engine {
-  readonly #docker = new Docker();
+  readonly #docker = new Docker() as Docker & BuildProgress;
   readonly #leaving = new Set<Promise<void>>();
 
   /** What the engine has to share between trials. */
@@ -44,28 +54,57 @@ export class Engine {
     return images.toSorted((a, b) => b.Created - a.Created)[0]?.RepoTags?.[0];
   }
 
-  /** Builds with the classic builder, which every engine has. Throws with the end of what the build said. */
+  /**
+   * Builds with the classic builder, which every engine has, and with BuildKit what only that can build. Throws with
+   * the end of what the build said.
+   */
   async build(
     tag: string,
     files: Entry[],
     { signal, args = {} }: { signal: AbortSignal; args?: Record<string, string> },
   ): Promise<void> {
-    const stream = await this.#docker.buildImage(Readable.from([await tarOf(files)]), {
-      t: tag,
-      rm: true,
-      forcerm: true,
-      buildargs: args,
-      labels: { [runLabel]: 'image' },
-      abortSignal: signal,
-    });
+    const dockerfile = files.find(({ path }) => path === 'Dockerfile')?.bytes.toString() ?? '';
+    const special = needsBuildKit(dockerfile);
+    const stream = await this.#docker
+      .buildImage(Readable.from([await tarOf(files)]), {
+        t: tag,
+        rm: true,
+        forcerm: true,
+        buildargs: args,
+        labels: { [runLabel]: 'image' },
+        abortSignal: signal,
+        ...(special && { version: '2' }),
+      })
+      .catch((error: { statusCode?: number; message: string }) => {
+        if (!special || error.statusCode === 500) throw error;
+        throw new AppError(
+          'invalid_input',
+          `The Dockerfile has ${special}, which needs BuildKit, and this engine has none: ${error.message}`,
+        );
+      });
+    const { said, failure } = await this.#told(stream);
+    if (!failure) return;
+    const hint =
+      special && /parse error|unknown flag/.test(failure)
+        ? `The BuildKit of this engine cannot read ${special}; Docker Engine 23 and later can. `
+        : '';
+    throw new AppError('invalid_input', `${hint}${failure}\n${said}`.slice(0, 4_000));
+  }
+
+  /** What a build said, the end of it, and why it failed. */
+  #told(stream: NodeJS.ReadableStream): Promise<{ said: string; failure?: string }> {
     let said = '';
     let failure: string | undefined;
-    for await (const line of linesOf(stream)) {
-      const { stream: text, error } = JSON.parse(line) as { stream?: string; error?: string };
-      said = (said + (text ?? '')).slice(-4_000);
-      failure ??= error;
-    }
-    if (failure) throw new AppError('invalid_input', `${failure}\n${said.trim()}`.slice(0, 4_000));
+    return new Promise((done, broken) => {
+      this.#docker.followProgress(
+        stream,
+        (error) => (error ? broken(error) : done({ said: said.trim(), failure })),
+        ({ stream: text, error }) => {
+          said = (said + (text ?? '')).slice(-4_000);
+          failure ??= error;
+        },
+      );
+    });
   }
 
   /** A hardened container that is not started yet, with its files in it. */
@@ -136,15 +175,4 @@ export class Engine {
 
 function ignoreMissing(error: { statusCode?: number }): void {
   if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
-}
-
-async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of stream) {
-    rest += chunk.toString();
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines.filter((line) => line.trim());
-  }
-  if (rest.trim()) yield rest;
 }

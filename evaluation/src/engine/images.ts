@@ -1,7 +1,10 @@
 import { AppError } from '@belay/protocol';
 import { file, hashOf, type Entry } from '../entries.js';
-import type { ImageSource, ToolchainName } from '../model.js';
+import type { ImageSource, RepositorySource, ToolchainName } from '../model.js';
+import { withLocalImages } from './dockerfile.js';
 import type { Engine, ImageFacts } from './engine.js';
+import { commitOf, mirrorOf } from './mirror.js';
+import { repositoryImage } from './repository-image.js';
 import { toolchain } from './toolchains.js';
 
 /** Names in FROM lines, with `*`, and the local image that stands in for them; `@base` is the helper image. */
@@ -19,6 +22,8 @@ export interface ImagesOptions {
   /** The platform's sandbox image, that helper images are made from; null takes the newest that is here. */
   sandbox: string | null;
   fromMap: FromMap;
+  /** A folder with clones of repositories, for tasks whose image is not here. */
+  repos?: string | null;
 }
 
 /** Task images: named, built from the task's Dockerfile, or the helper images. Each is built once. */
@@ -42,6 +47,7 @@ export class Images {
 
   async #make(source: ImageSource, key: string, signal: AbortSignal) {
     if (source.kind === 'toolchain') return this.#toolchain(source.name, signal);
+    if (source.kind === 'repository') return this.#repository(source, signal);
     if (source.kind === 'image') {
       const name = await this.#mapped(source.name, signal);
       const facts = await this.options.engine.image(name);
@@ -68,6 +74,35 @@ export class Images {
         : (await this.ensure({ kind: 'toolchain', name: 'base' }, signal)).name;
     const tag = `belay/evaluation-${name}:${hashOf(files, from).slice(0, 16)}`;
     return this.#built(tag, files, { signal, args: { BASE: from } });
+  }
+
+  /** The task's own image if it is here, else one with its commit out of a local clone. */
+  async #repository(source: RepositorySource, signal: AbortSignal) {
+    const { image, repo, commit, node } = source;
+    const name = image && (await this.#mapped(image, signal));
+    const facts = name ? await this.options.engine.image(name) : undefined;
+    if (name && facts) return { ...facts, name };
+    const mirror = this.options.repos && mirrorOf(this.options.repos, repo);
+    if (!mirror)
+      throw new AppError(
+        'invalid_input',
+        `${image ? `The image ${image}` : `An image of ${repo}`} is not on this engine, and ${this.options.repos ?? '--repos'} has no clone of ${repo}.`,
+      );
+    if (!node)
+      throw new AppError(
+        'invalid_input',
+        `Its clone alone does not make an image of ${repo}: the task names no node_version to install with.`,
+      );
+    const base = await this.ensure({ kind: 'toolchain', name: 'base' }, signal);
+    const tag = `belay/evaluation-repository:${hashOf(repo, commit, node, base.name, repositoryImage(node)).slice(0, 16)}`;
+    const known = await this.options.engine.image(tag);
+    if (known) return { ...known, name: tag };
+    const repository = await commitOf(mirror, commit, signal);
+    const files = [
+      ...repositoryImage(node),
+      ...repository.map((entry) => ({ ...entry, path: `repository/${entry.path}` })),
+    ];
+    return this.#built(tag, files, { signal, args: { BASE: base.name } });
   }
 
   async #built(
@@ -99,39 +134,14 @@ export class Images {
     return (await this.ensure({ kind: 'toolchain', name: 'base' }, signal)).name;
   }
 
-  /** FROM lines of images that are here or mapped; `COPY --chmod`, which the classic builder refuses. */
   async #localDockerfile(files: Entry[], signal: AbortSignal): Promise<Entry[]> {
     const dockerfile = files.find(({ path }) => path === 'Dockerfile');
-    if (!dockerfile) throw new AppError('invalid_input', 'The task has no environment/Dockerfile.');
-    const stages = new Set<string>();
-    const lines: string[] = [];
-    for (const line of dockerfile.bytes.toString().split('\n')) {
-      const [, name, rest = ''] = /^FROM\s+(?:--\S+\s+)*(\S+)(.*)$/i.exec(line) ?? [];
-      if (!name) lines.push(...withoutChmod(line));
-      else {
-        lines.push(`FROM ${stages.has(name) ? name : await this.#mapped(name, signal)}${rest}`);
-        const stage = /\sAS\s+(\S+)/i.exec(rest)?.[1];
-        if (stage) stages.add(stage);
-      }
-    }
-    const others = files.filter((entry) => entry !== dockerfile);
-    return [...others, file('Dockerfile', lines.join('\n'))];
+    if (!dockerfile) throw new AppError('invalid_input', 'The task has no Dockerfile.');
+    const text = await withLocalImages(dockerfile.bytes.toString(), (name) =>
+      this.#mapped(name, signal),
+    );
+    return [...files.filter((entry) => entry !== dockerfile), file('Dockerfile', text)];
   }
-}
-
-/** `COPY --chmod=755 a /b` becomes `COPY a /b` and `RUN chmod 755 /b`, for one source that is a file. */
-export function withoutChmod(line: string): string[] {
-  const [, verb, mode, rest = ''] = /^(COPY|ADD)\s+--chmod=(\S+)\s+(.*)$/i.exec(line) ?? [];
-  if (!verb || !mode) return [line];
-  const words = rest
-    .trim()
-    .split(/\s+/)
-    .filter((word) => !word.startsWith('--'));
-  const target = words.at(-1) ?? '';
-  const targets = target.endsWith('/')
-    ? words.slice(0, -1).map((source) => `${target}${source.split('/').at(-1)}`)
-    : [target];
-  return [`${verb} ${rest}`, `RUN chmod ${mode} ${targets.join(' ')}`];
 }
 
 export function matches(pattern: string, name: string): boolean {

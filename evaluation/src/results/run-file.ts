@@ -17,6 +17,7 @@ export const runFile = z.object({
   network: z.enum(['none', 'declared']),
   fromMap: z.array(z.tuple([z.string(), z.string()])),
   sandbox: z.string().nullable(),
+  repos: z.string().nullable().default(null),
   created: z.string(),
 });
 export type RunFile = z.infer<typeof runFile>;

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { matches, withoutChmod } from '../engine/images.js';
 import type { Outcome, Task } from '../model.js';
 import {
   doubling,
@@ -17,7 +16,7 @@ import { judgeReward } from './harbor-reward.js';
 import { suiteNamed } from './index.js';
 import { readFolders } from './reading.js';
 import { judgeInstance } from './swe-bench-logs.js';
-import type { Instance } from './swe-bench.js';
+import type { Instance } from './swe-bench-instance.js';
 import { judgePytest } from './terminal-bench.js';
 import { jestCounts, junitCounts } from './test-reports.js';
 
@@ -64,17 +63,6 @@ it('says what is wrong with data', () => {
   write(at('bad'), { 'x.jsonl': '{"a":1}\nno json\n' });
   expect(() => suiteNamed('swe-bench').read(at('bad'))).toThrow('line 2, is not JSON');
   expect(() => suiteNamed('chess')).toThrow('There is no suite chess');
-});
-
-it('COPY --chmod becomes a RUN', () => {
-  expect(withoutChmod('COPY --chmod=755 a.sh /a.sh')).toEqual([
-    'COPY a.sh /a.sh',
-    'RUN chmod 755 /a.sh',
-  ]);
-  expect(withoutChmod('COPY --chmod=644 x/a b /to/').at(1)).toBe('RUN chmod 644 /to/a /to/b');
-  expect(withoutChmod('COPY a /b')).toEqual(['COPY a /b']);
-  expect(matches('*/t-bench/*', 'ghcr.io/org/t-bench/python-3-13:2025')).toBe(true);
-  expect(matches('ubuntu:*', 'my/ubuntu:24.04')).toBe(false);
 });
 
 const outcome = (more: Partial<Outcome>): Outcome => ({
@@ -139,6 +127,12 @@ describe('SWE-bench', () => {
   const log = (text: string) => `>>>>> Start Test Output\n${text}\n>>>>> End Test Output\n`;
   const judge = (parser: Partial<Instance>, text: string, exitCode = 0) =>
     judgeInstance({ ...instance, ...parser }, outcome({ output: log(text), exitCode }));
+
+  it('Prism’s reports end where the next line of the shell begins', () => {
+    const report = { stats: {}, passes: [{ fullTitle: 'a' }, { fullTitle: 'b' }], failures: [] };
+    const text = `${JSON.stringify(report, undefined, 2)}+ belay_code=0`;
+    expect(judge({ log_parser: 'parse_log_prismjs' }, text).outcome).toBe('pass');
+  });
 
   it('wants every FAIL_TO_PASS passed; a PASS_TO_PASS may be skipped', () => {
     const pytest = { log_parser: 'parse_log_pytest' };

@@ -1,5 +1,5 @@
 import { failed, invalid, passed, type Outcome, type Verdict } from '../model.js';
-import type { Instance } from './swe-bench.js';
+import type { Instance } from './swe-bench-instance.js';
 import { patchRefused, setupFailed } from './swe-bench-scripts.js';
 
 export type TestResult = 'PASSED' | 'FAILED' | 'ERROR' | 'SKIPPED' | 'XFAIL';
@@ -35,7 +35,7 @@ const marked: Parser = (log) => {
 /** Mocha's JSON reports, one for each command. */
 const prism: Parser = (log) => {
   const tests: Record<string, TestResult> = {};
-  for (const [report] of log.matchAll(/^\{\n {2}"stats": \{[\s\S]*?^\}$/gm)) {
+  for (const [report] of log.matchAll(/^\{\n {2}"stats": \{[\s\S]*?^\}/gm)) {
     const { passes, failures } = JSON.parse(report) as Record<string, { fullTitle: string }[]>;
     for (const { fullTitle } of passes ?? []) tests[fullTitle] = 'PASSED';
     for (const { fullTitle } of failures ?? []) tests[fullTitle] = 'FAILED';

@@ -4,10 +4,12 @@ export const setupFailed = 98;
 
 /**
  * Applies the patch the ways SWE-bench does, with a clean tree in between, and runs the evaluation script.
+ * One stream for all output: the markers are printed by `set -x`, the tests' results between them are not.
  * The process's own exit code is that of the tests.
  */
 export function evaluationScript({ init }: { init: boolean }): string {
   return `#!/bin/bash
+exec 2>&1
 cd /testbed || exit ${setupFailed}
 export GIT_CONFIG_GLOBAL=/tmp/.gitconfig
 git config --global --add safe.directory /testbed

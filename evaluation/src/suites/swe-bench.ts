@@ -1,37 +1,11 @@
 import { AppError } from '@belay/protocol';
-import { z } from 'zod';
 import { file, hashOf, ownedBy } from '../entries.js';
 import type { Environment, Task } from '../model.js';
 import { dataFile, readLines } from './reading.js';
 import type { Suite } from './suite.js';
+import { parsedInstance, type Instance } from './swe-bench-instance.js';
 import { judgeInstance } from './swe-bench-logs.js';
 import { evaluationScript, guard, recordedExit } from './swe-bench-scripts.js';
-
-/** Lists of tests come as JSON in a string, and as lists. */
-const testList = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => (typeof value === 'string' ? parsedList(value) : value));
-
-function parsedList(text: string): string[] {
-  return text.trim() ? z.array(z.string()).parse(JSON.parse(text)) : [];
-}
-
-const instance = z.object({
-  repo: z.string(),
-  instance_id: z.string(),
-  base_commit: z.string().default(''),
-  patch: z.string().default(''),
-  test_patch: z.string().default(''),
-  problem_statement: z.string(),
-  FAIL_TO_PASS: testList.default([]),
-  PASS_TO_PASS: testList.default([]),
-  image: z.string().optional(),
-  eval_script: z.string(),
-  log_parser: z.string(),
-  eval_type: z.enum(['pass_and_fail', 'fail_only']).default('pass_and_fail'),
-  base_files: z.record(z.string(), z.string()).optional(),
-});
-export type Instance = z.infer<typeof instance>;
 
 /** SWE-bench instances of harness version 5: with their image or their files, and their evaluation script. */
 export const sweBench: Suite = {
@@ -42,15 +16,6 @@ export const sweBench: Suite = {
       taskOf(parsedInstance(line)),
     ),
 };
-
-function parsedInstance(line: unknown): Instance {
-  const found = instance.safeParse(line);
-  if (found.success) return found.data;
-  throw new AppError(
-    'invalid_input',
-    `An instance cannot be read: ${z.prettifyError(found.error)}`,
-  );
-}
 
 const wholeLimits = { build: 1_800, agent: 1_800, verify: 1_800 };
 
@@ -105,18 +70,20 @@ function taskOf(given: Instance): Task {
   };
 }
 
-function environmentOf({ base_files, image, instance_id }: Instance): Environment {
+function environmentOf({ base_files, ...given }: Instance): Environment {
   const common = {
     cpus: 1,
-    memoryMb: 2048,
+    memoryMb: 4096,
     workdir: '/testbed',
     env: {},
     network: 'none',
   } as const;
-  if (base_files) return { ...common, image: { kind: 'toolchain', name: 'base' } };
-  if (image) return { ...common, image: { kind: 'image', name: image }, memoryMb: 4096 };
+  if (base_files) return { ...common, image: { kind: 'toolchain', name: 'base' }, memoryMb: 2048 };
+  const { image = null, repo, base_commit: commit, node_version: node = null } = given;
+  if (image || commit)
+    return { ...common, image: { kind: 'repository', image, repo, commit, node } };
   throw new AppError(
     'invalid_input',
-    `${instance_id} has neither an image nor base_files: it cannot be run.`,
+    `${given.instance_id} has neither an image, a base_commit nor base_files: it cannot be run.`,
   );
 }

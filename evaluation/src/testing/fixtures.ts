@@ -8,7 +8,7 @@ export function temporary(): { folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export function write(root: string, files: Record<string, string>): string {
+export function write(root: string, files: Record<string, string | Buffer>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

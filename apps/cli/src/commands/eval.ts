@@ -28,6 +28,7 @@ export interface EvalOptions extends Where {
   network?: 'none' | 'declared';
   fromMap?: string[];
   baseImage?: string;
+  repos?: string;
   preflight?: boolean;
 }
 
@@ -52,6 +53,7 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
         network,
         fromMap: options.fromMap?.map(fromLine),
         sandbox: options.baseImage,
+        repos: options.repos,
       },
       around,
     );

@@ -1,0 +1,23 @@
+import { file, type Entry } from '../entries.js';
+
+/**
+ * The build context of an image with a JavaScript repository at /testbed; its commit comes as the folder
+ * `repository`. Packages are installed by the helper image's npm, without their scripts; tests run with `node`,
+ * and without a network npm gives up at once.
+ */
+export function repositoryImage(node: string): Entry[] {
+  const lines = [
+    'ARG BASE',
+    'FROM ${BASE}',
+    'WORKDIR /testbed',
+    'COPY repository /testbed/.git',
+    'RUN git config core.bare false && git config core.autocrlf false && git reset -q --hard base',
+    `RUN if [ -f package-lock.json ] && npm ci ${quiet}; then :; elif [ -f package.json ]; then npm install --no-package-lock ${quiet}; fi`,
+    `RUN npm install --prefix /opt/node ${quiet} node-linux-$([ "$(uname -m)" = aarch64 ] && echo arm64 || echo x64)@${node} && ln -s /opt/node/node_modules/node-linux-*/bin /opt/node/bin`,
+    'RUN mkdir -p /opt/nvm && : > /opt/nvm/nvm.sh',
+    'ENV NVM_DIR=/opt/nvm PATH=/opt/node/bin:$PATH npm_config_offline=true',
+  ];
+  return [file('Dockerfile', `${lines.join('\n')}\n`)];
+}
+
+const quiet = '--silent --ignore-scripts --no-audit --no-fund --legacy-peer-deps';
