@@ -11,9 +11,12 @@ import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useReadOnly } from '@/lib/role';
 import { useChosen, usePlaces } from '../sessions/places';
+import type { LogView } from '../sessions/log-view';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { parseDiff } from './diff';
 import { FileChanges } from './file-changes';
+
+const mostSteps = 200;
 
 type Diff = OperationOutput<(typeof workspaceOperations)['workspace.diff']>;
 
@@ -57,7 +60,7 @@ export function ChangesPanel() {
           onChange={(event) => setStep(event.target.value || null)}
         >
           <option value="">The whole session</option>
-          {[...commits].toReversed().map(([call, event]) => (
+          {listedSteps(commits, step).map(([call, event]) => (
             <option key={call} value={call}>
               {event.message}
             </option>
@@ -96,6 +99,15 @@ export function ChangesPanel() {
       </div>
     </div>
   );
+}
+
+/** The newest steps, and the one that is shown: a long session has thousands. */
+function listedSteps(commits: LogView['commits'], step: string | null) {
+  const newest = [...commits].slice(-mostSteps).toReversed();
+  const shown = step === null ? undefined : commits.get(step);
+  return step === null || !shown || newest.some(([call]) => call === step)
+    ? newest
+    : [...newest, [step, shown] as const];
 }
 
 /** The call whose changes are shown; a link of the chat chooses it. */

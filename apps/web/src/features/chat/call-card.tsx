@@ -4,7 +4,7 @@ import type { Event } from '@belay/protocol';
 import { cx } from '@/lib/classes';
 import { took } from '@/lib/format';
 import { failed, type Result } from '../sessions/log-view';
-import { useSummary } from '../sessions/queries';
+import { useWaits } from '../sessions/queries';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { CallDetail } from './call-detail';
 import { CallLinks } from './call-links';
@@ -58,7 +58,7 @@ export function CallCard({ event }: { event: Event }) {
 
 function Outcome({ result, call }: { result: Result | undefined; call: string }) {
   const commit = useView((view) => view.commits.get(call));
-  const waiting = useSummary(useSessionId())?.waitingFor.some(({ id }) => id === call);
+  const waiting = useWaits(useSessionId(), call);
   if (!result && waiting) return <span className="shrink-0 text-xs text-amber">waits for you</span>;
   if (!result)
     return (

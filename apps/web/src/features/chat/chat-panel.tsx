@@ -58,6 +58,8 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
     paddingStart: 12,
     paddingEnd: 12,
   });
+  // What the list knows already; asking the element would have the page laid out while it renders.
+  const below = list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
   const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
   useOpenAtEnd(toEnd);
   useStickToEnd(scroller, content);
@@ -91,7 +93,7 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
           })}
         </div>
       </div>
-      <JumpToEnd distance={list.getDistanceFromEnd?.() ?? 0} onJump={toEnd} />
+      <JumpToEnd distance={below} onJump={toEnd} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import type { Event } from '@belay/protocol';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
@@ -10,7 +10,8 @@ const seqOf = (event: Event): number => event.seq;
 /** Every event as it is, newest first. */
 export function LogPanel() {
   const context = useSessionContext();
-  const events = useLog((log) => log.events);
+  // A long log is searched in a pause of the drawing.
+  const events = useDeferredValue(useLog((log) => log.events));
   const at = useMoment((moment) => moment.at);
   const [text, setText] = useState('');
   const shown = useMemo(() => narrow(events, text, at), [events, text, at]);

@@ -19,7 +19,6 @@ export interface Mark {
 /** All that the panels show of a stretch of the log. */
 export interface LogView {
   entries: readonly Entry[];
-  calls: ReadonlyMap<string, Event>;
   results: ReadonlyMap<string, Result>;
   verdicts: ReadonlyMap<string, Event>;
   commits: ReadonlyMap<string, Commit>;
@@ -54,15 +53,14 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!earlier.lastSeq) return later;
   if (!later.lastSeq) return earlier;
   return {
-    entries: [...earlier.entries, ...later.entries],
-    calls: joinMaps(earlier.calls, later.calls),
+    entries: joinLists(earlier.entries, later.entries),
     results: joinMaps(earlier.results, later.results),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
     edits: joinEdits(earlier.edits, later.edits),
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
-    marks: [...earlier.marks, ...later.marks],
+    marks: joinLists(earlier.marks, later.marks),
     usage: joinLists(earlier.usage, later.usage),
     lastEdit: later.lastEdit ?? earlier.lastEdit,
     lastCommit: later.lastCommit ?? earlier.lastCommit,
@@ -85,7 +83,6 @@ type Building = {
 function start(): Building {
   return {
     entries: [],
-    calls: new Map(),
     results: new Map(),
     verdicts: new Map(),
     commits: new Map(),
@@ -110,7 +107,6 @@ function add(view: Building, event: Event): void {
   if (kind) view.entries.push({ kind, event });
   const mark = markOf(event);
   if (mark) view.marks.push({ seq: event.seq, kind: mark });
-  if (event.id && isCall(event)) view.calls.set(event.id, event);
   if (isFact(event, 'result')) addResult(view, event);
   else if (isFact(event, 'plan')) view.plan = event;
   else if (isFact(event, 'browser')) view.page = event;
@@ -146,7 +142,7 @@ const readingByPerson =
   /^(files\.(list|read|search)|workspace\.(diff|show|log|trust)|terminal\.(list|read)|browser\.(read|console|screenshot)|system\.)/;
 
 /** Whether an event is a call of an operation, as opposed to a fact. */
-export const isCall = (event: Event): boolean =>
+const isCall = (event: Event): boolean =>
   event.id !== undefined && (event.action.includes('.') || dialogue.has(event.action));
 
 function entryKind(event: Event): Entry['kind'] | null {

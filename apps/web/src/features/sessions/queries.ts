@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { SessionSummary } from '@belay/protocol';
 import { client, live } from '@/lib/server';
@@ -58,10 +58,32 @@ export function useFleetUpdates(): void {
   }, []);
 }
 
-/** One session in one line, as it is now. */
+/** One session in one line, as it is now. Drawn again only when this one changed. */
 export function useSummary(id: string): SessionSummary | undefined {
-  const { data } = useQuery(sessionsQuery);
-  return data?.find((summary) => summary.id === id);
+  return useOfSummary(id, whole);
+}
+
+/** Whether a call waits for a person. */
+export function useWaits(session: string, call: string): boolean {
+  const waits = useCallback(
+    ({ waitingFor }: SessionSummary) => waitingFor.some(({ id }) => id === call),
+    [call],
+  );
+  return useOfSummary(session, waits) ?? false;
+}
+
+const whole = (summary: SessionSummary): SessionSummary => summary;
+
+/** A part of a session's summary. Give the same function each time. */
+function useOfSummary<T>(id: string, part: (summary: SessionSummary) => T): T | undefined {
+  const select = useCallback(
+    (sessions: readonly SessionSummary[]) => {
+      const found = sessions.find((summary) => summary.id === id);
+      return found && part(found);
+    },
+    [id, part],
+  );
+  return useQuery({ ...sessionsQuery, select }).data;
 }
 
 export const useLiveState = () =>

@@ -7,6 +7,12 @@ import { Terminal, type ITheme } from '@xterm/xterm';
 import { colour } from '@/lib/theme';
 import type { TerminalBuffer } from '../sessions/terminal-bytes';
 
+/**
+ * xterm gives way to the page between two writes and never within one; a short line costs it most.
+ * So much of a flood is parsed in a few milliseconds.
+ */
+const piece = 512;
+
 interface ScreenOptions {
   name: string;
   onKeys(data: string): Promise<unknown>;
@@ -25,6 +31,7 @@ export class Screen {
   #typing = false;
   #written = 0;
   #fitting: ReturnType<typeof setTimeout> | undefined;
+  #speeding: ReturnType<typeof setTimeout> | undefined;
 
   constructor(element: HTMLElement, options: ScreenOptions) {
     this.#options = options;
@@ -46,7 +53,8 @@ export class Screen {
     this.#terminal.unicode.activeVersion = '11';
     this.#terminal.open(element);
     this.#terminal.textarea?.setAttribute('aria-label', `Terminal ${options.name}`);
-    this.#drawFast();
+    // A context of the graphics card takes its time: the first bytes are drawn before it is there.
+    this.#speeding = setTimeout(() => this.#drawFast(), 100);
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
     this.#observer = new ResizeObserver(() => this.#fitSoon());
@@ -57,7 +65,9 @@ export class Screen {
   append(bytes: Uint8Array, offset: number): Promise<void> | undefined {
     if (offset + bytes.length <= this.#written) return undefined;
     this.#written = offset + bytes.length;
-    return new Promise((resolve) => this.#terminal.write(bytes, resolve));
+    const last = Math.max(0, Math.ceil(bytes.length / piece) - 1) * piece;
+    for (let at = 0; at < last; at += piece) this.#terminal.write(bytes.subarray(at, at + piece));
+    return new Promise((resolve) => this.#terminal.write(bytes.subarray(last), resolve));
   }
 
   /** Shows the bytes up to an offset; going back draws anew from the start. */
@@ -116,6 +126,7 @@ export class Screen {
   dispose(): void {
     this.#observer.disconnect();
     clearTimeout(this.#fitting);
+    clearTimeout(this.#speeding);
     this.#terminal.dispose();
   }
 
@@ -130,7 +141,8 @@ export class Screen {
   }
 
   #drawFast(): void {
-    if (!hasFastWebgl()) return;
+    fastWebgl ??= hasFastWebgl();
+    if (!fastWebgl) return;
     try {
       const webgl = new WebglAddon();
       webgl.onContextLoss(() => webgl.dispose());
@@ -154,6 +166,9 @@ export class Screen {
     return !copies;
   }
 }
+
+/** The same for every terminal of the page; making a context to find out is slow. */
+let fastWebgl: boolean | undefined;
 
 /** WebGL that is drawn by the processor is slower than no WebGL. */
 function hasFastWebgl(): boolean {
