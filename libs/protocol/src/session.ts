@@ -131,6 +131,7 @@ export const sessionSummary = z.object({
     .describe('What it does this second, such as `terminal.run npm test`.'),
   waitingFor: z.array(approvalRequest).describe('Questions that wait for a person.'),
   question: z.string().nullable().describe('The question of `ask`, while it waits.'),
+  options: z.array(z.string()).default([]).describe('The answers that this question offers.'),
   plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
   forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
   tags: z.array(z.string()),

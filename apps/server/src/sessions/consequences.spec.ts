@@ -124,6 +124,16 @@ describe('the state of a session', () => {
     expect(takeOver(empty, log).record.summary).toEqual(record.summary);
   });
 
+  it('keeps a question with the answers it offers, until it is answered', () => {
+    const asked = call('ask', { question: 'Which colour?', options: ['Blue', 'Amber'] });
+    expect(fold(empty, [running, asked]).record.summary).toMatchObject({
+      question: 'Which colour?',
+      options: ['Blue', 'Amber'],
+    });
+    const answered = fold(empty, [running, asked, message]).record.summary;
+    expect(answered).toMatchObject({ question: null, options: [] });
+  });
+
   it('counts what models used, the plan and what is done now', () => {
     const usage = fact('server', 'usage', {
       args: {

@@ -36,7 +36,7 @@ export function firstSummary(
     approvals: settings.approvals,
     current: null,
     waitingFor: [],
-    question: null,
+    ...noQuestion,
     plan: null,
     forkedFrom: null,
     tags: settings.tags,
@@ -61,7 +61,7 @@ export function summarize(summary: SessionSummary, event: Event): SessionSummary
 function changes(summary: SessionSummary, event: Event): Partial<SessionSummary> {
   if (isFact(event, 'start')) {
     const { model, image, budgets, approvals } = event.args;
-    return { model, image, budgets, approvals, current: null, waitingFor: [], question: null };
+    return { model, image, budgets, approvals, current: null, waitingFor: [], ...noQuestion };
   }
   if (isFact(event, 'state')) return { state: event.args.state, reason: event.args.reason };
   if (isFact(event, 'result')) return afterResult(summary, event);
@@ -75,7 +75,7 @@ function changes(summary: SessionSummary, event: Event): Partial<SessionSummary>
   if (isFact(event, 'approve') || isFact(event, 'reject')) {
     return { waitingFor: without(summary, event.id) };
   }
-  if (isFact(event, 'message')) return { question: null };
+  if (isFact(event, 'message')) return noQuestion;
   if (isFact(event, 'usage')) return afterUsage(summary, event.args);
   if (isFact(event, 'plan')) return { plan: progress(event.args.markdown) };
   if (isFact(event, 'change')) return changed(summary, event.args);
@@ -85,20 +85,24 @@ function changes(summary: SessionSummary, event: Event): Partial<SessionSummary>
     return { forkedFrom: { session, seq }, steps: 0, tokens: 0, dollars: 0 };
   }
   if (isFact(event, 'stop') || isFact(event, 'error') || isFact(event, 'limit')) {
-    return { current: null, waitingFor: [], question: null };
+    return { current: null, waitingFor: [], ...noQuestion };
   }
   return operationNamed(event.action) ? afterCall(event) : {};
 }
 
 function afterCall(event: Event): Partial<SessionSummary> {
-  if (event.action === 'ask') return { question: questionOf(event.args), current: null };
-  if (event.action === 'finish') return { current: null, waitingFor: [], question: null };
+  if (event.action === 'ask') return { ...questionOf(event.args), current: null };
+  if (event.action === 'finish') return { current: null, waitingFor: [], ...noQuestion };
   const subject = subjectOf(event.action, event.args).slice(0, 200);
   return { current: subject ? `${event.action} ${subject}` : event.action };
 }
 
-const questionOf = ({ question }: Event['args']): string =>
-  typeof question === 'string' ? question : '';
+const noQuestion = { question: null, options: [] };
+
+const questionOf = ({ question, options }: Event['args']) => ({
+  question: typeof question === 'string' ? question : '',
+  options: Array.isArray(options) ? options.map(String) : [],
+});
 
 function afterResult(
   summary: SessionSummary,
@@ -106,7 +110,7 @@ function afterResult(
 ): Partial<SessionSummary> {
   return {
     waitingFor: without(summary, event.id),
-    ...(event.args.operation === 'ask' && { question: null }),
+    ...(event.args.operation === 'ask' && noQuestion),
     ...(summary.current?.startsWith(event.args.operation) && { current: null }),
   };
 }

@@ -1,4 +1,5 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
+import { openSessionPage } from '@/lib/go';
 import { usePreferences } from '@/lib/preferences';
 import { withoutMarks } from '@/lib/without-marks';
 
@@ -10,7 +11,7 @@ export function notifyOf(before: SessionSummary | undefined, now: SessionSummary
   const notification = new Notification(now.title, { body: text, tag: now.id, icon: '/icon.svg' });
   notification.addEventListener('click', () => {
     window.focus();
-    location.assign(`/sessions/${now.id}`);
+    void openSessionPage(now.id);
   });
 }
 

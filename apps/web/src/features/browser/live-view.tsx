@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent } from 'react';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
+import { sayError } from '@/lib/toasts';
 import { useBlobUrl } from '../chat/blob-image';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
+import { personInput } from './person-input';
 
 /** The page as a picture: frames while it is live, the last screenshot else. */
 export function LiveView({ holding }: { holding: boolean }) {
@@ -14,8 +15,13 @@ export function LiveView({ holding }: { holding: boolean }) {
   const shotUrl = useBlobUrl(page?.args.screenshot ?? null);
   const picture = useRef<HTMLImageElement>(null);
   const src = liveUrl ?? shotUrl;
-  const call = (operation: string, input: unknown) =>
-    attempt(() => client.sessions.call(session, operation, input));
+  const call = useMemo(
+    () =>
+      personInput((operation, input) =>
+        client.sessions.call(session, operation, input).catch(sayError),
+      ),
+    [session],
+  );
   const click = (event: MouseEvent) => {
     const image = picture.current;
     if (!holding || !image) return;

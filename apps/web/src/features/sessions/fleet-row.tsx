@@ -103,7 +103,11 @@ function Waiting({ session }: { session: SessionSummary }) {
         </div>
       ))}
       {session.question !== null && (
-        <QuestionAnswer session={session.id} question={session.question} options={[]} />
+        <QuestionAnswer
+          session={session.id}
+          question={session.question}
+          options={session.options}
+        />
       )}
     </div>
   );

@@ -52,6 +52,31 @@ describe('viewOf', () => {
     expect(view.edits.get('b')?.map((edit) => edit.seq)).toEqual([7]);
   });
 
+  it('makes one entry of what a person types into the browser, wherever pages are cut', () => {
+    const act = (seq: number, args: Event['args'], action = 'browser.type') =>
+      event(seq, action, { id: `t${seq}`, source: 'user', args });
+    const typing = [
+      event(1, 'browser.open', { id: 'o', args: { url: 'http://localhost' } }),
+      act(2, { text: 'a' }),
+      event(3, 'result', { id: 't2', args: { operation: 'browser.type', ok: true, output: {} } }),
+      act(4, { text: 'b' }),
+      act(5, { text: '', key: 'Enter' }),
+      act(6, { x: 1, y: 1 }, 'browser.click'),
+      act(7, { x: 1, y: 1 }, 'browser.click'),
+      event(8, 'browser.type', { id: 'agent', args: { text: 'mine' } }),
+    ];
+    const folded = viewOf(typing);
+    expect(folded.entries.map(({ event: { seq, id, args } }) => [seq, id, args])).toEqual([
+      [1, 'o', { url: 'http://localhost' }],
+      [2, 't5', { text: 'ab<Enter>' }],
+      [6, 't6', { x: 1, y: 1 }],
+      [7, 't7', { x: 1, y: 1 }],
+      [8, 'agent', { text: 'mine' }],
+    ]);
+    for (const cut of [2, 3, 4, 5])
+      expect(joinViews(viewOf(typing.slice(0, cut)), viewOf(typing.slice(cut)))).toEqual(folded);
+  });
+
   it('keeps the latest plan and where each terminal had got to', () => {
     expect(view.plan?.args.markdown).toBe('- [x] one');
     expect(view.terminalEnds.get('main')).toBe(90);

@@ -1,4 +1,5 @@
 import { isEnded, isFact, type Event, type EventArgs, type Fact } from '@belay/protocol';
+import { repeatedAct } from './repeated-act';
 
 /** What the chat shows, in order. Cards look up the rest (result, verdict, commit) by the call's id. */
 export interface Entry {
@@ -53,7 +54,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!earlier.lastSeq) return later;
   if (!later.lastSeq) return earlier;
   return {
-    entries: joinLists(earlier.entries, later.entries),
+    entries: joinEntries(earlier.entries, later.entries),
     results: joinMaps(earlier.results, later.results),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
@@ -104,7 +105,7 @@ function start(): Building {
 function add(view: Building, event: Event): void {
   view.lastSeq = event.seq;
   const kind = entryKind(event);
-  if (kind) view.entries.push({ kind, event });
+  if (kind) addEntry(view.entries, { kind, event });
   const mark = markOf(event);
   if (mark) view.marks.push({ seq: event.seq, kind: mark });
   if (isFact(event, 'result')) addResult(view, event);
@@ -118,6 +119,14 @@ function add(view: Building, event: Event): void {
   else if (isFact(event, 'code')) addEdit(view, event);
   else if (event.action === 'approve' || event.action === 'reject')
     view.verdicts.set(event.id ?? '', event);
+}
+
+/** Puts an entry at the end; what a person only went on with is one entry with what came before. */
+function addEntry(entries: Entry[], entry: Entry): void {
+  const last = entries.at(-1);
+  const event = last?.kind === 'call' ? repeatedAct(last.event, entry.event) : null;
+  if (event) entries[entries.length - 1] = { kind: 'call', event };
+  else entries.push(entry);
 }
 
 function addResult(view: Building, event: Result): void {
@@ -205,6 +214,15 @@ function joinMaps<K, V>(earlier: ReadonlyMap<K, V>, later: ReadonlyMap<K, V>): R
 function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] {
   if (!later.length) return earlier;
   return earlier.length ? [...earlier, ...later] : later;
+}
+
+function joinEntries(earlier: readonly Entry[], later: readonly Entry[]): readonly Entry[] {
+  const [first, ...rest] = later;
+  if (!first || !earlier.length) return joinLists(earlier, later);
+  const joined = [...earlier];
+  addEntry(joined, first);
+  joined.push(...rest);
+  return joined;
 }
 
 function joinEdits(earlier: LogView['edits'], later: LogView['edits']): LogView['edits'] {
