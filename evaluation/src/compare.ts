@@ -1,4 +1,5 @@
 import type { Trial } from './model.js';
+import type { Validity } from './preflight.js';
 import { mean, pairedDifference, signTest } from './statistics.js';
 
 export interface Comparison {
@@ -13,11 +14,20 @@ export interface Comparison {
   worse: string[];
   /** Of the exact two-sided sign test over tasks. */
   p: number;
+  /** What preflights of either run say of these tasks. */
+  validity: { checked: number; flagged: string[] };
+  /** The difference over the tasks that were not flagged; null when none was. */
+  unflagged: { tasks: number; difference: number; interval: [number, number] } | null;
+}
+
+export interface Compared {
+  trials: Trial[];
+  validity: Validity[] | null;
 }
 
 /** Compares two runs task by task: what differs between tasks is no noise then. */
-export function compareTrials(a: Trial[], b: Trial[]): Comparison {
-  const [first, second] = [byTask(a), byTask(b)];
+export function compareTrials(a: Compared, b: Compared): Comparison {
+  const [first, second] = [byTask(a.trials), byTask(b.trials)];
   // By name: trials end in any order, and the comparison must not differ by it.
   const tasks = [...first].toSorted(([one], [other]) => one.localeCompare(other));
   const pairs = tasks.flatMap(([task, reward]) => {
@@ -36,6 +46,22 @@ export function compareTrials(a: Trial[], b: Trial[]): Comparison {
     better,
     worse,
     p: signTest(better.length, worse.length),
+    ...validityOf(pairs, [...(a.validity ?? []), ...(b.validity ?? [])]),
+  };
+}
+
+function validityOf(
+  pairs: { task: string; by: number }[],
+  found: Validity[],
+): Pick<Comparison, 'validity' | 'unflagged'> {
+  const checked = new Set(found.map(({ task }) => task));
+  const bad = new Set(found.filter(({ valid }) => !valid).map(({ task }) => task));
+  const flagged = pairs.filter(({ task }) => bad.has(task)).map(({ task }) => task);
+  const good = pairs.filter(({ task }) => !bad.has(task));
+  const { mean: difference, interval } = pairedDifference(good.map(({ by }) => by));
+  return {
+    validity: { checked: pairs.filter(({ task }) => checked.has(task)).length, flagged },
+    unflagged: flagged.length > 0 ? { tasks: good.length, difference, interval } : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { AppError } from '@belay/protocol';
@@ -6,17 +6,17 @@ import type { Agent } from './agents/agent.js';
 import { command, nop, oracle } from './agents/baselines.js';
 import { modelAgent } from './agents/model-agent.js';
 import { predictionsFrom } from './agents/predictions.js';
+import { Board } from './board/board.js';
 import { compareTrials, type Comparison } from './compare.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images, type FromMap } from './engine/images.js';
 import type { Task, Trial } from './model.js';
-import { preflight, type Validity } from './preflight.js';
+import { knownValidity, preflight, type Validity } from './preflight.js';
 import { regradeTrials } from './regrade.js';
-import { readTrials, writeWhole } from './results/journal.js';
-import { writeNative } from './results/native.js';
-import { page } from './results/page.js';
+import { writeWhole } from './results/journal.js';
+import { saveValidity, trialsOf, validityOf, writeReport } from './results/report.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
-import { summarize, type Summary } from './results/summary.js';
+import type { Summary } from './results/summary.js';
 import { runTrials, type Machinery } from './run.js';
 import { sample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
@@ -39,15 +39,24 @@ export interface NewRun {
   sandbox?: string;
   /** A folder with clones of repositories, for SWE-bench instances whose image is not here. */
   repos?: string;
+  /** Check tasks that no preflight knows before the trials; no model is called for it. */
+  preflight?: boolean;
 }
 
 /** What a run needs from its surroundings. */
 export interface Surroundings {
   signal: AbortSignal;
-  /** The platform's server, for the agent `model`. */
+  /** The platform's server: the agent `model` works there, and every run is on its board. Throws when there is none. */
   connect?(): { client: BelayClient; url: string };
+  /** Where preflights keep what they found; without it none is asked or made. */
+  cache?: string;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
-  onTask?(validity: Validity, progress: { done: number; all: number }): void;
+  /** A trial of the preflight. */
+  onCheck?(trial: Trial, progress: { done: number; all: number }): void;
+  /** Told before the trials what is known of so many tasks. */
+  onValidity?(found: Validity[], tasks: number): void;
+  /** Something that a person should know of. */
+  onNotice?(sentence: string): void;
 }
 
 /** Starts a run in an empty results folder, or goes on with the same run in its own. */
@@ -67,6 +76,7 @@ export async function startRun(request: NewRun, around: Surroundings): Promise<S
     fromMap: [...(request.fromMap ?? []), ...defaultFromMap],
     sandbox: request.sandbox ?? null,
     repos: request.repos ? resolve(request.repos) : null,
+    preflight: request.preflight ?? false,
     created: new Date().toISOString(),
   };
   const out = resolve(request.out);
@@ -80,93 +90,116 @@ export async function startRun(request: NewRun, around: Surroundings): Promise<S
 export async function resumeRun(out: string, around: Surroundings): Promise<Summary> {
   const { run, tasks, machinery } = opened(out);
   const agent = agentOf(run, around);
-  const { attempts, concurrency, network } = run;
-  const { signal, onTrial } = around;
-  const request = {
-    tasks,
-    agent,
-    attempts,
-    concurrency,
-    network,
-    out: resolve(out),
-    signal,
-    onTrial,
-  };
-  await runTrials(request, machinery);
-  return reportRun(out, around);
+  return onBoard(out, around, async (board) => {
+    if (around.cache !== undefined) await checkTasks(out, { ...around, cache: around.cache });
+    board?.begin();
+    const { attempts, concurrency, network } = run;
+    const request = {
+      tasks,
+      agent,
+      attempts,
+      concurrency,
+      network,
+      out: resolve(out),
+      signal: around.signal,
+      onTrial: (...done: Parameters<NonNullable<Surroundings['onTrial']>>) => {
+        board?.judged(done[0]);
+        around.onTrial?.(...done);
+      },
+      onState: (...now: Parameters<Board['at']>) => board?.at(...now),
+    };
+    await runTrials(request, machinery);
+    return reportRun(out, around);
+  });
 }
 
 /** Verifies again what was handed in, with the data as it is now. No agent and no model is called. */
 export async function regradeRun(out: string, around: Surroundings): Promise<Summary> {
   const { run, tasks, machinery } = opened(out);
-  const trials = trialsOf(out);
-  const regraded = await regradeTrials(
-    { out: resolve(out), trials, tasks, network: run.network, ...around },
-    machinery,
-  );
-  writeWhole(
-    join(out, 'regraded.jsonl'),
-    regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
-  );
-  return reportRun(out, around);
+  return onBoard(out, around, async (board) => {
+    board?.begin();
+    const regraded = await regradeTrials(
+      { out: resolve(out), trials: trialsOf(out), tasks, network: run.network, ...around },
+      machinery,
+    );
+    writeWhole(
+      join(out, 'regraded.jsonl'),
+      regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
+    );
+    return reportRun(out, around);
+  });
 }
 
 /** Checks the run's tasks with the reference solution and with nothing; the report shows what it found. */
 export async function preflightRun(
   out: string,
   around: Surroundings & { cache: string },
-): Promise<Validity[]> {
+): Promise<Summary> {
+  return onBoard(out, around, async () => {
+    await checkTasks(out, around, true);
+    return reportRun(out, around);
+  });
+}
+
+/** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
+async function checkTasks(
+  out: string,
+  around: Surroundings & { cache: string },
+  all = loadRun(out).preflight,
+): Promise<void> {
   const { run, tasks, machinery } = opened(out);
   const { concurrency, network } = run;
+  const { cache, signal, onCheck } = around;
   const folder = join(resolve(out), 'preflight');
-  const validity = await preflight(
-    { tasks, concurrency, network, out: folder, ...around },
-    machinery,
-  );
-  writeWhole(join(out, 'validity.json'), `${JSON.stringify(validity, undefined, 2)}\n`);
-  return validity;
+  const request = { tasks, concurrency, network, out: folder, cache, signal, onCheck };
+  const found = all
+    ? await preflight(request, machinery)
+    : await knownValidity(tasks, { cache, images: machinery.images });
+  if (found.length > 0) saveValidity(out, found);
+  around.onValidity?.(found, tasks.length);
+}
+
+/** Shows the run on the server's board while it is worked on, and how it ended. */
+async function onBoard(
+  out: string,
+  { connect, onNotice, signal }: Surroundings,
+  work: (board: Board | undefined) => Promise<Summary>,
+): Promise<Summary> {
+  const board = connect && (await Board.open({ out, connect, onNotice }));
+  if (board) onNotice?.(`Live board: ${board.url}`);
+  const end = async (...how: Parameters<Board['close']>) => {
+    if (board && !(await board.close(...how)))
+      onNotice?.('The server went away: its board does not show the end of this run.');
+  };
+  try {
+    const summary = await work(board);
+    const missing = summary.trials.all - summary.trials.done;
+    await end(
+      missing > 0 ? 'interrupted' : 'finished',
+      missing > 0 ? `${missing} trials were not made yet.` : null,
+    );
+    return summary;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    await end(signal.aborted ? 'interrupted' : 'failed', reason);
+    throw error;
+  }
 }
 
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
 export function reportRun(out: string, { connect }: Pick<Surroundings, 'connect'> = {}): Summary {
-  const run = loadRun(out);
-  const trials = trialsOf(out).toSorted(
-    (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
-  );
-  const summary = summarize(run, trials, validityOf(out));
-  writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
-  const url = run.agent === 'model' ? (connect?.().url ?? null) : null;
-  writeWhole(join(out, 'report.html'), page(summary, trials, url));
-  if (existsSync(run.data)) {
-    const tasks = suiteNamed(run.suite).read(run.data);
-    writeNative(out, { run: { ...run, model: modelOf(trials) ?? run.model }, tasks, trials });
-  }
-  return summary;
+  const isModel = loadRun(out).agent === 'model';
+  return writeReport(out, isModel ? (connect?.().url ?? null) : null);
 }
 
 export function compareRuns(a: string, b: string): Comparison {
   loadRun(a);
   loadRun(b);
-  return compareTrials(trialsOf(a), trialsOf(b));
-}
-
-/** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
-function trialsOf(out: string): Trial[] {
-  const lines = readTrials(join(out, 'results.jsonl')).trials;
-  const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
-  const trials = [...last.values()];
-  const regraded = new Map(
-    readTrials(join(out, 'regraded.jsonl')).trials.map((trial) => [trial.key, trial]),
+  return compareTrials(
+    { trials: trialsOf(a), validity: validityOf(a) },
+    { trials: trialsOf(b), validity: validityOf(b) },
   );
-  return trials.map((trial) => regraded.get(trial.key) ?? trial);
 }
-
-function validityOf(out: string): Validity[] | null {
-  const path = join(out, 'validity.json');
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Validity[]) : null;
-}
-
-const modelOf = (trials: Trial[]) => trials.find(({ model }) => model)?.model ?? null;
 
 function opened(out: string): { run: RunFile; tasks: Task[]; machinery: Machinery } {
   const run = loadRun(out);

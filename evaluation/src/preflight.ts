@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nop, oracle } from './agents/baselines.js';
-import type { Engine } from './engine/engine.js';
+import type { Images } from './engine/images.js';
 import { hashOf } from './entries.js';
-import type { Task, Verdict } from './model.js';
+import type { Task, Trial, Verdict } from './model.js';
 import { writeWhole } from './results/journal.js';
 import { runTrials, type Machinery, type RunRequest } from './run.js';
 
@@ -16,43 +16,55 @@ export interface Validity {
   why: string | null;
 }
 
-export type PreflightRequest = Omit<RunRequest, 'agent' | 'attempts' | 'onTrial'> & {
+export type PreflightRequest = Omit<RunRequest, 'agent' | 'attempts' | 'onTrial' | 'onState'> & {
   /** Where verdicts are kept by the content of task and image. */
   cache: string;
-  onTask?(validity: Validity, progress: { done: number; all: number }): void;
+  onCheck?(trial: Trial, progress: { done: number; all: number }): void;
 };
+
+/** What earlier preflights found of these tasks, on these images; what none knows is left out. */
+export async function knownValidity(
+  tasks: Task[],
+  { cache, images }: { cache: string; images: Images },
+): Promise<Validity[]> {
+  const found: Validity[] = [];
+  for (const task of tasks) {
+    const path = await fileOf(task, { cache, images });
+    if (existsSync(path)) found.push(JSON.parse(readFileSync(path, 'utf8')) as Validity);
+  }
+  return found;
+}
 
 /** Every task with the reference solution and with nothing: one that nop passes or oracle fails tells nothing. */
 export async function preflight(
   request: PreflightRequest,
   machinery: Machinery,
 ): Promise<Validity[]> {
-  const stamp = await imageStamp(machinery.engine);
-  const fileOf = (task: Task) =>
-    join(request.cache, `${hashOf(task.id, task.content, stamp)}.json`);
-  const unknown = request.tasks.filter((task) => !existsSync(fileOf(task)));
-  const verdicts = async (agent: typeof nop) => {
+  const { cache, onCheck } = request;
+  const { images } = machinery;
+  const known = byTask(await knownValidity(request.tasks, { cache, images }));
+  const tasks = request.tasks.filter(({ id }) => !known.has(id));
+  const verdicts = async (agent: typeof nop, before: number) => {
+    const onTrial: RunRequest['onTrial'] = (trial, { done }) =>
+      onCheck?.(trial, { done: before + done, all: 2 * tasks.length });
     const out = join(request.out, agent.name);
     const trials = await runTrials(
-      { ...request, tasks: unknown, agent, attempts: 1, out },
+      { ...request, tasks, agent, attempts: 1, out, onTrial },
       machinery,
     );
     return new Map(trials.map(({ task, verdict }) => [task, verdict]));
   };
-  const solved = await verdicts(oracle);
-  const idle = await verdicts(nop);
-  for (const task of unknown) {
+  if (tasks.length === 0) return [...known.values()];
+  const solved = await verdicts(oracle, 0);
+  const idle = await verdicts(nop, tasks.length);
+  for (const task of tasks) {
     const validity = validityOf(task, solved.get(task.id), idle.get(task.id));
-    const broken = [validity.nop, validity.oracle].includes('invalid');
+    known.set(task.id, validity);
     // An engine that failed says nothing about the task for the next time.
-    writeWhole(broken ? `${fileOf(task)}.broken` : fileOf(task), JSON.stringify(validity));
+    if (![validity.nop, validity.oracle].includes('invalid'))
+      writeWhole(await fileOf(task, { cache, images }), JSON.stringify(validity));
   }
-  return request.tasks.map((task, index) => {
-    const path = existsSync(fileOf(task)) ? fileOf(task) : `${fileOf(task)}.broken`;
-    const validity = JSON.parse(readFileSync(path, 'utf8')) as Validity;
-    request.onTask?.(validity, { done: index + 1, all: request.tasks.length });
-    return validity;
-  });
+  return request.tasks.flatMap(({ id }) => known.get(id) ?? []);
 }
 
 export function validityOf(task: Task, solved?: Verdict, idle?: Verdict): Validity {
@@ -70,7 +82,10 @@ export function validityOf(task: Task, solved?: Verdict, idle?: Verdict): Validi
   return { ...found, valid: why === null, why };
 }
 
-/** Verdicts of another sandbox image do not count for this one. */
-async function imageStamp(engine: Engine): Promise<string> {
-  return (await engine.newest('belay/evaluation-base')) ?? 'none';
+const byTask = (found: Validity[]) => new Map(found.map((validity) => [validity.task, validity]));
+
+/** Verdicts on another image do not count for this one. */
+async function fileOf(task: Task, { cache, images }: { cache: string; images: Images }) {
+  const stamp = await images.stamp(task.environment.image);
+  return join(cache, `${hashOf(task.id, task.content, stamp)}.json`);
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, type TrialState } from '@belay/protocol';
 import type { Agent, Bench } from './agents/agent.js';
 import type { Submission } from './carry.js';
 import type { Engine } from './engine/engine.js';
@@ -20,6 +20,8 @@ export interface RunRequest {
   network: 'none' | 'declared';
   signal: AbortSignal;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
+  /** What a trial that has no verdict yet does from now on. */
+  onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
 }
 
 export interface Machinery {
@@ -45,9 +47,11 @@ export async function runTrials(request: RunRequest, machinery: Machinery): Prom
   const todo = keyed.filter(({ key }) => !journal.trials.has(key));
   const machine = new Machine({ ...(await machinery.engine.capacity()), concurrency });
   const bench: Bench = { engine: machinery.engine, run, network: request.network };
+  const tell = (trial: (typeof todo)[number], state: TrialState, session: string | null = null) =>
+    request.onState?.({ ...nameOf(trial), session }, state);
   const once = (trial: (typeof todo)[number]) =>
     runTrial(
-      { ...trial, agent, signal },
+      { ...trial, agent, signal, onState: (...now) => tell(trial, ...now) },
       { bench, images: machinery.images, recorder: recorderIn(trialFolder(out, nameOf(trial))) },
     );
   const count = (trial: Trial) => {
@@ -62,8 +66,9 @@ export async function runTrials(request: RunRequest, machinery: Machinery): Prom
           machine.with(trial.task.environment, async () => {
             if (signal.aborted) return;
             const done = await once(trial);
-            if (done.verdict.cause === 'infrastructure') again.push(trial);
-            else count(done);
+            if (done.verdict.cause !== 'infrastructure') return count(done);
+            tell(trial, 'queued');
+            again.push(trial);
           }),
       ),
     );

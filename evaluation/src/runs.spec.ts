@@ -4,6 +4,8 @@ import { BelayServer, run, script } from '@belay/testkit';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './evaluation.js';
+import type { Trial } from './model.js';
+import type { Validity } from './preflight.js';
 import { readTrials } from './results/journal.js';
 import { doubling, polyglotData, temporary, write } from './testing/fixtures.js';
 
@@ -89,14 +91,91 @@ it('preflight flags a task that nothing passes, and asks its cache the next time
     never,
   );
   const cache = join(folder, 'cache');
-  const found = await preflightRun(out, { ...never, cache });
-  expect(found.map(({ valid }) => valid)).toEqual([true, false]);
-  expect(found[1]?.why).toContain('Doing nothing passes');
+  const found = () => JSON.parse(readFileSync(join(out, 'validity.json'), 'utf8')) as Validity[];
+  const summary = await preflightRun(out, { ...never, cache });
+  expect(found().map(({ valid }) => valid)).toEqual([true, false]);
+  expect(found()[1]?.why).toContain('Doing nothing passes');
+  expect(summary).toMatchObject({ validity: { checked: 2, flagged: [{ task: 'Own/idle' }] } });
   expect(readdirSync(cache)).toHaveLength(2);
   const trials = () => readFileSync(join(out, 'preflight/oracle/results.jsonl'), 'utf8');
-  const before = trials();
-  expect(await preflightRun(out, { ...never, cache })).toEqual(found);
-  expect(trials()).toBe(before);
+  const before = [trials(), found()];
+  await preflightRun(out, { ...never, cache });
+  expect([trials(), found()]).toEqual(before);
+});
+
+it('says before the trials what preflights know of the tasks, and checks the rest when asked to', async () => {
+  const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
+  const path = join(write(join(folder, 'some'), { 'h.jsonl': jsonl([doubling, idle]) }), 'h.jsonl');
+  const cache = join(folder, 'cache-of-run');
+  const known: unknown[] = [];
+  const checks: string[] = [];
+  const around = {
+    ...never,
+    cache,
+    onCheck: ({ task, agent }: Trial) => checks.push(`${task} ${agent}`),
+    onTrial: ({ task }: Trial) => checks.push(task),
+    onValidity: (found: Validity[], tasks: number) =>
+      known.push([found.map(({ task, valid }) => [task, valid]), tasks]),
+  };
+  const ask = (out: string, more: object) =>
+    startRun(
+      {
+        suite: 'human-eval',
+        data: path,
+        agent: 'nop',
+        out: join(folder, out),
+        sandbox: sandbox ?? undefined,
+        concurrency: 1,
+        ...more,
+      },
+      around,
+    );
+  expect(await ask('unknown', { tasks: ['Own/0'] })).toMatchObject({
+    validity: null,
+    validScore: null,
+  });
+  expect(await ask('asked', { tasks: ['Own/0'], preflight: true })).toMatchObject({
+    validity: { checked: 1, flagged: [] },
+    validScore: 0,
+  });
+  expect(await ask('partly', {})).toMatchObject({
+    score: 0.5,
+    validity: { checked: 1, flagged: [] },
+    validScore: 0,
+  });
+  expect(await ask('all', { preflight: true })).toMatchObject({
+    validity: { checked: 2, flagged: [{ task: 'Own/idle' }] },
+    validScore: 0,
+  });
+  expect(known).toEqual([
+    [[], 1],
+    [[['Own/0', true]], 1],
+    [[['Own/0', true]], 2],
+    [
+      [
+        ['Own/0', true],
+        ['Own/idle', false],
+      ],
+      2,
+    ],
+  ]);
+  expect(checks).toEqual(
+    [
+      ['Own/0'],
+      ['Own/0 oracle', 'Own/0 nop', 'Own/0'],
+      ['Own/0', 'Own/idle'],
+      ['Own/idle oracle', 'Own/idle nop', 'Own/0', 'Own/idle'],
+    ].flat(),
+  );
+  expect(compareRuns(join(folder, 'unknown'), join(folder, 'all'))).toMatchObject({
+    tasks: 1,
+    validity: { checked: 1, flagged: [] },
+    unflagged: null,
+  });
+  expect(compareRuns(join(folder, 'partly'), join(folder, 'all'))).toMatchObject({
+    validity: { checked: 2, flagged: ['Own/idle'] },
+    unflagged: { tasks: 1, difference: 0 },
+  });
 });
 
 describe('a model', () => {
@@ -114,9 +193,10 @@ describe('a model', () => {
     ]);
     const out = join(folder, 'model');
     const connect = () => ({ client: server.client, url: server.url });
+    const notices: string[] = [];
     const summary = await startRun(
       { suite: 'polyglot', data, agent: 'model', model, out, sandbox: sandbox ?? undefined },
-      { ...never, connect },
+      { ...never, connect, onNotice: (sentence) => notices.push(sentence) },
     );
     expect(summary).toMatchObject({ passed: 1, passRates: { pass_rate_1: 0, pass_rate_2: 100 } });
     const [trial] = readTrials(join(out, 'results.jsonl')).trials;
@@ -129,5 +209,21 @@ describe('a model', () => {
     const record = readFileSync(join(out, 'trials/python__twice.1/trajectory.json'), 'utf8');
     expect(record).toMatch(/"function_name": "terminal.run"/);
     expect(existsSync(join(out, 'native/python/twice/.aider.results.json'))).toBe(true);
+
+    const id = /^Live board: (.*)\/evaluations\/(\w+)$/.exec(notices.join('\n'))?.[2] ?? '';
+    const { evaluations } = server.client;
+    expect((await evaluations.get(id)).summary).toMatchObject({
+      state: 'finished',
+      done: 1,
+      outcomes: { pass: 1, fail: 0, invalid: 0 },
+      score: { value: 1, interval: summary.interval },
+      tokens: trial?.tokens,
+    });
+    const [shown] = (await evaluations.trials(id)).trials;
+    expect(shown).toMatchObject({ task: trial?.task, state: 'done', session: session.id });
+    const text = async (blob: string | null | undefined) =>
+      Buffer.from(await evaluations.blob(id, blob ?? '')).toString();
+    expect(await text(shown?.answer)).toContain('return n + n');
+    expect(await text(shown?.log)).toMatch(/assert 4 == 8[^]*1 passed/);
   });
 });

@@ -1,4 +1,5 @@
 import { compareTrials } from './compare.js';
+import type { Validity } from './preflight.js';
 import type { Trial } from './model.js';
 import { pairedDifference, passAtEveryK, passAtK, sample, signTest, wilson } from './statistics.js';
 
@@ -65,12 +66,27 @@ it('a comparison is over the tasks that both runs have', () => {
   const trial = (task: string, reward: number) => ({ task, verdict: { reward } }) as Trial;
   const a = [trial('x', 0), trial('x', 1), trial('y', 1), trial('only a', 1)];
   const b = [trial('x', 1), trial('y', 0), trial('only b', 0)];
-  expect(compareTrials(a, b)).toMatchObject({
+  const none = { validity: null };
+  expect(compareTrials({ trials: a, ...none }, { trials: b, ...none })).toMatchObject({
     tasks: 2,
     a: 0.75,
     b: 0.5,
     difference: -0.25,
     better: ['x'],
     worse: ['y'],
+    validity: { checked: 0, flagged: [] },
+    unflagged: null,
+  });
+  const flagged = (task: string): Validity[] => [
+    { task, valid: false, nop: 'pass', oracle: 'pass', why: 'Doing nothing passes.' },
+  ];
+  const checked = compareTrials(
+    { trials: a, validity: flagged('y') },
+    { trials: b, validity: flagged('only b') },
+  );
+  expect(checked).toMatchObject({
+    difference: -0.25,
+    validity: { checked: 1, flagged: ['y'] },
+    unflagged: { tasks: 1, difference: 0.5 },
   });
 });

@@ -1,4 +1,4 @@
-import { AppError } from '@belay/protocol';
+import { AppError, type TrialState } from '@belay/protocol';
 import type { Agent, Assignment, Bench, TaskImage } from './agents/agent.js';
 import type { Submission } from './carry.js';
 import type { Images } from './engine/images.js';
@@ -11,6 +11,8 @@ export interface TrialRequest {
   attempt: number;
   key: string;
   signal: AbortSignal;
+  /** What it does from now on, and in which session. */
+  onState?(state: TrialState, session: string | null): void;
 }
 
 export interface TrialRecorder {
@@ -27,7 +29,7 @@ export async function runTrial(
   request: TrialRequest,
   { bench, images, recorder }: { bench: Bench; images: Images; recorder: TrialRecorder },
 ): Promise<Trial> {
-  const { task, agent, attempt, key, signal } = request;
+  const { task, agent, attempt, key, signal, onState } = request;
   const trial: Trial = {
     key,
     suite: task.suite,
@@ -42,10 +44,14 @@ export async function runTrial(
     seconds: { build: 0, agent: 0, verify: 0 },
     started: new Date().toISOString(),
   };
-  const clock = stopwatch(trial.seconds);
+  const clock = stopwatch(trial.seconds, (phase) => onState?.(states[phase], trial.session));
   try {
     const built = await clock('build', () => build(task, images, signal));
-    const assignment = { ...bench, ...built, task, attempt, signal };
+    const onSession = (session: string): void => {
+      trial.session = session;
+      onState?.('working', session);
+    };
+    const assignment = { ...bench, ...built, task, attempt, signal, onSession };
     await work({ agent, assignment, recorder, clock }, trial);
   } catch (error) {
     signal.throwIfAborted();
@@ -153,8 +159,17 @@ function verdictOf(error: unknown): Verdict {
   return invalid('infrastructure', error instanceof Error ? error.message : String(error));
 }
 
-function stopwatch(seconds: Trial['seconds']) {
-  return async <T>(phase: keyof Trial['seconds'], during: () => Promise<T>): Promise<T> => {
+type Phase = keyof Trial['seconds'];
+
+const states: Record<Phase, TrialState> = {
+  build: 'building',
+  agent: 'working',
+  verify: 'verifying',
+};
+
+function stopwatch(seconds: Trial['seconds'], onPhase: (phase: Phase) => void) {
+  return async <T>(phase: Phase, during: () => Promise<T>): Promise<T> => {
+    onPhase(phase);
     const begun = performance.now();
     try {
       return await during();

@@ -36,7 +36,7 @@ export function evalCommand(exit: (code: number) => void): Command {
 }
 
 const withServer = (command: Command): Command =>
-  command.option('--url <url>', 'the server, for the agent `model`');
+  command.option('--url <url>', 'the server: its board, and where the agent `model` works');
 
 function addRun(program: Command, exit: (code: number) => void): void {
   withServer(program.command('run'))
@@ -51,7 +51,10 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--attempts <k>', 'attempts at each task', count, 1)
     .option('--concurrency <n>', 'trials at once, if processors and memory suffice', count, 2)
     .option('-o, --out <folder>', 'results (default: a new folder in eval-results)')
-    .option('--preflight', 'check the tasks afterwards, from the cache where they are known')
+    .option(
+      '--preflight',
+      'first check tasks that were never checked, with the solution and with nothing (no model)',
+    )
     .option('--from-map <name=image>', 'a local image for FROM lines; * matches', several)
     .option('--repos <folder>', 'clones of repositories, for tasks whose image is not here')
     .option('--base-image <image>', 'what helper images are made from (default: the sandbox’s)')

@@ -20,6 +20,8 @@ export interface Assignment extends Bench {
   verifierImage: TaskImage | null;
   attempt: number;
   signal: AbortSignal;
+  /** Told once the agent works in a session of the platform. */
+  onSession?(session: string): void;
 }
 
 /** What an agent spent on a trial. */

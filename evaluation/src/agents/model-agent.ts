@@ -60,8 +60,10 @@ class SessionWork implements Work {
 
   async step(step: Step, feedback: string | null): Promise<Submission> {
     const { client } = this.options;
-    if (this.#id === null) this.#id = (await this.#create(step)).id;
-    else {
+    if (this.#id === null) {
+      this.#id = (await this.#create(step)).id;
+      this.assignment.onSession?.(this.#id);
+    } else {
       // Its end before this message is not its end after it.
       this.#seen = (await client.sessions.get(this.#id)).lastSeq;
       await client.sessions.message(this.#id, { text: this.#message(step, feedback) });

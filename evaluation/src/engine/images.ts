@@ -45,6 +45,18 @@ export class Images {
     return made;
   }
 
+  /** What an image would be made from, without making it: other stamps are other images. */
+  async stamp(source: ImageSource): Promise<string> {
+    const idOf = async (name: string) => (await this.options.engine.image(name))?.id ?? null;
+    const base = await (this.#baseStamp ??= this.#sandboxName().then(async (name) =>
+      hashOf(name && (await idOf(name)), toolchain('base'), this.options.fromMap),
+    ));
+    if (source.kind === 'toolchain') return hashOf(base, toolchain(source.name));
+    const ids = await Promise.all((await namesIn(source)).map(idOf));
+    return hashOf(base, source, ids);
+  }
+  #baseStamp: Promise<string> | undefined;
+
   async #make(source: ImageSource, key: string, signal: AbortSignal) {
     if (source.kind === 'toolchain') return this.#toolchain(source.name, signal);
     if (source.kind === 'repository') return this.#repository(source, signal);
@@ -117,8 +129,12 @@ export class Images {
     return { ...facts, name: tag };
   }
 
+  async #sandboxName(): Promise<string | undefined> {
+    return this.options.sandbox ?? this.options.engine.newest('belay/sandbox');
+  }
+
   async #sandbox(): Promise<string> {
-    const name = this.options.sandbox ?? (await this.options.engine.newest('belay/sandbox'));
+    const name = await this.#sandboxName();
     if (name) return name;
     throw new AppError(
       'unavailable',
@@ -142,6 +158,19 @@ export class Images {
     );
     return [...files.filter((entry) => entry !== dockerfile), file('Dockerfile', text)];
   }
+}
+
+/** The images that a source names. */
+async function namesIn(source: Exclude<ImageSource, { kind: 'toolchain' }>): Promise<string[]> {
+  if (source.kind === 'image') return [source.name];
+  if (source.kind === 'repository') return source.image ? [source.image] : [];
+  const dockerfile = source.files.find(({ path }) => path === 'Dockerfile');
+  const names: string[] = [];
+  await withLocalImages(dockerfile?.bytes.toString() ?? '', async (name) => {
+    names.push(name);
+    return name;
+  });
+  return names;
 }
 
 export function matches(pattern: string, name: string): boolean {

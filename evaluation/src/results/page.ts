@@ -49,15 +49,18 @@ const unfinished = ({ trials }: Summary) =>
     ? `<p class="warning">Not finished: ${trials.all - trials.done} trials are missing.</p>`
     : '';
 
-function validity({ validity: checked, validScore }: Summary): string {
+function validity({ validity: checked, validScore, tasks }: Summary): string {
   if (!checked) return '<p class="warning">The tasks were not checked by a preflight.</p>';
   const { flagged } = checked;
   const list = flagged
     .map(({ task, why }) => `<li>${escapeHtml(task)}: ${escapeHtml(why)}`)
     .join('');
+  const unchecked = tasks - checked.checked;
   return `<p>Preflight: ${checked.checked - flagged.length} of ${checked.checked} tasks are valid${
-    flagged.length > 0 ? `; over these the score is ${percent(validScore ?? 0)}` : ''
-  }.</p><ul>${list}</ul>`;
+    validScore !== null && (flagged.length > 0 || unchecked > 0)
+      ? `; over these the score is ${percent(validScore)}`
+      : ''
+  }${unchecked > 0 ? `; ${unchecked} were not checked` : ''}.</p><ul>${list}</ul>`;
 }
 
 const points = (trials: Trial[], x: (trial: Trial) => number) =>

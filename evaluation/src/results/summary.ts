@@ -26,9 +26,9 @@ export interface Summary {
   dollars: number;
   tokens: number;
   seconds: { agent: number; verify: number };
-  /** Null when no preflight was made. */
+  /** Of the tasks that a preflight has checked; null when none was. */
   validity: { checked: number; flagged: { task: string; why: string }[] } | null;
-  /** The score over the tasks that preflight found valid. */
+  /** The score over the tasks that preflight found valid; null when there is none. */
   validScore: number | null;
 }
 
@@ -43,8 +43,7 @@ export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | 
     return { n: own.length, c: own.filter(({ verdict }) => verdict.outcome === 'pass').length };
   });
   const flagged = (validity ?? []).filter(({ valid }) => !valid);
-  const isFlagged = new Set(flagged.map(({ task }) => task));
-  const good = trials.filter(({ task }) => !isFlagged.has(task));
+  const valid = new Set((validity ?? []).filter((found) => found.valid).map(({ task }) => task));
   const sum = (of: (trial: Trial) => number) =>
     Math.round(trials.reduce((total, trial) => total + of(trial), 0) * 1e6) / 1e6;
   return {
@@ -73,7 +72,7 @@ export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | 
       checked: validity.length,
       flagged: flagged.map(({ task, why }) => ({ task, why: why ?? '' })),
     },
-    validScore: validity && scoreOf(good),
+    validScore: valid.size > 0 ? scoreOf(trials.filter(({ task }) => valid.has(task))) : null,
   };
 }
 

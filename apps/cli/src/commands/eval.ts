@@ -10,10 +10,22 @@ import {
   type FromMap,
   type Summary,
   type Surroundings,
+  type Trial,
+  type Validity,
 } from '@belay/evaluation';
-import { connect, dataFolder, type Where } from '../connection.js';
+import { createClient } from '@belay/client';
+import { dataFolder, findServer, type Where } from '../connection.js';
+import {
+  comparedValidity,
+  percent,
+  points,
+  validityLine,
+  validitySentences,
+} from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo } from '../output.js';
+import { outputTo, type Output } from '../output.js';
+
+type Progress = { done: number; all: number };
 
 export interface EvalOptions extends Where {
   suiteData: string;
@@ -38,7 +50,7 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
   return interruptible(out, options, async (around) => {
     const { agent, model, sample, seed, attempts, concurrency, network } = options;
-    const summary = await startRun(
+    return startRun(
       {
         suite,
         data: options.suiteData,
@@ -54,12 +66,10 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
         fromMap: options.fromMap?.map(fromLine),
         sandbox: options.baseImage,
         repos: options.repos,
+        preflight: options.preflight,
       },
       around,
     );
-    if (!options.preflight) return summary;
-    await preflightRun(out, { ...around, cache: join(dataFolder(), 'evaluation') });
-    return reportRun(out, around);
   });
 }
 
@@ -70,10 +80,7 @@ export const evalRegrade = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (around) => regradeRun(out, around));
 
 export const evalPreflight = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, async (around) => {
-    await preflightRun(out, { ...around, cache: join(dataFolder(), 'evaluation') });
-    return reportRun(out, around);
-  });
+  interruptible(out, options, (around) => preflightRun(out, around));
 
 export function evalReport(out: string): void {
   printSummary(out, reportRun(out));
@@ -87,6 +94,7 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
   const [low, high] = found.interval;
   output.line(`${found.tasks} tasks in both: A ${percent(found.a)}, B ${percent(found.b)}`);
   output.line(`B − A: ${points(found.difference)} (95 %: ${points(low)} to ${points(high)})`);
+  output.line(comparedValidity(found));
   output.line(
     `better ${found.better.length}, worse ${found.worse.length}; sign test p = ${found.p.toPrecision(2)}`,
   );
@@ -96,28 +104,20 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
 async function interruptible(
   out: string,
   where: Where,
-  work: (around: Surroundings) => Promise<Summary>,
+  work: (around: Surroundings & { cache: string }) => Promise<Summary>,
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const stop = new AbortController();
   const onSignal = () => stop.abort(new AppError('cancelled', 'interrupted'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
-  const around: Surroundings = {
+  const around = {
     signal: stop.signal,
+    cache: join(dataFolder(), 'evaluation'),
     connect: () => {
-      const { client, live, url } = connect(where);
-      live.close();
-      return { client, url };
+      const address = findServer(where);
+      return { client: createClient(address), url: address.url };
     },
-    onTrial: ({ task, attempt, verdict }, { done, all }) =>
-      progress.line(
-        `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
-          verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
-        }`,
-      ),
-    onTask: ({ task, valid, why }, { done, all }) => {
-      if (!valid) progress.line(`${bar(done, all)} ${task} is flagged: ${why}`);
-    },
+    ...tellingOf(progress),
   };
   try {
     const summary = await work(around);
@@ -132,6 +132,23 @@ async function interruptible(
   }
 }
 
+/** How a run is told of while it goes on: a line for each trial, and what a person should know of. */
+function tellingOf(progress: Output) {
+  const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
+    `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
+      verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
+    }`;
+  return {
+    onTrial: (trial: Trial, at: Progress) => progress.line(line(trial, at)),
+    onCheck: (trial: Trial, at: Progress) =>
+      progress.line(`preflight ${line(trial, at)} (${trial.agent})`),
+    onNotice: (sentence: string) => progress.line(sentence),
+    onValidity: (found: Validity[], tasks: number) => {
+      for (const sentence of validitySentences(found, tasks)) progress.line(sentence);
+    },
+  };
+}
+
 function printSummary(out: string, summary: Summary): void {
   const output = outputTo(process.stdout);
   const [low, high] = summary.interval;
@@ -142,16 +159,9 @@ function printSummary(out: string, summary: Summary): void {
     `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,
   );
   for (const [k, value] of Object.entries(summary.passAt)) output.line(`${k}: ${percent(value)}`);
-  if (!summary.validity) output.line('validity: not checked (belay eval preflight)');
-  else {
-    const { checked, flagged } = summary.validity;
-    output.line(`validity: ${checked - flagged.length} of ${checked} tasks can be believed`);
-  }
+  output.line(validityLine(summary, `belay eval preflight ${out}`));
   output.line(join(out, 'report.html'));
 }
-
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-const points = (share: number) => `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} points`;
 
 function bar(done: number, all: number): string {
   const filled = Math.round((20 * done) / Math.max(1, all));

@@ -1,0 +1,52 @@
+import type { Comparison, Summary, Validity } from '@belay/evaluation';
+import { comparedValidity, validityLine, validitySentences } from './eval-words.js';
+
+const found = (task: string, valid: boolean): Validity => ({
+  task,
+  valid,
+  nop: valid ? 'fail' : 'pass',
+  oracle: 'pass',
+  why: valid ? null : 'Doing nothing passes.',
+});
+
+it('says before a run which tasks are flagged, and how many nobody knows', () => {
+  expect(validitySentences([found('a', true)], 1)).toEqual([]);
+  expect(validitySentences([found('a', true), found('b', false)], 3)).toEqual([
+    'Flagged by preflight: 1 of 3 tasks say nothing about an agent.',
+    '  b: Doing nothing passes.',
+    'No preflight knows 1 of 3 tasks: --preflight checks them first, and calls no model.',
+  ]);
+  const many = Array.from({ length: 9 }, (_, index) => found(`t${index}`, false));
+  expect(validitySentences(many, 9)).toHaveLength(7);
+  expect(validitySentences(many, 9).at(-1)).toBe('  and 4 more');
+});
+
+it('says beside a score how far it can be believed', () => {
+  const line = (more: Partial<Summary>) =>
+    validityLine({ tasks: 10, validScore: null, validity: null, ...more } as Summary, 'do this');
+  const flagged = [{ task: 'b', why: 'Doing nothing passes.' }];
+  expect(line({})).toBe('validity: not checked (do this)');
+  expect(line({ validity: { checked: 10, flagged: [] }, validScore: 0.5 })).toBe(
+    'validity: 10 of 10 tasks can be believed',
+  );
+  expect(line({ validity: { checked: 8, flagged }, validScore: 0.5 })).toBe(
+    'validity: 7 of 10 tasks can be believed; over these 50.0 %; 2 not checked (do this)',
+  );
+});
+
+it('says the same of a comparison', () => {
+  const line = (more: Partial<Comparison>) =>
+    comparedValidity({ tasks: 4, unflagged: null, ...more } as Comparison);
+  expect(line({ validity: { checked: 0, flagged: [] } })).toMatch(/^validity: not checked/);
+  expect(line({ validity: { checked: 4, flagged: [] } })).toBe(
+    'validity: none of the tasks is flagged',
+  );
+  expect(
+    line({
+      validity: { checked: 3, flagged: ['b'] },
+      unflagged: { tasks: 3, difference: 0.1, interval: [-0.05, 0.25] },
+    }),
+  ).toBe(
+    'validity: 1 of 4 tasks are flagged; without them B − A: +10.0 points (95 %: -5.0 points to +25.0 points); 1 not checked',
+  );
+});

@@ -1,0 +1,52 @@
+import type { Comparison, Summary, Validity } from '@belay/evaluation';
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+export const points = (share: number): string =>
+  `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} points`;
+
+/** Flagged tasks that are named one by one. */
+const mostNamed = 5;
+
+/** What preflights know of the tasks of a run, before its trials. */
+export function validitySentences(found: Validity[], tasks: number): string[] {
+  const flagged = found.filter(({ valid }) => !valid);
+  const unchecked = tasks - found.length;
+  const named = flagged.slice(0, mostNamed).map(({ task, why }) => `  ${task}: ${why}`);
+  const more = flagged.length - named.length;
+  return [
+    ...(flagged.length > 0
+      ? [`Flagged by preflight: ${flagged.length} of ${tasks} tasks say nothing about an agent.`]
+      : []),
+    ...named,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(unchecked > 0
+      ? [
+          `No preflight knows ${unchecked} of ${tasks} tasks: --preflight checks them first, and calls no model.`,
+        ]
+      : []),
+  ];
+}
+
+/** What stands beside a score: how many of its tasks can be believed. */
+export function validityLine({ validity, validScore, tasks }: Summary, remedy: string): string {
+  if (!validity) return `validity: not checked (${remedy})`;
+  const { checked, flagged } = validity;
+  const unchecked = tasks - checked;
+  const score =
+    validScore !== null && (flagged.length > 0 || unchecked > 0)
+      ? `; over these ${percent(validScore)}`
+      : '';
+  const rest = unchecked > 0 ? `; ${unchecked} not checked (${remedy})` : '';
+  return `validity: ${checked - flagged.length} of ${tasks} tasks can be believed${score}${rest}`;
+}
+
+/** The same of two runs. */
+export function comparedValidity({ tasks, validity, unflagged }: Comparison): string {
+  const { checked, flagged } = validity;
+  if (checked === 0) return 'validity: not checked (belay eval preflight)';
+  const rest = checked < tasks ? `; ${tasks - checked} not checked` : '';
+  if (!unflagged)
+    return `validity: none of ${checked === tasks ? 'the' : `${checked} checked`} tasks is flagged${rest}`;
+  const [low, high] = unflagged.interval;
+  return `validity: ${flagged.length} of ${tasks} tasks are flagged; without them B − A: ${points(unflagged.difference)} (95 %: ${points(low)} to ${points(high)})${rest}`;
+}

@@ -1,0 +1,203 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
+import { BelayServer } from '@belay/testkit';
+import { failed, passed, type Trial, type Verdict } from '../model.js';
+import { Journal } from '../results/journal.js';
+import { saveValidity } from '../results/report.js';
+import { saveRun } from '../results/run-file.js';
+import { temporary, write } from '../testing/fixtures.js';
+import { Board } from './board.js';
+
+jest.setTimeout(120_000);
+
+const { folder, remove } = temporary();
+afterAll(remove);
+
+const server = new BelayServer();
+beforeAll(() => server.start(), 60_000);
+afterAll(() => server.dispose());
+
+const tasks = ['a', 'b', 'c', 'd'];
+let runs = 0;
+
+/** A results folder with a run of four tasks. */
+function newRun(): string {
+  runs += 1;
+  const out = join(folder, `run-${runs}`);
+  saveRun(out, {
+    version: 1,
+    suite: 'human-eval',
+    data: '/none',
+    agent: 'nop',
+    model: null,
+    tasks,
+    attempts: 1,
+    concurrency: runs,
+    network: 'none',
+    fromMap: [],
+    sandbox: null,
+    repos: null,
+    preflight: false,
+    created: '2026-01-01T00:00:00.000Z',
+  });
+  return out;
+}
+
+function trialOf(task: string, verdict: Verdict): Trial {
+  const seconds = { build: 0, agent: 1, verify: 2 };
+  return {
+    key: task,
+    suite: 'human-eval',
+    task,
+    attempt: 1,
+    agent: 'nop',
+    model: null,
+    verdict,
+    session: null,
+    tokens: 5,
+    dollars: 0.1,
+    seconds,
+    started: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+const connect = () => ({ client: server.client, url: server.url });
+
+async function opened(out: string, notices: string[] = []): Promise<Board> {
+  const board = await Board.open({ out, connect, onNotice: (said) => notices.push(said) });
+  if (!board) throw new Error(notices.join(' '));
+  return board;
+}
+
+const idOf = (board: Board) => board.url.split('/').at(-1) ?? '';
+
+/** Journals a trial, as a run does before it tells of it. */
+function judge(out: string, board: Board | undefined, trial: Trial): void {
+  const journal = new Journal(join(out, 'results.jsonl'));
+  journal.append(trial);
+  journal.close();
+  board?.judged(trial);
+}
+
+/** What the board shows, once it shows it. */
+async function shows(
+  id: string,
+  holds: (summary: EvaluationSummary, states: Record<string, string>) => boolean,
+): Promise<EvaluationTrial[]> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    const { summary } = await server.client.evaluations.get(id);
+    const { trials } = await server.client.evaluations.trials(id);
+    const states = Object.fromEntries(trials.map(({ task, state }) => [task, state]));
+    if (holds(summary, states)) return trials;
+    if (Date.now() > end) throw new Error(`The board shows ${JSON.stringify({ summary, states })}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+it('shows each trial as it goes, with answer and test log, and the end', async () => {
+  const out = newRun();
+  const board = await opened(out);
+  const id = idOf(board);
+  board.begin();
+  board.at({ task: 'a', attempt: 1, session: null }, 'building');
+  board.at({ task: 'a', attempt: 1, session: 's-1' }, 'working');
+  await shows(id, ({ phase }, { a }) => phase === 'trials' && a === 'working');
+  write(out, {
+    'trials/a.1/main/submission.json': JSON.stringify({
+      entries: [
+        { path: '/app/x.py', kind: 'file', bytes: Buffer.from('x = 1\n').toString('base64') },
+      ],
+      removed: ['/app/y.py'],
+    }),
+    'trials/a.1/main/test-output.txt': `${'noise '.repeat(60_000)}1 failed\n`,
+  });
+  judge(out, board, trialOf('a', failed('One test failed.')));
+  const [a] = await shows(id, ({ done }) => done === 1);
+  expect(a).toMatchObject({
+    verdict: { outcome: 'fail', cause: 'wrong', detail: 'One test failed.' },
+  });
+  const text = async (blob: string | null | undefined) =>
+    Buffer.from(await server.client.evaluations.blob(id, blob ?? '')).toString();
+  expect(await text(a?.answer)).toBe('/app/x.py\nx = 1\n\n/app/y.py was removed\n');
+  const log = await text(a?.log);
+  expect(log).toMatch(/^The beginning is in the results folder …\n[^]*1 failed\n$/);
+  expect(log.length).toBeLessThan(300_000);
+  saveValidity(out, [
+    { task: 'a', valid: false, nop: 'pass', oracle: 'pass', why: 'Doing nothing passes.' },
+  ]);
+  expect(await board.close('failed', 'The engine is gone.')).toBe(true);
+  expect((await server.client.evaluations.get(id)).summary).toMatchObject({
+    state: 'failed',
+    reason: 'The engine is gone.',
+    outcomes: { pass: 0, fail: 1, invalid: 0 },
+    score: { value: 0, valid: null },
+    validity: { checked: 1, flagged: [{ task: 'a', why: 'Doing nothing passes.' }] },
+  });
+});
+
+it('misses nothing when the server is killed in between, and never waits for it', async () => {
+  const out = newRun();
+  const notices: string[] = [];
+  const board = await opened(out, notices);
+  const id = idOf(board);
+  judge(out, board, trialOf('a', passed()));
+  await server.end('SIGKILL');
+  judge(out, board, trialOf('b', passed()));
+  board.at({ task: 'c', attempt: 1, session: null }, 'working');
+  await server.start();
+  judge(out, board, trialOf('c', failed('No.')));
+  await shows(id, ({ done }) => done === 3);
+  expect(await board.close('interrupted', 'Ctrl-C')).toBe(true);
+  expect((await server.client.evaluations.get(id)).summary).toMatchObject({
+    state: 'interrupted',
+    outcomes: { pass: 2, fail: 1, invalid: 0 },
+    tokens: 15,
+  });
+  expect(notices).toEqual([]);
+});
+
+it('a resumed run is the same one: what the board lacks is sent, and the process before is refused', async () => {
+  const out = newRun();
+  const notices: string[] = [];
+  const killed = await opened(out, notices);
+  const id = idOf(killed);
+  killed.at({ task: 'a', attempt: 1, session: null }, 'working');
+  killed.at({ task: 'b', attempt: 1, session: null }, 'working');
+  await shows(id, (_, { a, b }) => a === 'working' && b === 'working');
+  // Journaled, and killed before it was told.
+  judge(out, undefined, trialOf('a', passed()));
+  const resumed = await opened(out);
+  expect(idOf(resumed)).toBe(id);
+  await shows(id, ({ done }, { a, b }) => done === 1 && a === 'done' && b === 'queued');
+  killed.at({ task: 'b', attempt: 1, session: null }, 'verifying');
+  await killed.close('finished', null);
+  expect(notices).toEqual(['The board takes no more: Another process reports this run now.']);
+  for (const task of ['b', 'c', 'd']) judge(out, resumed, trialOf(task, passed()));
+  await resumed.close('finished', null);
+  const { summary } = await server.client.evaluations.get(id);
+  expect(summary).toMatchObject({ state: 'finished', done: 4, doneBefore: 0, tokens: 20 });
+  const again = await opened(out);
+  await again.close('finished', null);
+  // Nothing has changed: no trial was sent.
+  expect((await server.client.evaluations.get(id)).summary.seq).toBe(summary.seq);
+});
+
+it('without a server there is one notice and no board', async () => {
+  const out = newRun();
+  const notices: string[] = [];
+  const unreachable = () => ({ client: server.client, url: server.url });
+  await server.end();
+  const board = await Board.open({
+    out,
+    connect: unreachable,
+    onNotice: (said) => notices.push(said),
+  });
+  await server.start();
+  expect(board).toBeUndefined();
+  expect(notices).toEqual([
+    expect.stringMatching(/^There is no live board: No Belay server answers/),
+  ]);
+  rmSync(out, { recursive: true });
+});

@@ -1,0 +1,144 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import type { BelayClient } from '@belay/client';
+import {
+  AppError,
+  evaluationPath,
+  type EvaluationProgress,
+  type EvaluationTrial,
+  type TrialState,
+} from '@belay/protocol';
+import { hashOf } from '../entries.js';
+import type { Trial } from '../model.js';
+import type { Validity } from '../preflight.js';
+import { trialsOf, validityOf } from '../results/report.js';
+import { loadRun, type RunFile } from '../results/run-file.js';
+import { summarize } from '../results/summary.js';
+import { recordOf } from './record.js';
+import { keyOf, Reporter } from './reporter.js';
+
+export interface BoardOptions {
+  /** The results folder: what it says is reported, and nothing else is. */
+  out: string;
+  connect(): { client: BelayClient; url: string };
+  /** Says something that a person should know of; called rarely. */
+  onNotice?(sentence: string): void;
+}
+
+/**
+ * The run as the dashboard shows it. A folder is one run on the board, however often it is resumed, and what the
+ * folder has and the board has not is sent when it is opened.
+ */
+export class Board {
+  readonly #trials = new Map<string, Trial>();
+  /** What the board knows of each trial, but for its record. */
+  readonly #told = new Map<string, string>();
+  #validity: Validity[] | null = null;
+  #phase: EvaluationProgress['phase'] = 'preflight';
+
+  private constructor(
+    private readonly out: string,
+    private readonly run: RunFile,
+    private readonly reporter: Reporter,
+    readonly url: string,
+  ) {}
+
+  /** Undefined, with a notice, when there is no server: a run does not need one. */
+  static async open({ out, connect, onNotice }: BoardOptions): Promise<Board | undefined> {
+    const run = loadRun(out);
+    const { suite, agent, model, tasks, attempts, created } = run;
+    const folder = resolve(out);
+    const facts = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
+    const id = hashOf(run).slice(0, 16);
+    const refused = ({ message }: AppError) => onNotice?.(`The board takes no more: ${message}`);
+    try {
+      const { client, url } = connect();
+      const { reporter, known } = await Reporter.open(client, { id, facts, refused });
+      const board = new Board(out, run, reporter, `${url}${evaluationPath(id)}`);
+      for (const trial of known) board.#told.set(keyOf(trial), coreOf(trial));
+      board.refresh();
+      board.#requeue(known);
+      return board;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      onNotice?.(`There is no live board: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** Preflight is over, and trials begin. */
+  begin(): void {
+    this.#phase = 'trials';
+    this.refresh();
+  }
+
+  at({ task, attempt, session }: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState) {
+    this.#put({ ...unjudged, task, attempt, session, state });
+  }
+
+  judged(trial: Trial): void {
+    this.#trials.set(keyOf(trial), trial);
+    const told = reportOf(trial);
+    if (this.#told.get(keyOf(told)) !== coreOf(told)) this.#put(told, true);
+  }
+
+  /** Reports what the folder says now, where the board says something else. */
+  refresh(): void {
+    this.#validity = validityOf(this.out);
+    for (const trial of trialsOf(this.out)) this.judged(trial);
+    this.reporter.say(this.#progress('running'));
+  }
+
+  /** Reports the end. Whether the board knows all of it now. */
+  async close(state: EvaluationProgress['state'], reason: string | null): Promise<boolean> {
+    this.refresh();
+    this.reporter.say(this.#progress(state, reason));
+    return this.reporter.close();
+  }
+
+  #put(trial: EvaluationTrial, isJudged = false): void {
+    this.#told.set(keyOf(trial), coreOf(trial));
+    const record = isJudged ? () => recordOf(this.out, trial) : undefined;
+    this.reporter.put({ trial, ...(record && { record }) }, this.#progress('running'));
+  }
+
+  /** What a killed process left at work waits again. */
+  #requeue(known: EvaluationTrial[]): void {
+    for (const trial of known)
+      if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(keyOf(trial)))
+        this.at({ ...trial, session: null }, 'queued');
+  }
+
+  #progress(state: EvaluationProgress['state'], reason: string | null = null): EvaluationProgress {
+    const trials = [...this.#trials.values()];
+    const { score, interval, validScore, validity } = summarize(this.run, trials, this.#validity);
+    return {
+      state,
+      reason,
+      phase: this.#phase,
+      validity,
+      score: trials.length === 0 ? null : { value: score, interval, valid: validScore },
+    };
+  }
+}
+
+const unjudged = {
+  verdict: null,
+  seconds: { build: 0, agent: 0, verify: 0 },
+  tokens: 0,
+  dollars: 0,
+  answer: null,
+  log: null,
+};
+
+const mostDetail = 4_000;
+
+function reportOf({ task, attempt, session, verdict, seconds, tokens, dollars }: Trial) {
+  const { outcome, cause, reward, detail } = verdict;
+  const said = { outcome, cause, reward, detail: detail.slice(0, mostDetail) };
+  const work = { task, attempt, session, seconds, tokens, dollars };
+  return { ...unjudged, ...work, state: 'done', verdict: said } satisfies EvaluationTrial;
+}
+
+const coreOf = ({ task, attempt, state, session, verdict, seconds, dollars }: EvaluationTrial) =>
+  JSON.stringify([task, attempt, state, session, verdict, seconds, dollars]);
