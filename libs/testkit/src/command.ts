@@ -14,7 +14,9 @@ export async function belay(
   options: {
     cwd?: string;
     input?: string;
+    /** Both are told all that was written so far. */
     onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
+    onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
   } = {},
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [built('apps/cli/dist/bundle/belay.cjs'), ...args], {
@@ -28,7 +30,10 @@ export async function belay(
     result.stdout += text;
     options.onStdout?.(result.stdout, (signal) => child.kill(signal));
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (result.stderr += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    result.stderr += text;
+    options.onStderr?.(result.stderr, (signal) => child.kill(signal));
+  });
   const code = await new Promise<number | null>((done) => child.on('close', done));
   return { code, ...result };
 }

@@ -73,6 +73,33 @@ const settingsRoute = createRoute({
   component: lazyRouteComponent(() => import('@/features/settings/settings-page'), 'SettingsPage'),
 });
 
+/** What narrows the board of a run, and the trial that is shown beside it. */
+const evaluationSearch = z.object({
+  q: z.string().optional().catch(undefined),
+  show: z.enum(['pass', 'fail', 'invalid', 'running', 'queued']).optional().catch(undefined),
+  task: z.string().optional().catch(undefined),
+  attempt: z.int().positive().optional().catch(undefined),
+});
+
+const evaluationsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/evaluations',
+  component: lazyRouteComponent(
+    () => import('@/features/evaluation/evaluations-page'),
+    'EvaluationsPage',
+  ),
+});
+
+const evaluationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/evaluations/$id',
+  validateSearch: evaluationSearch,
+  component: lazyRouteComponent(
+    () => import('@/features/evaluation/evaluation-page'),
+    'EvaluationPage',
+  ),
+});
+
 const doctorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/doctor',
@@ -85,6 +112,8 @@ export const router = createRouter({
     newRoute,
     sessionRoute,
     settingsRoute,
+    evaluationsRoute,
+    evaluationRoute,
     doctorRoute,
   ]),
   defaultPreload: 'intent',

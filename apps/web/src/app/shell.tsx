@@ -30,7 +30,8 @@ export function Shell() {
 function useAppCommands(): readonly Command[] {
   const navigate = useNavigate();
   return useMemo(() => {
-    const go = (to: '/' | '/new' | '/settings' | '/doctor') => () => void navigate({ to });
+    const go = (to: '/' | '/new' | '/evaluations' | '/settings' | '/doctor') => () =>
+      void navigate({ to });
     const theme = (name: 'light' | 'dark' | 'system'): Command => ({
       id: `theme.${name}`,
       title: name === 'system' ? 'Theme: as the system' : `Theme: ${name}`,
@@ -47,6 +48,13 @@ function useAppCommands(): readonly Command[] {
       },
       { id: 'go.fleet', title: 'Go to the fleet', group: 'Go', keys: 'g f', run: go('/') },
       { id: 'go.new', title: 'New session', group: 'Go', keys: 'g n', run: go('/new') },
+      {
+        id: 'go.evaluations',
+        title: 'Go to the evaluations',
+        group: 'Go',
+        keys: 'g e',
+        run: go('/evaluations'),
+      },
       { id: 'go.settings', title: 'Settings', group: 'Go', keys: 'g s', run: go('/settings') },
       { id: 'go.doctor', title: 'Check the setup', group: 'Go', keys: 'g d', run: go('/doctor') },
       {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Plus, Search, Settings, Stethoscope } from 'lucide-react';
+import { ChartColumn, Plus, Search, Settings, Stethoscope } from 'lucide-react';
 import { Connection } from '@/features/sessions/connection';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
@@ -17,6 +17,10 @@ export function TopBar() {
       <nav aria-label="Pages" className="ml-3 flex items-center gap-1 max-sm:ml-1">
         <Link to="/" activeOptions={{ exact: true, includeSearch: false }} className={link}>
           Fleet
+        </Link>
+        <Link to="/evaluations" className={link}>
+          <ChartColumn size={15} aria-hidden className="sm:hidden" />
+          <span className="max-sm:sr-only">Evaluations</span>
         </Link>
         <Link to="/settings" className={link}>
           <Settings size={15} aria-hidden className="sm:hidden" />

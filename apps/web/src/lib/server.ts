@@ -1,7 +1,10 @@
 import { createClient, Live, type BelayClient } from '@belay/client';
 
 /** The live side as panels use it; a recorded session answers the same from its file. */
-export type LiveSide = Pick<Live, 'state' | 'onState' | 'watch' | 'fleet' | 'request'>;
+export type LiveSide = Pick<
+  Live,
+  'state' | 'onState' | 'watch' | 'fleet' | 'evaluations' | 'request'
+>;
 
 /** In a browser the server is where the page came from, and a cookie speaks for the person. */
 const address = { url: globalThis.location?.origin ?? 'http://127.0.0.1:4600' };

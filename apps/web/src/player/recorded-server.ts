@@ -61,6 +61,7 @@ const liveSide: LiveSide = {
     return { close: () => undefined };
   },
   fleet: () => ({ close: () => undefined }),
+  evaluations: () => ({ close: () => undefined }),
   request: async () => undefined,
 };
 

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { EvaluationSummary } from '@belay/protocol';
+import { TopBar } from '@/app/top-bar';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { VirtualList } from '@/components/ui/virtual-list';
+import { useNow } from '@/lib/clock';
+import { cx } from '@/lib/classes';
+import {
+  evaluationQuery,
+  evaluationsQuery,
+  keyOf,
+  trialsQuery,
+  useEvaluationUpdates,
+} from './queries';
+import { RunHeader } from './run-header';
+import { percent } from './run-words';
+import { TaskLine } from './task-line';
+import { taskRows, type TaskRow } from './task-rows';
+import { TrialDetail } from './trial-detail';
+import { TrialFilters } from './trial-filters';
+
+const route = getRouteApi('/evaluations/$id');
+const taskOf = ({ task }: TaskRow): string => task;
+
+/** The live board of one benchmark run. */
+export function EvaluationPage() {
+  useEvaluationUpdates();
+  const { id } = route.useParams();
+  const run = useQuery(evaluationQuery(id));
+  const runs = useQuery(evaluationsQuery);
+  const summary = runs.data?.find((each) => each.id === id) ?? run.data?.summary;
+  return (
+    <>
+      <title>{titleOf(summary)}</title>
+      <TopBar />
+      {run.isPending && <Loading what="the run" />}
+      {run.isError && <Failed error={run.error} retry={() => void run.refetch()} />}
+      {run.data && summary && <Board summary={summary} tasks={run.data.tasks} />}
+    </>
+  );
+}
+
+function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[] }) {
+  const { id, attempts, validity } = summary;
+  const filter = route.useSearch();
+  const now = useNow(1_000);
+  const trials = useQuery({
+    ...trialsQuery(id),
+    // What has changed is asked for until it is here; after a failure less often.
+    refetchInterval: ({ state }) =>
+      (state.data?.seq ?? 0) < summary.seq && (state.status === 'error' ? 5_000 : 250),
+  });
+  if (!trials.data) return <Loading what="the trials" />;
+  const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, trials.data, filter);
+  const { task, attempt = 1 } = filter;
+  const isOpen = task !== undefined && tasks.includes(task);
+  return (
+    <main id="content" className="flex min-h-0 flex-1 flex-col">
+      <RunHeader run={summary} now={now} />
+      <div className="flex min-h-0 flex-1">
+        <div className={cx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
+          <TrialFilters run={summary} filter={filter} />
+          {rows.length === 0 ? (
+            <Empty title="No task matches.">
+              <Link to="/evaluations/$id" params={{ id }} className="underline">
+                Show all {tasks.length}
+              </Link>
+            </Empty>
+          ) : (
+            <VirtualList
+              items={rows}
+              keyOf={taskOf}
+              estimate={37}
+              label="Tasks"
+              className="min-h-0 flex-1 overflow-y-auto"
+              render={(row) => (
+                <TaskLine row={row} run={id} open={isOpen ? { task, attempt } : null} />
+              )}
+            />
+          )}
+        </div>
+        {isOpen && (
+          <TrialDetail
+            key={keyOf(task, attempt)}
+            run={id}
+            task={task}
+            attempt={attempt}
+            attempts={attempts}
+            trial={trials.data.byKey.get(keyOf(task, attempt))}
+            flagged={validity?.flagged.find((each) => each.task === task)?.why}
+          />
+        )}
+      </div>
+    </main>
+  );
+}
+
+function titleOf(run: EvaluationSummary | undefined): string {
+  if (!run) return 'Evaluation · Belay';
+  const score = run.score ? `${percent(run.score.value)} · ` : '';
+  return `${score}${run.suite} · Belay`;
+}

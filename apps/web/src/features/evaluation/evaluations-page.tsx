@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import type { EvaluationSummary } from '@belay/protocol';
+import { TopBar } from '@/app/top-bar';
+import { Failed, Loading } from '@/components/ui/empty';
+import { VirtualList } from '@/components/ui/virtual-list';
+import { useNow } from '@/lib/clock';
+import { evaluationsQuery, useEvaluationUpdates } from './queries';
+import { RunListHeader, RunRow } from './run-row';
+import { StartHint } from './start-hint';
+
+const idOf = (run: EvaluationSummary): string => run.id;
+
+/** All benchmark runs, the newest first. */
+export function EvaluationsPage() {
+  useEvaluationUpdates();
+  const runs = useQuery(evaluationsQuery);
+  const now = useNow(1_000);
+  const shown = (runs.data ?? []).toSorted((a, b) => b.created.localeCompare(a.created));
+  return (
+    <>
+      <title>Evaluations · Belay</title>
+      <TopBar />
+      <main id="content" className="flex min-h-0 flex-1 flex-col">
+        <h1 className="sr-only">Evaluations</h1>
+        {runs.isPending && <Loading what="the benchmark runs" />}
+        {runs.isError && <Failed error={runs.error} retry={() => void runs.refetch()} />}
+        {runs.data?.length === 0 && <StartHint />}
+        {shown.length > 0 && (
+          <>
+            <RunListHeader />
+            <VirtualList
+              items={shown}
+              keyOf={idOf}
+              estimate={61}
+              label="Benchmark runs"
+              className="min-h-0 flex-1 overflow-y-auto"
+              render={(run) => <RunRow run={run} now={now} />}
+            />
+          </>
+        )}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useEffect } from 'react';
+import { queryOptions } from '@tanstack/react-query';
+import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
+import { perFrame } from '@/lib/per-frame';
+import { queryClient } from '@/lib/query';
+import { client, live } from '@/lib/server';
+
+export const evaluationsQuery = queryOptions({
+  queryKey: ['evaluations'],
+  queryFn: () => client.evaluations.list(),
+  staleTime: Infinity,
+});
+
+/** A run's tasks; its summary comes with the list, which is kept up to date. */
+export const evaluationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['evaluation', id],
+    queryFn: () => client.evaluations.get(id),
+    staleTime: Infinity,
+  });
+
+export interface Trials {
+  /** The report up to which they are. */
+  seq: number;
+  byKey: ReadonlyMap<string, EvaluationTrial>;
+}
+
+/** The newest state of all trials; asked again it fetches only what has changed since. */
+export const trialsQuery = (id: string) => {
+  const queryKey = ['evaluation', id, 'trials'];
+  return queryOptions({
+    queryKey,
+    queryFn: async (): Promise<Trials> => {
+      const known = queryClient.getQueryData<Trials>(queryKey);
+      const { seq, trials } = await client.evaluations.trials(id, { after: known?.seq ?? 0 });
+      const byKey = new Map(known?.byKey);
+      for (const trial of trials) byKey.set(keyOf(trial.task, trial.attempt), trial);
+      return { seq, byKey };
+    },
+    staleTime: Infinity,
+    structuralSharing: false,
+  });
+};
+
+/** Text of an answer or a test log. */
+export const recordQuery = (id: string, blob: string) =>
+  queryOptions({
+    queryKey: ['evaluation', id, 'record', blob],
+    queryFn: async () => new TextDecoder().decode(await client.evaluations.blob(id, blob)),
+    staleTime: Infinity,
+  });
+
+export const keyOf = (task: string, attempt: number): string => JSON.stringify([task, attempt]);
+
+/** Keeps the list of runs in the cache as the server tells of changes, while a page shows it. */
+export function useEvaluationUpdates(): void {
+  useEffect(() => {
+    const put = perFrame<{ id: string; summary: EvaluationSummary | null }>((changes) => {
+      queryClient.setQueryData(evaluationsQuery.queryKey, (known = []) => {
+        const byId = new Map(known.map((summary) => [summary.id, summary]));
+        for (const { id, summary } of changes)
+          if (summary) byId.set(id, summary);
+          else byId.delete(id);
+        return [...byId.values()];
+      });
+    });
+    const watch = live().evaluations((id, summary) => put({ id, summary }));
+    // What was removed while the connection was gone is told by nobody: the list is asked again.
+    const stop = live().onState((state) => {
+      if (state === 'live')
+        void queryClient.invalidateQueries({ ...evaluationsQuery, exact: true });
+    });
+    return () => {
+      stop();
+      watch.close();
+    };
+  }, []);
+}

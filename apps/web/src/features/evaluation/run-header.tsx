@@ -1,0 +1,92 @@
+import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import type { EvaluationSummary } from '@belay/protocol';
+import { Meter } from '@/components/ui/meter';
+import { count, dollars, duration } from '@/lib/format';
+import { RunState } from './run-state';
+import { isSilent, percent, secondsLeft, spread, trialsOf, validityWords } from './run-words';
+
+/** Score, counts, progress, cost and time of a run. */
+export function RunHeader({ run, now }: { run: EvaluationSummary; now: number }) {
+  const { outcomes, score } = run;
+  const left = secondsLeft(run, now);
+  const all = trialsOf(run);
+  return (
+    <header className="shrink-0 border-b bg-panel px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Link
+          to="/evaluations"
+          className="-ml-1 inline-flex h-6 items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
+        >
+          <ChevronLeft size={14} aria-hidden /> All runs
+        </Link>
+        <h1 className="min-w-0 truncate text-lg font-semibold">
+          {run.suite} · {run.model ?? run.agent}
+        </h1>
+        <RunState run={run} now={now} />
+      </div>
+      <dl className="mt-2 flex flex-wrap gap-x-8 gap-y-2">
+        <Figure name="Score">
+          {score ? (
+            <>
+              <span className="text-xl font-semibold">{percent(score.value)}</span>{' '}
+              <small className="text-faint">{spread(score.interval)}, 95 %</small>
+            </>
+          ) : (
+            <span className="text-faint">no verdict yet</span>
+          )}
+        </Figure>
+        <Figure name="Validity">
+          {validityWords(run)}
+          {score && score.valid !== null && (
+            <small className="text-faint"> · {percent(score.valid)} over these</small>
+          )}
+        </Figure>
+        <Figure name="Verdicts">
+          <span className="text-pass">{outcomes.pass} passed</span> ·{' '}
+          <span className="text-fail">{outcomes.fail} failed</span> · {outcomes.invalid} invalid
+        </Figure>
+        <Figure name="Cost">
+          {dollars(run.dollars)} <small className="text-faint">{count(run.tokens)} tokens</small>
+        </Figure>
+        <Figure name="Time left">
+          {left === null ? <span className="text-faint">–</span> : `about ${duration(left)}`}
+        </Figure>
+      </dl>
+      <div className="mt-2 flex items-center gap-3 text-xs text-muted tabular-nums">
+        <div className="w-64 max-sm:w-32">
+          <Meter label="Trials done" value={run.done} max={all} plain />
+        </div>
+        {run.done} of {all} trials
+      </div>
+      <Note run={run} now={now} />
+    </header>
+  );
+}
+
+/** Why it stands still, and how to go on. */
+function Note({ run, now }: { run: EvaluationSummary; now: number }) {
+  const silent = isSilent(run, now);
+  if (!silent && !run.reason) return null;
+  const goOn = silent || run.state === 'interrupted' || run.state === 'failed';
+  return (
+    <p className="mt-2 text-sm text-muted">
+      {silent ? 'Its process was killed, or cannot reach this server. ' : `${run.reason} `}
+      {goOn && (
+        <>
+          Go on on {run.host} with <code className="break-all">belay eval resume {run.folder}</code>
+        </>
+      )}
+    </p>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-faint">{name}</dt>
+      <dd className="text-sm leading-7 tabular-nums">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { Link } from '@tanstack/react-router';
+import type { EvaluationSummary } from '@belay/protocol';
+import { MoreHorizontal } from 'lucide-react';
+import { IconButton } from '@/components/ui/icon-button';
+import { Menu } from '@/components/ui/menu';
+import { Meter } from '@/components/ui/meter';
+import { askConfirm } from '@/lib/ask';
+import { age, dollars } from '@/lib/format';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { RunState } from './run-state';
+import { percent, spread, trialsOf, validityWords } from './run-words';
+
+const columns =
+  'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_auto_28px]';
+
+/** Names of the columns; each row also says them to screen readers. */
+export function RunListHeader() {
+  return (
+    <div
+      aria-hidden
+      className={`${columns} h-7 shrink-0 border-b text-xs text-faint max-md:hidden`}
+    >
+      <span>Suite and agent</span>
+      <span className="max-lg:hidden">State</span>
+      <span>Score</span>
+      <span>Progress</span>
+      <span className="text-right max-lg:hidden">Cost</span>
+      <span className="text-right max-lg:hidden">Age</span>
+      <span />
+    </div>
+  );
+}
+
+/** One run in one line. */
+export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
+  const readOnly = useReadOnly();
+  const name = `${run.suite} · ${run.model ?? run.agent}`;
+  return (
+    <article
+      aria-label={name}
+      className={`${columns} min-h-15 border-b py-1.5 hover:bg-hover/40 max-md:gap-y-1`}
+    >
+      <div className="min-w-0">
+        <Link
+          to="/evaluations/$id"
+          params={{ id: run.id }}
+          className="block truncate font-medium hover:underline"
+        >
+          {name}
+        </Link>
+        <p className="truncate font-mono text-xs text-faint" title={run.folder}>
+          {run.model ? `${run.agent} · ` : ''}
+          {run.folder}
+        </p>
+      </div>
+      <div className="max-lg:hidden">
+        <RunState run={run} now={now} />
+      </div>
+      <div className="text-sm tabular-nums">
+        {run.score ? (
+          <>
+            <p>
+              <span className="font-medium">{percent(run.score.value)}</span>{' '}
+              <span className="text-xs text-faint">{spread(run.score.interval)}</span>
+            </p>
+            <p className="text-xs text-faint">{validityWords(run)}</p>
+          </>
+        ) : (
+          <span className="text-faint">no verdict yet</span>
+        )}
+      </div>
+      <div className="text-xs text-muted tabular-nums max-md:col-span-2 max-md:row-start-2">
+        <Meter label={`Trials of ${name}`} value={run.done} max={trialsOf(run)} plain />
+        <p className="mt-1">
+          {run.done} of {trialsOf(run)} <span className="sr-only">trials done</span>
+          <span className="lg:hidden">
+            {' · '}
+            <RunState run={run} now={now} />
+          </span>
+        </p>
+      </div>
+      <span className="text-right text-sm text-muted tabular-nums max-lg:hidden">
+        {dollars(run.dollars)}
+      </span>
+      <span
+        className="text-right text-sm text-muted tabular-nums max-lg:hidden"
+        title={run.created}
+      >
+        {age(run.created, now)}
+      </span>
+      {readOnly ? (
+        <span />
+      ) : (
+        <Menu
+          trigger={<IconButton label={`More for ${name}`} icon={MoreHorizontal} />}
+          items={[
+            { label: 'Take off the board…', danger: true, run: () => attempt(() => remove(run)) },
+          ]}
+        />
+      )}
+    </article>
+  );
+}
+
+async function remove({ id, folder }: EvaluationSummary): Promise<void> {
+  const sure = await askConfirm({
+    title: 'Take this run off the board?',
+    text: `Its results stay in ${folder}, and the sessions of its trials stay in the fleet.`,
+    verb: 'Take off',
+    danger: true,
+  });
+  if (sure) await client.evaluations.remove(id);
+}

@@ -1,0 +1,35 @@
+import type { EvaluationSummary } from '@belay/protocol';
+import { cx } from '@/lib/classes';
+import { clock } from '@/lib/format';
+import { isSilent } from './run-words';
+
+const colours = {
+  running: 'text-run',
+  finished: 'text-pass',
+  interrupted: 'text-muted',
+  failed: 'text-fail',
+} as const;
+
+/** Whether a run goes on, and when it was heard of last if it has fallen silent. */
+export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
+  const silent = isSilent(run, now);
+  const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;
+  return (
+    <span
+      className={cx(
+        'inline-flex items-center gap-1.5 text-sm',
+        silent ? 'text-muted' : colours[run.state],
+      )}
+    >
+      <span
+        aria-hidden
+        className={cx(
+          'size-2 shrink-0 rounded-full border-[1.5px] border-current',
+          !silent && run.state !== 'interrupted' && 'bg-current',
+          !silent && run.state === 'running' && 'animate-[breathe_2s_ease-in-out_infinite]',
+        )}
+      />
+      {silent ? `not heard from since ${clock(run.heard)}` : word}
+    </span>
+  );
+}

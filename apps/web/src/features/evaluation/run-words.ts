@@ -1,0 +1,50 @@
+import {
+  evaluationSilenceMs,
+  type EvaluationSummary,
+  type TrialOutcome,
+  type TrialState,
+} from '@belay/protocol';
+
+/** A run that claims to go on and has said nothing for long. */
+export const isSilent = ({ state, heard }: EvaluationSummary, now: number): boolean =>
+  state === 'running' && now - Date.parse(heard) > evaluationSilenceMs;
+
+export const trialsOf = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
+
+/** Seconds until the last verdict, at the pace of this process; null while there is none to tell. */
+export function secondsLeft(run: EvaluationSummary, now: number): number | null {
+  const made = run.done - run.doneBefore;
+  if (run.state !== 'running' || !run.begun || made < 1 || isSilent(run, now)) return null;
+  const pace = (now - Date.parse(run.begun)) / 1_000 / made;
+  return Math.max(0, pace * (trialsOf(run) - run.done));
+}
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** How wide the interval is to each side of the score, for a line of a list. */
+export const spread = ([low, high]: [number, number]): string =>
+  `${percent(low)} to ${percent(high)}`;
+
+/** How many tasks can be believed, as the report says it. */
+export function validityWords({ validity, tasks }: EvaluationSummary): string {
+  if (!validity) return 'not checked';
+  const good = validity.checked - validity.flagged.length;
+  const unchecked = tasks - validity.checked;
+  return `${good} of ${tasks} valid${unchecked > 0 ? `, ${unchecked} not checked` : ''}`;
+}
+
+/** What a trial shows: its verdict once there is one. */
+export type Shown = TrialOutcome | Exclude<TrialState, 'done'>;
+
+export const words: Record<Shown, string> = {
+  pass: 'passed',
+  fail: 'failed',
+  invalid: 'invalid',
+  queued: 'queued',
+  building: 'building',
+  working: 'agent works',
+  verifying: 'verifying',
+};
+
+/** In words what the table's causes mean. */
+export const causeWords = (cause: string): string => cause.replaceAll('_', ' ');

@@ -1,0 +1,24 @@
+/** What an empty board says: what appears here, and the command that makes it appear. */
+export function StartHint() {
+  return (
+    <div className="mx-auto max-w-2xl p-6 max-sm:p-4">
+      <h2 className="text-lg font-semibold">No benchmark run yet</h2>
+      <p className="mt-1 mb-3 text-muted">
+        A run that is started in a terminal of this machine appears here, trial by trial, with its
+        score, answers and test logs. Tasks are read from your own copy of a suite.
+      </p>
+      <p className="text-sm text-muted">First see that the tasks work, without a model:</p>
+      <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --agent oracle" />
+      <p className="mt-3 text-sm text-muted">Then let a model work on twenty of them:</p>
+      <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --model PROVIDER:MODEL --sample 20 --preflight" />
+    </div>
+  );
+}
+
+function Command({ text }: { text: string }) {
+  return (
+    <pre className="mt-1 rounded-md border bg-sunken px-3 py-2 text-xs break-words whitespace-pre-wrap">
+      {text}
+    </pre>
+  );
+}

@@ -1,0 +1,45 @@
+import type { EvaluationTrial } from '@belay/protocol';
+import { keyOf, type Trials } from './queries';
+import type { Shown } from './run-words';
+
+/** What narrows the table; it is in the address. */
+export interface TrialFilter {
+  q?: string | undefined;
+  show?: 'pass' | 'fail' | 'invalid' | 'running' | 'queued' | undefined;
+}
+
+export interface TaskRow {
+  task: string;
+  /** One for each attempt; undefined was not told of yet and is queued. */
+  trials: (EvaluationTrial | undefined)[];
+  /** Why preflight flagged the task. */
+  flagged: string | undefined;
+}
+
+interface Run {
+  tasks: readonly string[];
+  attempts: number;
+  flagged: readonly { task: string; why: string }[];
+}
+
+/** The tasks in their order, with all their attempts: a task is shown when one of its attempts fits. */
+export function taskRows(run: Run, trials: Trials, { q, show }: TrialFilter): TaskRow[] {
+  const why = new Map(run.flagged.map((each) => [each.task, each.why]));
+  const wanted = q?.toLowerCase();
+  return run.tasks
+    .filter((task) => !wanted || task.toLowerCase().includes(wanted))
+    .map((task) => ({
+      task,
+      flagged: why.get(task),
+      trials: Array.from({ length: run.attempts }, (_, index) =>
+        trials.byKey.get(keyOf(task, index + 1)),
+      ),
+    }))
+    .filter((row) => !show || row.trials.some((trial) => kindOf(shownOf(trial)) === show));
+}
+
+export const shownOf = (trial: EvaluationTrial | undefined): Shown =>
+  trial?.verdict?.outcome ?? (trial && trial.state !== 'done' ? trial.state : 'queued');
+
+const kindOf = (shown: Shown): TrialFilter['show'] =>
+  shown === 'building' || shown === 'working' || shown === 'verifying' ? 'running' : shown;

@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { Failed, Loading } from '@/components/ui/empty';
+import { IconButton } from '@/components/ui/icon-button';
+import { plainText } from '@/lib/ansi';
+import { cx } from '@/lib/classes';
+import { download } from '@/lib/download';
+import { recordQuery } from './queries';
+
+/** A text that a trial left: its answer, as a diff where it is one, or its test log. */
+export function TrialRecord({ title, run, blob }: { title: string; run: string; blob: string }) {
+  const record = useQuery(recordQuery(run, blob));
+  const save = (text: string) =>
+    download(`${title.toLowerCase().replace(' ', '-')}.txt`, text, 'text/plain');
+  return (
+    <section aria-label={title} className="mt-4">
+      <div className="mb-1 flex items-center justify-between">
+        <h3 className="text-sm font-medium">{title}</h3>
+        {record.data !== undefined && (
+          <IconButton
+            label={`Save the ${title.toLowerCase()}`}
+            icon={Download}
+            onClick={() => save(record.data)}
+          />
+        )}
+      </div>
+      {record.isPending && <Loading what={title.toLowerCase()} />}
+      {record.isError && <Failed error={record.error} retry={() => void record.refetch()} />}
+      {record.data !== undefined && (
+        <pre
+          tabIndex={0}
+          className="max-h-[60vh] overflow-auto rounded-md border bg-sunken p-3 text-xs leading-[18px]"
+        >
+          {record.data.startsWith('diff --git ')
+            ? record.data.split('\n').map((line, index) => (
+                <span key={index} className={cx('block', lookOf(line))}>
+                  {line || ' '}
+                </span>
+              ))
+            : plainText(record.data) || 'It is empty.'}
+        </pre>
+      )}
+    </section>
+  );
+}
+
+function lookOf(line: string): string {
+  if (/^(diff|index|---|\+\+\+|@@)/.test(line)) return 'text-faint';
+  if (line.startsWith('+')) return 'bg-pass-soft text-pass';
+  return line.startsWith('-') ? 'bg-fail-soft text-fail' : '';
+}

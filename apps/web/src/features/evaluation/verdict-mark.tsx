@@ -1,0 +1,31 @@
+import { Circle, CircleCheck, CircleDashed, CircleSlash, CircleX } from 'lucide-react';
+import { cx } from '@/lib/classes';
+import { words, type Shown } from './run-words';
+
+const looks: Record<Shown, { icon: typeof Circle; colour: string }> = {
+  pass: { icon: CircleCheck, colour: 'text-pass' },
+  fail: { icon: CircleX, colour: 'text-fail' },
+  invalid: { icon: CircleSlash, colour: 'text-muted' },
+  queued: { icon: CircleDashed, colour: 'text-faint' },
+  building: { icon: Circle, colour: 'text-run' },
+  working: { icon: Circle, colour: 'text-run' },
+  verifying: { icon: Circle, colour: 'text-run' },
+};
+
+/** A verdict, or what a trial does, as a shape and a word; never by colour alone. */
+export function VerdictMark({ shown, word = true }: { shown: Shown; word?: boolean }) {
+  const { icon: Icon, colour } = looks[shown];
+  return (
+    <span className={cx('inline-flex items-center gap-1 text-sm whitespace-nowrap', colour)}>
+      <Icon
+        size={14}
+        aria-hidden
+        className={cx(
+          'shrink-0',
+          Icon === Circle && 'animate-[breathe_2s_ease-in-out_infinite] fill-current',
+        )}
+      />
+      <span className={word ? '' : 'sr-only'}>{words[shown]}</span>
+    </span>
+  );
+}
