@@ -110,9 +110,12 @@ describeSystem('the board of benchmark runs', (server) => {
     const problems = Array.from({ length: 8 }, (_, index) => problem(`${index}`, '2 * n'));
     const out = join(folder, 'cut');
     const command = evaluate('cut', problems, '--agent', 'nop', '--concurrency', '1');
+    let isCut = false;
     const ended = belay(server.data, command, {
       onStderr: (text, kill) => {
-        if (/ 1\/8 /.test(text)) kill('SIGINT');
+        if (isCut || !text.includes(' 1/8 ')) return;
+        isCut = true;
+        kill('SIGINT');
       },
     });
     const page = await chromium.open(server, '/evaluations');
