@@ -1,28 +1,31 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAgent } from './agent.js';
-import { readEnvironment } from './environment.js';
+import { readEnvironment, type Environment } from './environment.js';
+import { LateJournal } from './journal.js';
 import { releaseMemory } from './release-memory.js';
 import { connect } from './rope.js';
+import type { MakeRooms } from './rooms.js';
+import type { AgentRope } from './work.js';
 
 const version = '0.1.0';
 /** An agent without a session after so many milliseconds is one of a pool. */
 const idleAfter = 3_000;
 
-/** Small until there is a session: twenty of these may wait at once. */
 async function main(): Promise<void> {
   const environment = readEnvironment();
   const home = join(environment.state, 'home');
   mkdirSync(home, { recursive: true });
   const rope = connect(environment);
   const idle = setTimeout(releaseMemory, idleAfter);
+  const shell = { ...environment.shell, HOME: home };
+  const makeRooms = roomsBeforehand({ ...environment, shell }, rope);
   await runAgent({
     rope,
     version,
-    makeRooms: async (session) => {
+    makeRooms: (session) => {
       clearTimeout(idle);
-      const { openRooms } = await import('./open-rooms.js');
-      return openRooms({ ...environment, shell: { ...environment.shell, HOME: home } }, session);
+      return makeRooms(session);
     },
     unpack: async (tar) => {
       const { importWorkspace } = await import('./workspace/import.js');
@@ -30,6 +33,22 @@ async function main(): Promise<void> {
     },
   });
   await rope.close();
+}
+
+/** Opens the rooms while the agent waits for its session, so that to begin costs little more than a message. */
+function roomsBeforehand(environment: Environment, rope: AgentRope): MakeRooms {
+  const journal = new LateJournal();
+  const opening = import('./open-rooms.js').then(async ({ openRooms }) => {
+    const rooms = await openRooms(environment, { journal, rope });
+    rooms.prepare();
+    return rooms;
+  });
+  // Who needs the rooms hears why there are none.
+  opening.catch(() => undefined);
+  return (session) => {
+    journal.begin(session.journal);
+    return opening;
+  };
 }
 
 main().then(

@@ -13,11 +13,16 @@ import { createTerminals } from './terminal/terminals.js';
 import { proxyVariables, trustVariables } from './web/egress-environment.js';
 import { createWeb } from './web/web.js';
 
+export interface OpenedRooms extends AgentRooms {
+  /** Does beforehand what the first steps of a session need; nothing of it is written to the journal. */
+  prepare(): void;
+}
+
 /** Opens all rooms of the agent for its session. Whoever calls closes what is answered. */
 export async function openRooms(
   environment: Environment,
   { journal, rope }: Parameters<MakeRooms>[0],
-): Promise<AgentRooms> {
+): Promise<OpenedRooms> {
   const { workspace, state } = environment;
   const proxy = await startEgressProxy({
     open: (host, port) => rope.open('egress', { host, port }),
@@ -66,6 +71,11 @@ export async function openRooms(
       ...createPlan({ journal }),
       ...guidance.handlers,
       ...history.handlers,
+    },
+    prepare() {
+      system.prepare();
+      terminals.prepare();
+      void history.prepare();
     },
     terminals,
     history,

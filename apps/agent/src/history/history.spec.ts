@@ -71,6 +71,30 @@ describe('recording', () => {
     expect(steps[0]?.commit).toBe(second?.args['commit']);
   });
 
+  it.each([
+    ['an empty workspace', []],
+    ['files that came afterwards', ['a', 'b/c']],
+  ])('is prepared before there is a session, and begins with %s', async (_, files) => {
+    await bench.history.prepare();
+    expect(bench.commits()).toEqual([]);
+    for (const path of files) put(path);
+    await bench.history.begin();
+    put('new');
+    await bench.history.commit({ id: 'call-1', message: 'New' });
+    const [base, step] = bench.commits();
+    expect(base).toMatchObject({ args: { parent: null } });
+    expect(step).toMatchObject({
+      args: { parent: base?.args['commit'], files: [{ path: 'new', added: 1, removed: 0 }] },
+    });
+    const { steps } = await bench.call('workspace.log', {});
+    expect(steps.map(({ message }) => message)).toEqual(['New', 'The workspace at the start']);
+    const zip = await buffer(await bench.history.export('tar', String(base?.args['commit'])));
+    for (const path of files) expect(zip.toString('latin1')).toContain(path);
+    expect((await buffer(await bench.history.export('patch'))).toString()).toMatch(
+      /^diff --git a\/new b\/new/,
+    );
+  });
+
   it('records only the paths that are given, and the rest later', async () => {
     await bench.history.begin();
     put('a');

@@ -16,7 +16,7 @@ import { exportCommit, type ExportFormat } from './export.js';
 import { findGit, Git } from './git.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
-import { baseRef, prepareRepository } from './repository.js';
+import { prepareRepository } from './repository.js';
 import { rewind } from './rewind.js';
 import { Steps } from './steps.js';
 
@@ -45,6 +45,8 @@ export interface RecordedCall {
 export interface History {
   /** False where there is no git: nothing is recorded and the handlers answer `unavailable`. */
   readonly available: boolean;
+  /** Makes the repository beforehand. Never rejects: what fails here is tried again by `begin`. */
+  prepare(): Promise<void>;
   /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. Never rejects. */
   begin(): Promise<void>;
   /** Records what a call changed, if anything, in order. Never rejects: a history that cannot be written says so in the log. */
@@ -70,7 +72,8 @@ class GitHistory implements History {
   private readonly recorder: Recorder;
   private readonly steps: Steps;
   private readonly inTurn = createTurns();
-  private prepared = false;
+  private repository = false;
+  private begun = false;
   /** What was told of the last failure; empty when the last step was recorded. */
   private fault = '';
   private stepsSincePack = 0;
@@ -86,14 +89,18 @@ class GitHistory implements History {
     this.steps = new Steps(this.git);
   }
 
+  prepare(): Promise<void> {
+    return this.inTurn(() => this.makeRepository().catch(() => undefined));
+  }
+
   begin(): Promise<void> {
-    return this.inTurn(() => this.telling(() => this.prepare()));
+    return this.inTurn(() => this.telling(() => this.recordStart()));
   }
 
   commit(call: RecordedCall): Promise<void> {
     return this.inTurn(() =>
       this.telling(async () => {
-        if (!this.prepared) await this.prepare();
+        if (!this.begun) await this.recordStart();
         await this.record(call);
       }),
     );
@@ -128,12 +135,19 @@ class GitHistory implements History {
       }),
   };
 
-  private async prepare(): Promise<void> {
+  private async makeRepository(): Promise<void> {
+    if (this.repository) return;
     mkdirSync(this.options.state, { recursive: true });
     await prepareRepository(this.git);
+    await this.recorder.prepare();
+    this.repository = true;
+  }
+
+  private async recordStart(): Promise<void> {
+    await this.makeRepository();
     const again = (await this.recorder.head()) !== null;
     if (!again) await addTrackedFiles(this.git, this.recorder);
-    this.prepared = true;
+    this.begun = true;
     const message = again ? 'Changes since the last step' : 'The workspace at the start';
     await this.record({ id: '', message });
   }
@@ -155,7 +169,6 @@ class GitHistory implements History {
   private async record({ id, message, paths }: RecordedCall): Promise<void> {
     const recorded = await this.recorder.record({ message, call: id }, paths);
     const leftOut = this.recorder.takeLeftOut();
-    if (recorded?.parent === null) await this.git.run(['update-ref', baseRef, recorded.commit]);
     if (recorded) this.tell(id, recorded, sentence(recorded), leftOut);
     else if (leftOut.length > 0)
       await this.note(`The history has no room for ${leftOutNames(leftOut)}`);
@@ -225,6 +238,7 @@ const unavailable = (): Promise<never> =>
 
 const missing: History = {
   available: false,
+  prepare: () => Promise.resolve(),
   begin: () => Promise.resolve(),
   commit: () => Promise.resolve(),
   export: unavailable,

@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
-import { access, lstat } from 'node:fs/promises';
+import { access, lstat, readdir } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
 import { changeArguments, parseChanges, type Change } from './changes.js';
 import type { Git } from './git.js';
-import { branch } from './repository.js';
+import { baseRef, branch } from './repository.js';
 
 /** Larger files are left out of the history. */
 export const maxFileBytes = 50_000_000;
@@ -44,8 +44,15 @@ export class Recorder {
   private newlyLeftOut: string[] = [];
   /** The last commit, once it was asked for: nobody else commits here. */
   private last: Last | null | undefined;
+  /** The tree of a repository in which nothing was staged yet. */
+  private emptyTree: string | undefined;
 
   constructor(private readonly git: Git) {}
+
+  /** Does beforehand what the first recording of a fresh repository needs. */
+  async prepare(): Promise<void> {
+    if ((await this.lastCommit()) === null) this.emptyTree = await this.writeTree();
+  }
 
   async head(): Promise<string | null> {
     return (await this.lastCommit())?.commit ?? null;
@@ -67,9 +74,12 @@ export class Recorder {
   /** Commits what changed, of some paths or of all; null when nothing did. */
   async record(step: Step, paths?: readonly string[]): Promise<Recorded | null> {
     const last = await this.lastCommit();
+    const { emptyTree } = this;
+    this.emptyTree = undefined;
+    if (emptyTree && !last && (await this.isEmpty())) return this.commitTree(emptyTree, step);
     const changed = await this.stage(paths && this.belowWorkspace(paths));
     if (last && !changed) return null;
-    const tree = (await this.git.run(['write-tree'])).trim();
+    const tree = await this.writeTree();
     return tree === last?.tree ? null : this.commitTree(tree, step);
   }
 
@@ -81,9 +91,19 @@ export class Recorder {
     const text = `${message.replaceAll('\0', '') || 'Step'}${trailer}\n`;
     const id = await this.git.run(['commit-tree', tree, ...parents], { input: text });
     const commit = id.trim();
-    await this.git.run(['update-ref', branch, commit]);
+    const refs = parent === null ? [branch, baseRef] : [branch];
+    const input = refs.map((ref) => `update ${ref} ${commit}\n`).join('');
+    await this.git.run(['update-ref', '--stdin'], { input });
     this.last = { commit, tree };
     return { commit, parent, changes: parent ? await this.changesBetween(parent, commit) : [] };
+  }
+
+  private async isEmpty(): Promise<boolean> {
+    return (await readdir(this.git.places.workspace)).length === 0;
+  }
+
+  private async writeTree(): Promise<string> {
+    return (await this.git.run(['write-tree'])).trim();
   }
 
   /** Paths as callers give them, as git takes them: from the workspace on, links resolved. */

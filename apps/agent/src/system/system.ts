@@ -6,6 +6,8 @@ import type { CallContext } from '../call-context.js';
 
 export interface System {
   handlers: Handlers<typeof systemOperations, CallContext>;
+  /** Looks beforehand at what `describe` tells of the machine. */
+  prepare(): void;
   /** What a model is told of the sandbox; only what stays the same from run to run. */
   describe(): Promise<string>;
 }
@@ -23,7 +25,12 @@ const knownTools =
 const listed = 60;
 
 export function createSystem(options: SystemOptions): System {
+  let machine: Promise<string> | undefined;
   return {
+    prepare() {
+      machine ??= describeMachine(options);
+      machine.catch(() => (machine = undefined));
+    },
     handlers: {
       'system.info': () => info(options),
       async 'system.time'() {
@@ -32,15 +39,19 @@ export function createSystem(options: SystemOptions): System {
       },
     },
     async describe() {
-      const { os, architecture, user, workspace, tools } = await info(options);
-      return [
-        `System: ${os}, ${architecture}; you are ${user}.`,
-        `Workspace: ${workspace}; the paths of the files operations are relative to it.`,
-        `Tools: ${Object.keys(tools).sort().join(', ') || 'none of the usual ones'}.`,
-        `Files at the start: ${await listing(workspace)}`,
-      ].join('\n');
+      const files = await listing(options.workspace);
+      return `${await (machine ?? describeMachine(options))}\nFiles at the start: ${files}`;
     },
   };
+}
+
+async function describeMachine(options: SystemOptions): Promise<string> {
+  const { os, architecture, user, workspace, tools } = await info(options);
+  return [
+    `System: ${os}, ${architecture}; you are ${user}.`,
+    `Workspace: ${workspace}; the paths of the files operations are relative to it.`,
+    `Tools: ${Object.keys(tools).sort().join(', ') || 'none of the usual ones'}.`,
+  ].join('\n');
 }
 
 async function info({

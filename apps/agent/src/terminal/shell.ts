@@ -13,13 +13,18 @@ const holdPatience = 50;
 /** Bytes that a pty gives at once, at most; as many mean that there is more. */
 const ptyRead = 4095;
 
-export interface ShellOptions {
+export const usualSize = { columns: 120, rows: 30 } as const;
+
+export interface ShellOptions extends ShellEvents {
   /** Folder for the side channel. */
   folder: string;
   cwd: string;
   env: Record<string, string>;
   columns: number;
   rows: number;
+}
+
+export interface ShellEvents {
   /** Bytes in order; `torn` when they stop amid a line of which more is about to come. */
   onOutput(bytes: Buffer, torn: boolean): void;
   /** The output of the command ends here; `onIdle` follows. */

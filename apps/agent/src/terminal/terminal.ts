@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
 import { AppError } from '@belay/protocol';
 import { Changes } from './changes.js';
 import { Command } from './command.js';
@@ -10,7 +9,8 @@ import { Output } from './output.js';
 import { processesOf, signalAll, type Process } from './process-tree.js';
 import { promptText, typedText } from './prompt.js';
 import { quote } from './shell-script.js';
-import { Shell } from './shell.js';
+import { Shell, usualSize, type ShellEvents } from './shell.js';
+import { newMarker, type SpareShell } from './spare-shell.js';
 
 /** How long a shell whose command has ended may take to say so, in ms. */
 const lastPatience = 10_000;
@@ -30,14 +30,16 @@ export interface TerminalOptions {
   /** Offset of the first byte: what the server has stored under this name already. */
   start: number;
   openStream: OpenStream;
+  /** Its first shell, if one is there already. */
+  spare?: SpareShell | undefined;
 }
 
 /** A named terminal: one shell after another, one tape of output, one who types. */
 export class Terminal {
   readonly changes = new Changes();
   readonly output: Output;
-  columns = 120;
-  rows = 30;
+  columns: number = usualSize.columns;
+  rows: number = usualSize.rows;
   holder: 'agent' | 'user' = 'agent';
   directory: string;
   /** The command in the foreground. */
@@ -64,7 +66,7 @@ export class Terminal {
   #failures = 0;
 
   constructor(private readonly options: TerminalOptions) {
-    this.#marker = `${options.name}-${randomBytes(6).toString('hex')}`;
+    this.#marker = options.spare?.marker ?? newMarker();
     this.directory = options.workspace;
     this.output = new Output({
       terminal: options.name,
@@ -75,7 +77,7 @@ export class Terminal {
     });
     // A shell that is replaced by a program or killed cannot say any more where it was.
     this.#watch = setInterval(() => (this.directory = this.whereabouts), watchEvery).unref();
-    void this.#open();
+    void this.#open(options.spare);
   }
 
   get name(): string {
@@ -210,27 +212,25 @@ export class Terminal {
     await this.changes.until(() => this.current !== command, lastPatience);
   }
 
-  async #open(): Promise<void> {
+  async #open(spare?: SpareShell): Promise<void> {
     if (this.closed) return;
     const { folder, workspace, env } = this.options;
     const cwd = [this.directory, workspace, '/'].find((path) => existsSync(path)) ?? '/';
     this.directory = cwd;
+    const events: ShellEvents = {
+      onOutput: (bytes, torn) => this.output.receive(bytes, torn),
+      onMark: () => (this.#markAt ??= this.output.tape.end),
+      onIdle: (status, directory) => this.#idled(status, directory),
+      onPrompt: () => this.#prompted(),
+      onDirectory: (directory) => (this.directory = directory),
+      onExit: (end) => this.#exited(end),
+    };
+    const { columns, rows } = this;
+    const own = { ...env, BELAY_TERMINAL: this.#marker };
     try {
-      const shell = await Shell.open({
-        folder,
-        cwd,
-        env: { ...env, BELAY_TERMINAL: this.#marker },
-        columns: this.columns,
-        rows: this.rows,
-        onOutput: (bytes, torn) => this.output.receive(bytes, torn),
-        onMark: () => (this.#markAt ??= this.output.tape.end),
-        onIdle: (status, directory) => this.#idled(status, directory),
-        onPrompt: () => this.#prompted(),
-        onDirectory: (directory) => (this.directory = directory),
-        onExit: (end) => this.#exited(end),
-      });
-      this.#shell = shell;
-      if (this.closed) shell.kill('SIGKILL');
+      if (spare?.usable) await spare.adopt(events, (shell) => (this.#shell = shell));
+      else this.#shell = await Shell.open({ folder, cwd, env: own, columns, rows, ...events });
+      if (this.closed) this.#shell?.kill('SIGKILL');
     } catch (error) {
       this.#failures += 1;
       const reason = error instanceof Error ? error.message : String(error);

@@ -12,6 +12,7 @@ import type { CallContext } from '../call-context.js';
 import type { Journal } from '../journal.js';
 import type { OpenStream } from './outlet.js';
 import { terminalEnvironment } from './terminal-environment.js';
+import { SpareShell } from './spare-shell.js';
 import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
 import { Terminal } from './terminal.js';
 
@@ -29,6 +30,8 @@ export interface TerminalsOptions {
 
 export interface Terminals {
   handlers: Handlers<typeof terminalOperations, CallContext>;
+  /** Starts the shell of the first terminal beforehand. */
+  prepare(): void;
   /** A person's keystrokes. Throws `conflict` unless a person holds the terminal. */
   keys(terminal: string, data: string): void;
   resize(terminal: string, columns: number, rows: number): void;
@@ -52,6 +55,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   const ends = new Map<string, number>();
   const opening = new Map<string, Promise<Terminal>>();
   const closing = new Map<string, Promise<void>>();
+  let spare: SpareShell | undefined;
 
   const tell = (terminal: Terminal, change: EventArgs<'terminal'>['change'], message: string) => {
     const { name, columns, rows, holder } = terminal;
@@ -77,7 +81,8 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     await closing.get(name);
     const start = await firstOffset(name);
     const { workspace, openStream } = options;
-    const terminal = new Terminal({ name, folder, workspace, env, start, openStream });
+    const terminal = new Terminal({ name, folder, workspace, env, start, openStream, spare });
+    spare = undefined;
     open.set(name, terminal);
     tell(terminal, 'opened', `Terminal ${name} opened.`);
     return terminal;
@@ -112,6 +117,9 @@ export function createTerminals(options: TerminalsOptions): Terminals {
 
   return {
     handlers: new TerminalHandlers(set),
+    prepare() {
+      spare ??= new SpareShell({ folder, cwd: options.workspace, env });
+    },
     keys(name, data) {
       const terminal = existing(name);
       if (terminal.holder !== 'user') {
@@ -147,7 +155,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
         return commands.map((command) => ({ terminal: terminal.name, command: command.text }));
       }),
     async close() {
-      await Promise.all(set.all().map((terminal) => set.close(terminal)));
+      await Promise.all([spare?.close(), ...set.all().map((terminal) => set.close(terminal))]);
     },
   };
 }

@@ -1,0 +1,55 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TerminalBench } from './testing/terminal-bench.js';
+
+describe.each(['bash', 'sh'] as const)('a shell of %s that was started beforehand', (shell) => {
+  let bench: TerminalBench;
+  beforeEach(async () => void (bench = await TerminalBench.open({ shell })));
+  afterEach(() => bench.close());
+  const shells = () => readdir(join(bench.folder, 'state/terminals'));
+
+  test('serves the first terminal, and no other', async () => {
+    bench.terminals.prepare();
+    while ((await shells().catch(() => [])).length === 0) await sleep(5);
+    const before = await shells();
+    expect(bench.events).toEqual([]);
+    expect((await bench.run('v=1; echo "$PWD" $v')).text).toBe(`${bench.workspace} 1\n`);
+    expect(await shells()).toEqual(before);
+    expect((await bench.run('echo "v is $v"', { terminal: 'second' })).text).toBe('v is \n');
+    expect(await shells()).toHaveLength(2);
+  });
+
+  test('shows what it shows when it is started late', async () => {
+    const late = await TerminalBench.open({ shell });
+    bench.terminals.prepare();
+    const shown: string[] = [];
+    for (const one of [bench, late]) {
+      await one.run('echo one');
+      while (!one.screen().includes('\none\r\n')) await sleep(5);
+      shown.push(one.screen().split('\none\r\n')[0]!.replaceAll(one.workspace, 'WORKSPACE'));
+    }
+    expect(shown[0]).toBe(shown[1]);
+    await late.close();
+  });
+});
+
+test.each([
+  ['has ended', 'exit 3'],
+  ['floods', 'head -c 300000 /dev/zero | tr "\\0" x; sleep 1000'],
+])('one that %s is not taken', async (_, early) => {
+  const bench = await TerminalBench.open();
+  const once = join(bench.folder, 'once');
+  await writeFile(
+    join(bench.folder, '.bashrc'),
+    `[ -e ${once} ] || { touch ${once}; ${early}; }\n`,
+  );
+  bench.terminals.prepare();
+  const folder = join(bench.folder, 'state/terminals');
+  // Its folder goes with it.
+  const there = () => readdir(folder).catch(() => []);
+  while ((await there()).length === 0) await sleep(5);
+  while ((await there()).length > 0) await sleep(5);
+  expect(await bench.run('echo fine')).toMatchObject({ text: 'fine\n', exitCode: 0 });
+  await bench.close();
+});
