@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAgent } from './agent.js';
+import type { AgentRope } from './agent-rope.js';
 import { readEnvironment, type Environment } from './environment.js';
 import { LateJournal } from './journal.js';
 import { releaseMemory } from './release-memory.js';
 import { connect } from './rope.js';
 import type { MakeRooms } from './rooms.js';
-import type { AgentRope } from './work.js';
 
 const version = '0.1.0';
 /** An agent without a session after so many milliseconds is one of a pool. */
