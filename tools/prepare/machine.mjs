@@ -4,6 +4,7 @@ import { prepareChromium } from './chromium.mjs';
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
 import { preparePackages } from './packages.mjs';
+import { preparePostgres } from './postgres.mjs';
 import { Instruction, step } from './steps.mjs';
 
 /** Makes this machine ready, each step only where something is missing; answers with the product's environment. */
@@ -22,9 +23,11 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
   if (!tests) return { BELAY_IMAGE: image, ...environment };
   const bare = await step('test images', (say) => prepareTestImages(docker, say));
   const chromium = await step('Chromium', (say) => prepareChromium(say, { install }));
+  const postgres = await step('PostgreSQL', (say) => preparePostgres(say, { install }));
   return {
     ...environment,
     BELAY_IMAGE: image,
+    BELAY_TEST_POSTGRES: postgres,
     BELAY_TEST_IMAGE: image,
     BELAY_TEST_DEBIAN: bare.debian,
     BELAY_TEST_BUSYBOX: bare.busybox,

@@ -1,4 +1,5 @@
 import { fact, type ApprovalRequest, type NewRule } from '@belay/protocol';
+import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs, until } from '../testing/logs.js';
 import { ApprovalService } from './approval.service.js';
 import { RulePreviews } from './rule-preview.js';
@@ -30,8 +31,8 @@ const newRule = (more: Partial<NewRule> = {}): NewRule => ({
 
 jest.setTimeout(60_000);
 
-describe('approvals', () => {
-  const logs = new TestLogs();
+onEveryDatabase('approvals', (databases) => {
+  let logs: TestLogs;
   let rules: RulesStore;
   let approvals: ApprovalService;
 
@@ -46,8 +47,7 @@ describe('approvals', () => {
   const actions = async () => (await logs.log.read('s', { after: 3 })).map((event) => event.action);
 
   beforeEach(async () => {
-    Object.assign(logs, new TestLogs());
-    await logs.open();
+    logs = await new TestLogs(databases).open();
     wire();
     await logs.session('s');
   });

@@ -207,7 +207,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   /** What the log says of this call already: its verdict, or the question that waits. */
   private async earlier(session: string, call: string): Promise<Event | undefined> {
     const events = await this.store.ofCall(session, call);
-    const started = await this.store.latest(session, 'start', Number.MAX_SAFE_INTEGER);
+    const started = await this.store.latest(session, 'start');
     return events.findLast(
       (event) =>
         ['approval', 'approve', 'reject'].includes(event.action) && event.seq > (started?.seq ?? 0),

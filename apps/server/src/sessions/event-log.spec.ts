@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fact, sessionSettings, type AgentEvent, type Event, type NewEvent } from '@belay/protocol';
 import { Config } from '../config.js';
 import { Database } from '../storage/database.js';
+import { onEveryDatabase } from '../testing/databases.js';
+import { TestLogs } from '../testing/logs.js';
 import { EventLog } from './event-log.js';
 import { SessionStore } from './session.store.js';
 
@@ -22,26 +24,17 @@ const call = (
   id: `call-${n}`,
 });
 
-describe('the event log', () => {
-  let folder: string;
-  let database: Database;
-  let log: EventLog;
+jest.setTimeout(60_000);
 
-  const open = async () => {
-    database = new Database(new Config({ BELAY_DATA: folder }));
-    await database.migrated();
-    log = new EventLog(new SessionStore(database));
-  };
+onEveryDatabase('the event log', (databases) => {
+  let logs: TestLogs;
+  let log: EventLog;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'belay-log-'));
-    await open();
+    logs = await new TestLogs(databases).open();
+    log = logs.log;
     await log.create('s', settings, { events: [start()] });
   });
-  afterEach(async () => {
-    await log.drained();
-    await database.onApplicationShutdown();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => logs.close());
 
   it('numbers events from 1, with the state each brings about, and reads them in pages', async () => {
     await log.append('s', [fact('user', 'pause', { args: {}, message: 'Paused' })]);
@@ -139,27 +132,11 @@ describe('the event log', () => {
     await log.nextEpoch('s');
     await log.appendFromAgent('s', 1, [call(1)]);
     const before = await log.summary('s');
-    await database.onApplicationShutdown();
-    await open();
+    ({ log } = await logs.reopen());
     expect(await log.summary('s')).toEqual(before);
     expect(await log.storedN('s', 1)).toBe(1);
     expect(await log.appendFromAgent('s', 1, [call(1), call(2)])).toEqual([3, 4]);
     expect((await log.summaries()).map(({ id }) => id)).toEqual(['s']);
-  });
-
-  it('has everything it acknowledged when the process is killed', async () => {
-    await log.nextEpoch('s');
-    const seqs = await log.appendFromAgent('s', 1, [call(1), call(2)]);
-    // The files as they are, nothing closed and nothing flushed: what a killed process leaves.
-    const left = await mkdtemp(join(tmpdir(), 'belay-killed-'));
-    await cp(folder, left, { recursive: true, filter: (path) => !path.endsWith('-shm') });
-    const survivor = new Database(new Config({ BELAY_DATA: left }));
-    await survivor.migrated();
-    const found = new EventLog(new SessionStore(survivor));
-    expect(await found.read('s', { after: 0 })).toEqual(await log.read('s', { after: 0 }));
-    expect(await found.appendFromAgent('s', 1, [call(1), call(2)])).toEqual(seqs);
-    await survivor.onApplicationShutdown();
-    await rm(left, { recursive: true, force: true });
   });
 
   it('keeps odd characters, and says when there is no such session', async () => {
@@ -175,4 +152,23 @@ describe('the event log', () => {
     await expect(log.summary('s')).rejects.toMatchObject({ code: 'not_found' });
     expect(await log.read('s', { after: 0 })).toEqual([]);
   });
+});
+
+it('has in its files everything it acknowledged when the process is killed', async () => {
+  const logs = await new TestLogs().open();
+  const { log } = logs;
+  await logs.session('s');
+  await log.nextEpoch('s');
+  const seqs = await log.appendFromAgent('s', 1, [call(1), call(2)]);
+  // The files as they are, nothing closed and nothing flushed: what a killed process leaves.
+  const left = await mkdtemp(join(tmpdir(), 'belay-killed-'));
+  await cp(logs.config.data, left, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+  const survivor = new Database(new Config({ BELAY_DATA: left }));
+  await survivor.migrated();
+  const found = new EventLog(new SessionStore(survivor));
+  expect(await found.read('s', { after: 0 })).toEqual(await log.read('s', { after: 0 }));
+  expect(await found.appendFromAgent('s', 1, [call(1), call(2)])).toEqual(seqs);
+  await survivor.onApplicationShutdown();
+  await rm(left, { recursive: true, force: true });
+  await logs.close();
 });

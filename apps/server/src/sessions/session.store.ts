@@ -98,10 +98,10 @@ export class SessionStore {
     return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
   }
 
-  /** The last event of one action up to `before`. */
-  async latest(session: string, action: string, before: number): Promise<Event | undefined> {
+  /** The last event of one action, up to `before` when that is given. */
+  async latest(session: string, action: string, before?: number): Promise<Event | undefined> {
     const row = await this.ofAction(session, action)
-      .where('seq', '<=', before)
+      .$if(before !== undefined, (query) => query.where('seq', '<=', before ?? 0))
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst();

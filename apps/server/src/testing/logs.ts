@@ -7,6 +7,11 @@ import { EventLog } from '../sessions/event-log.js';
 import { SessionStore } from '../sessions/session.store.js';
 import { Database } from '../storage/database.js';
 
+export interface TestDatabases {
+  /** The settings of an empty database. */
+  fresh(): Promise<Record<string, string>>;
+}
+
 /** A real database in a temporary folder, with its log, for tests. */
 export class TestLogs {
   config!: Config;
@@ -14,9 +19,12 @@ export class TestLogs {
   store!: SessionStore;
   log!: EventLog;
 
+  constructor(private readonly databases?: TestDatabases) {}
+
   async open(env: Record<string, string> = {}): Promise<this> {
     this.folder ??= await mkdtemp(join(tmpdir(), 'belay-test-'));
-    this.config = new Config({ BELAY_DATA: this.folder, BELAY_PORT: '0', ...env });
+    this.place ??= (await this.databases?.fresh()) ?? {};
+    this.config = new Config({ BELAY_DATA: this.folder, BELAY_PORT: '0', ...this.place, ...env });
     this.database = new Database(this.config);
     await this.database.migrated();
     this.store = new SessionStore(this.database);
@@ -49,6 +57,7 @@ export class TestLogs {
   }
 
   private folder: string | undefined;
+  private place: Record<string, string> | undefined;
 }
 
 /** Waits until something holds; the limit is generous, for machines under load. */

@@ -1,0 +1,84 @@
+import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Kysely, sql } from 'kysely';
+import { postgres } from '../storage/postgres.js';
+
+const run = promisify(execFile);
+/** PostgreSQL does not work for root; the user `nobody` is everywhere. */
+const nobody = { uid: 65_534, gid: 65_534 };
+
+/** A PostgreSQL of its own for tests: in a temporary folder, on a Unix socket there, gone at the end. */
+export class PostgresCluster {
+  private server: ChildProcess | undefined;
+  private databases = 0;
+
+  private constructor(private readonly folder: string) {}
+
+  static async start(): Promise<PostgresCluster> {
+    const cluster = new PostgresCluster(mkdtempSync(join(tmpdir(), 'belay-pg-')));
+    await cluster.start();
+    return cluster;
+  }
+
+  /** Makes an empty database; answers its DATABASE_URL. */
+  async database(): Promise<string> {
+    const name = `belay${(this.databases += 1)}`;
+    const kysely = new Kysely({ dialect: postgres(this.url('postgres')) });
+    await sql`create database ${sql.id(name)}`.execute(kysely);
+    await kysely.destroy();
+    return this.url(name);
+  }
+
+  async stop(): Promise<void> {
+    if (this.server && this.server.exitCode === null) {
+      const ended = once(this.server, 'exit');
+      this.server.kill('SIGQUIT'); // At once: nothing of it is kept.
+      await ended;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async start(): Promise<void> {
+    const bin = binaries();
+    const user = process.getuid?.() === 0 ? nobody : undefined;
+    if (user) chownSync(this.folder, user.uid, user.gid);
+    const data = join(this.folder, 'data');
+    const init = ['-D', data, '-U', 'belay', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
+    await run(join(bin, 'initdb'), init, { ...user, cwd: this.folder });
+    const options = ['-D', data, '-k', this.folder, '-F', '-c', 'listen_addresses='];
+    this.server = spawn(join(bin, 'postgres'), options, {
+      ...user,
+      cwd: this.folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    process.once('exit', () => this.server?.kill('SIGQUIT'));
+    await this.ready(this.server);
+  }
+
+  private ready(server: ChildProcess): Promise<void> {
+    let said = '';
+    return new Promise((resolve, reject) => {
+      server.on('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)));
+      server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('database system is ready to accept connections')) resolve();
+      });
+    });
+  }
+
+  private readonly url = (name: string): string =>
+    `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
+}
+
+/** The folder of PostgreSQL's programs: as the machine's preparation found it, or Debian's newest. */
+function binaries(): string {
+  const given = process.env['BELAY_TEST_POSTGRES'];
+  if (given) return given;
+  const debian = '/usr/lib/postgresql';
+  const [newest] = readdirSync(debian).toSorted((a, b) => Number(b) - Number(a));
+  return join(debian, newest ?? '', 'bin');
+}
