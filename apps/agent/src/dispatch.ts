@@ -1,9 +1,11 @@
 import {
   AppError,
+  mcpOperation,
   operations,
-  operationNamed,
+  type Audience,
   type Handlers,
   type Operation,
+  type SessionSettings,
 } from '@belay/protocol';
 import type { CallContext } from './call-context.js';
 
@@ -19,16 +21,21 @@ export interface Checked {
   input: Record<string, unknown>;
 }
 
-/** Names of the operations that the model may call. */
-export const modelOperations: readonly string[] = Object.values(operations)
-  .filter((operation) => operation.audience.includes('model'))
-  .map((operation) => operation.name);
+/** The operations that this audience may call. */
+export const operationsFor = (audience: Audience): readonly Operation[] =>
+  Object.values(operations).filter((operation) => operation.audience.includes(audience));
+
+/** The operations, and the tools of MCP servers, that the model of a session may call. */
+export const offeredIn = ({ mcp }: Pick<SessionSettings, 'mcp'>): readonly Operation[] => [
+  ...operationsFor('model'),
+  ...mcp.map(mcpOperation),
+];
 
 /** Checks a call from outside; throws one sentence (not_found, invalid_input) that says what to do. */
-export function checkCall(name: string, input: unknown, audience: 'model' | 'person'): Checked {
-  const operation = operationNamed(name);
-  if (!operation?.audience.includes(audience)) {
-    throw new AppError('not_found', `There is no operation ${name}; ${nearest(name, audience)}.`);
+export function checkCall(name: string, input: unknown, offered: readonly Operation[]): Checked {
+  const operation = offered.find((one) => one.name === name);
+  if (!operation) {
+    throw new AppError('not_found', `There is no operation ${name}; ${nearest(name, offered)}.`);
   }
   const parsed = operation.input.safeParse(input ?? {});
   if (!parsed.success) {
@@ -55,11 +62,9 @@ export async function perform(
   return handler(input, context);
 }
 
-function nearest(name: string, audience: 'model' | 'person'): string {
+function nearest(name: string, offered: readonly Operation[]): string {
   const group = name.split(/[._]/)[0] ?? '';
-  const names = Object.values(operations)
-    .filter((operation) => operation.audience.includes(audience))
-    .map((operation) => operation.name);
+  const names = offered.map((operation) => operation.name);
   const near = names.filter((known) => known.startsWith(`${group}.`));
   return `there are ${(near.length > 0 ? near : names).join(', ')}`;
 }

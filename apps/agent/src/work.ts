@@ -7,13 +7,14 @@ import {
   type ModelRequest,
 } from '@belay/protocol';
 import type { AgentRope } from './agent-rope.js';
-import { checkCall, perform, type Checked } from './dispatch.js';
+import { checkCall, offeredIn, operationsFor, perform, type Checked } from './dispatch.js';
 import { conversation } from './loop/conversation.js';
 import { guide } from './loop/guide.js';
 import { Loop } from './loop/loop.js';
 import type { LoopOptions } from './loop/loop-options.js';
 import { inWords } from './loop/subject.js';
 import { pathsOf } from './loop/touched.js';
+import { callMcp, isMcp } from './mcp/mcp.js';
 import { Outbox } from './outbox.js';
 import { releaseMemory } from './release-memory.js';
 import type { AgentRooms, MakeRooms } from './rooms.js';
@@ -94,7 +95,7 @@ export class Work {
     call: { operation: string; input: unknown },
     signal: AbortSignal,
   ): Promise<unknown> {
-    const checked = checkCall(call.operation, call.input, 'person');
+    const checked = checkCall(call.operation, call.input, operationsFor('person'));
     const context = { id, source: 'user', signal } as const;
     if (isQuiet(checked)) return perform((await this.#rooms).handlers, checked, context);
     const { operation, input } = checked;
@@ -150,6 +151,7 @@ export class Work {
     return {
       log: this.log,
       journal: this.#outbox,
+      offered: offeredIn(this.options.assignment.settings),
       generate: (request: ModelRequest, signal) => rope.call('model.generate', request, { signal }),
       approve: (request, signal) => rope.call('approvals.request', request, { signal }),
       perform: (call, context) => this.#perform(call, context),
@@ -166,6 +168,7 @@ export class Work {
     checked: Checked,
     context: { id: string; source: 'agent' | 'user'; signal: AbortSignal },
   ): Promise<unknown> {
+    if (isMcp(checked)) return callMcp(this.options.rope, context);
     const rooms = await this.#rooms;
     if (mayChangeFiles(checked)) await this.#recording;
     return perform(rooms.handlers, checked, context);
@@ -205,7 +208,10 @@ function isQuiet({ operation, input }: Checked): boolean {
   return operation.risk === 'read';
 }
 
-function mayChangeFiles({ operation }: Checked): boolean {
+/** What an MCP server does, it does outside. */
+function mayChangeFiles(checked: Checked): boolean {
+  const { operation } = checked;
+  if (isMcp(checked)) return false;
   const room = operation.name.split('.')[0] ?? '';
   return operation.risk !== 'read' || room === 'terminal' || room === 'workspace';
 }

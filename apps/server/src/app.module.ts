@@ -3,6 +3,7 @@ import { ApprovalsModule } from './approvals/approvals.module.js';
 import { DoorsModule } from './doors/doors.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { EvaluationsModule } from './evaluations/evaluations.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { LogsModule } from './sessions/logs.module.js';
@@ -14,6 +15,7 @@ import { StorageModule } from './storage/storage.module.js';
     StorageModule,
     LogsModule,
     ModelsModule,
+    McpModule,
     ApprovalsModule,
     EgressModule,
     SandboxesModule,

@@ -113,6 +113,7 @@ class SessionWork implements Work {
       workspace: uploaded.workspace,
       approvals: 'auto',
       egress: { profile: 'none', hosts: [] },
+      mcp: [],
       // Complete: what somebody has set for the server must not change a benchmark.
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],

@@ -8,6 +8,9 @@ import type {
   Example,
   ModelChoice,
   NewEvaluationChanges,
+  McpServer,
+  McpServerChange,
+  NewMcpServer,
   NewMessage,
   NewRule,
   NewSession,
@@ -108,6 +111,15 @@ export interface BelayClient {
     /** What counts for all sessions to come. */
     read(): Promise<SessionDefaults>;
     change(change: SessionDefaultsChange): Promise<SessionDefaults>;
+  };
+  /** The MCP servers that agents may use. Secrets are written and never read. */
+  mcp: {
+    list(): Promise<McpServer[]>;
+    create(server: NewMcpServer): Promise<McpServer>;
+    change(name: string, change: McpServerChange): Promise<McpServer>;
+    /** Connects anew; answers how that went. */
+    test(name: string): Promise<McpServer>;
+    remove(name: string): Promise<void>;
   };
   checks(): Promise<Check[]>;
   examples(): Promise<Example[]>;

@@ -60,6 +60,13 @@ export function createClient(address: Address): BelayClient {
       read: () => json('GET', '/api/settings'),
       change: (change) => json('PATCH', '/api/settings', change),
     },
+    mcp: {
+      list: () => json('GET', '/api/mcp'),
+      create: (server) => json('POST', '/api/mcp', server),
+      change: (name, change) => json('PATCH', `/api/mcp/${name}`, change),
+      test: (name) => json('POST', `/api/mcp/${name}/test`),
+      remove: (name) => send('DELETE', `/api/mcp/${name}`),
+    },
     checks: () => json('GET', '/api/checks'),
     examples: () => json('GET', '/api/examples'),
     rules: {

@@ -16,6 +16,7 @@ export const errorCodes = {
   limit_reached: { http: 429, exit: 3 },
   cancelled: { http: 499, exit: 130 },
   model_failed: { http: 502, exit: 1 },
+  tool_failed: { http: 502, exit: 1 },
   context_overflow: { http: 502, exit: 1 },
   unavailable: { http: 503, exit: 1 },
   disk_full: { http: 507, exit: 1 },

@@ -129,6 +129,8 @@ export const eventArgs = {
     sent: z.int().nonnegative(),
     received: z.int().nonnegative(),
   }),
+  /** server: a session begins without the tools of an MCP server. */
+  mcp: z.object({ server: z.string(), error: z.string() }),
   /** server: this session goes on from another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
   /** agent: something went wrong that ends the work. */

@@ -4,6 +4,8 @@ export * from './dashboard.js';
 export * from './errors.js';
 export * from './evaluations.js';
 export * from './events.js';
+export * from './mcp.js';
+export * from './mcp-operation.js';
 export * from './models.js';
 export * from './operation.js';
 export * from './operations/browser.js';

@@ -1,7 +1,9 @@
 import { AppError, errorCodes, errorFrom } from './errors.js';
 import { fact, isFact } from './events.js';
+import type { McpTool } from './mcp.js';
+import { isCall, mcpOperation, mcpToolNamed } from './mcp-operation.js';
 import { operationNamed, operations } from './operations/index.js';
-import { modelTool, toolName } from './projections/model-tool.js';
+import { mcpModelTool, modelTool, toolName } from './projections/model-tool.js';
 
 describe('operations', () => {
   it.each(Object.entries(operations))(
@@ -29,6 +31,47 @@ describe('operations', () => {
   it('are not found under names that every object has', () => {
     expect(operationNamed('constructor')).toBeUndefined();
     expect(operationNamed('toString')).toBeUndefined();
+  });
+});
+
+describe('tools of MCP servers', () => {
+  const tool = (name: string, server = 'tools'): McpTool => ({
+    server,
+    name,
+    description: 'Does it.',
+    inputSchema: { type: 'object', properties: { odd: { $ref: '#/$defs/x' } } },
+  });
+
+  it('are called by their server and name, and offered as the server describes them', () => {
+    const made = tool('create_issue', 'github');
+    expect(mcpOperation(made)).toMatchObject({
+      name: 'mcp.github.create_issue',
+      risk: 'network',
+      audience: ['model'],
+    });
+    expect(mcpModelTool(made)).toEqual({
+      name: 'mcp_github_create_issue',
+      description: 'Does it.',
+      parameters: made.inputSchema,
+    });
+    expect(mcpToolNamed('mcp.github.a.b c')).toEqual({ server: 'github', name: 'a.b c' });
+  });
+
+  it('have names that providers take, each its own', () => {
+    const names = ['a.b', 'a_b', 'a/b', 'ä', 'x'.repeat(200), `${'x'.repeat(199)}y`, 'a b'];
+    const offered = [
+      ...names.map((name) => tool(name)),
+      tool('c', 'a-b'),
+      tool('b-c', 'a'),
+      ...names.map((name) => tool(name, 'a'.repeat(24))),
+    ].map((one) => mcpModelTool(one).name);
+    for (const name of offered) expect(name).toMatch(/^[\w-]{1,64}$/);
+    expect(new Set(offered).size).toBe(offered.length);
+  });
+
+  it('are calls, like operations; nothing else is', () => {
+    const calls = ['files.read', 'mcp.tools.echo', 'mcp', 'mcp.', 'mcp.tools.', 'say', 'mcp.A.b'];
+    expect(calls.filter(isCall)).toEqual(['files.read', 'mcp.tools.echo']);
   });
 });
 

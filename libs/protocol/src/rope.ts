@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approvalRequest, approvalVerdict } from './approvals.js';
 import { event } from './events.js';
+import { mcpOutput } from './mcp.js';
 import { blobId, modelReply, modelRequest } from './models.js';
 import { terminalName } from './operations/terminal.js';
 import { webOperations } from './operations/web.js';
@@ -120,6 +121,8 @@ export const serverCalls = {
   ),
   /** Starts a browser beside a sandbox whose image has none; answers its DevTools address on loopback. */
   'browser.sidecar': procedure(nothing, z.object({ endpoint: z.string() })),
+  /** Runs the logged call of an MCP tool with this id, once it is approved. */
+  'mcp.call': procedure(z.object({ id: z.string() }), mcpOutput),
   'web.search': procedure(webOperations['web.search'].input, webOperations['web.search'].output),
 } satisfies Contract;
 

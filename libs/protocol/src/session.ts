@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
 import { approvalMode, approvalRequest } from './approvals.js';
+import { mcpServerName, mcpTool } from './mcp.js';
 import { blobId, modelName } from './models.js';
 
 export const sessionState = z.enum([
@@ -99,11 +100,19 @@ export const sessionSettings = z.object({
     .describe('Trust AGENTS.md and skills of the workspace from the start.'),
   images: z.array(blobId).default([]).describe('Pictures that belong to the task.'),
   tags: z.array(z.string().min(1).max(40)).max(20).default([]),
+  mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at its begin.'),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
+export type SessionSettingsInput = z.input<typeof sessionSettings>;
 
 /** What a session is made with: what is left out comes from the server’s settings. */
-export const newSession = sessionSettings.extend(sessionDefaultsChange.shape);
+export const newSession = sessionSettings.extend({
+  ...sessionDefaultsChange.shape,
+  mcp: z
+    .array(mcpServerName)
+    .optional()
+    .describe('MCP servers by name; all that are enabled when left out.'),
+});
 export type NewSession = z.input<typeof newSession>;
 
 /** A session in one line: what the fleet shows. Folded from the log. */

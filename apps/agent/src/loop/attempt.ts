@@ -1,5 +1,13 @@
-import { AppError, errorFrom, type EventArgs, type OperationCall } from '@belay/protocol';
-import { checkCall, modelOperations, type Checked } from '../dispatch.js';
+import {
+  AppError,
+  errorFrom,
+  type EventArgs,
+  type McpOutput,
+  type Operation,
+  type OperationCall,
+} from '@belay/protocol';
+import { checkCall, type Checked } from '../dispatch.js';
+import { isMcp } from '../mcp/mcp.js';
 import { conversation, type Conversation, type OpenCall } from './conversation.js';
 import type { LoopOptions } from './loop-options.js';
 import { operationCalled } from './prompt.js';
@@ -17,8 +25,8 @@ export interface Attempt {
 }
 
 /** The operation that a model named, in the platform's spelling when there is one. */
-export const operationName = (call: OperationCall): string =>
-  operationCalled(call.operation, modelOperations) ?? call.operation;
+export const operationName = (call: OperationCall, offered: readonly Operation[]): string =>
+  operationCalled(call.operation, offered) ?? call.operation;
 
 /**
  * Begins a call, which is in the log before the first `await`, and does what it asks for. Never rejects: what goes
@@ -37,7 +45,7 @@ export async function attempt(
     ...(ran && { ran }),
   });
   try {
-    const checked = check(call);
+    const checked = check(call, options.offered);
     const { name } = checked.operation;
     if (name === 'ask') return { answer: await ask(options, now, { ...open, checked }) };
     if (name === 'finish') return { answer: await finish(options, now, { ...open, checked }) };
@@ -53,14 +61,14 @@ export async function attempt(
   }
 }
 
-function check(call: OperationCall): Checked {
+function check(call: OperationCall, offered: readonly Operation[]): Checked {
   if (call.invalid !== undefined) {
     throw new AppError(
       'invalid_input',
       `The input of ${call.operation} could not be read: ${call.invalid}. Call again with valid JSON.`,
     );
   }
-  return checkCall(operationName(call), call.input, 'model');
+  return checkCall(operationName(call, offered), call.input, offered);
 }
 
 function begin(options: LoopOptions, id: string, { operation, input }: Checked): void {
@@ -125,6 +133,8 @@ async function permit(
   while (conversation(options.log.events).paused) await options.log.changed(signal);
 }
 
-function imagesOf(output: unknown, { operation }: Checked): string[] {
-  return operation.name === 'browser.screenshot' ? [(output as { image: string }).image] : [];
+function imagesOf(output: unknown, checked: Checked): string[] {
+  if (isMcp(checked)) return (output as McpOutput).images ?? [];
+  const isPicture = checked.operation.name === 'browser.screenshot';
+  return isPicture ? [(output as { image: string }).image] : [];
 }

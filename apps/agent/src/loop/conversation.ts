@@ -1,5 +1,6 @@
 import {
   isEnded,
+  isCall,
   isFact,
   operationNamed,
   type Event,
@@ -103,7 +104,7 @@ class Fold {
       for (const file of event.args.files) state.guidance.set(file.path, file.text);
     } else if (isFact(event, 'compact')) this.#compact(event.args);
     else if (isFact(event, 'error')) this.#fail(event.seq);
-    else if (event.id && operationNamed(event.action)) this.#begin(event.id, event);
+    else if (event.id && isCall(event.action)) this.#begin(event.id, event);
   }
 
   end(): Conversation {

@@ -1,4 +1,4 @@
-import { isFact, operationNamed, type Event, type NewEvent } from '@belay/protocol';
+import { isFact, isCall, type Event, type NewEvent } from '@belay/protocol';
 
 /** The events that count for the conversation: those that were rewound or restored are left out. */
 export function counted(events: readonly Event[]): readonly Event[] {
@@ -55,7 +55,7 @@ export function ownOrder(events: readonly Event[]): Event[] {
 
 /** Whether the agent wrote an event; the calls that it makes for a person have that person as their source. */
 export function isOwn({ source, action }: Event): boolean {
-  return source === 'agent' || action === 'result' || operationNamed(action) !== undefined;
+  return source === 'agent' || action === 'result' || isCall(action);
 }
 
 function place(event: Event): number {

@@ -5,6 +5,7 @@ import type {
   ModelReply,
   ModelRequest,
   NewEvent,
+  Operation,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import type { Checked } from '../dispatch.js';
@@ -22,6 +23,8 @@ export interface LoopOptions {
     /** Resolves when everything appended is stored and in the log. */
     flush(): Promise<void>;
   };
+  /** What the model may call. */
+  offered: readonly Operation[];
   /** Throws limit_reached, context_overflow, model_failed, cancelled. */
   generate(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalVerdict>;

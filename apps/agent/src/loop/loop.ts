@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, errorFrom, fact, isFact, type Event, type ModelReply } from '@belay/protocol';
-import { modelOperations } from '../dispatch.js';
 import { compact } from './compaction.js';
 import { conversation, type Conversation } from './conversation.js';
 import { guide } from './guide.js';
@@ -78,7 +77,7 @@ export class Loop {
       if (await this.#makeRoom(now, signal)) return;
       const sandbox = now.sandbox ?? (await this.options.describeSandbox());
       const messages = prompt({ ...now, sandbox });
-      const operations = [...modelOperations];
+      const operations = this.options.offered.map(({ name }) => name);
       const request = { purpose: 'turn', messages, operations } as const;
       const reply = await this.options.generate(request, signal);
       // The commit of the last call comes before the reply that knows its result.

@@ -83,6 +83,10 @@ function asUser(text: string, images: string[] = []): Message {
 }
 
 /** The name of an operation for one that a model wrote, which may have the form of a tool's name. */
-export function operationCalled(name: string, known: readonly string[]): string | undefined {
+export function operationCalled(
+  name: string,
+  offered: readonly { name: string }[],
+): string | undefined {
+  const known = offered.map((operation) => operation.name);
   return known.find((one) => one === name) ?? known.find((one) => toolName(one) === name);
 }

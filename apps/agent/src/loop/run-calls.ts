@@ -1,4 +1,4 @@
-import { errorFrom, fact, operationNamed, type Event, type OperationCall } from '@belay/protocol';
+import { errorFrom, fact, type Event, type OperationCall } from '@belay/protocol';
 import { attempt, operationName, type Answered, type Attempt } from './attempt.js';
 import { conversation, type Conversation, type OpenCall } from './conversation.js';
 import { guide } from './guide.js';
@@ -20,7 +20,7 @@ export async function runCalls(
   now: Conversation,
   signal: AbortSignal,
 ): Promise<void> {
-  const attempts = together(now.open).map(
+  const attempts = together(now.open, options.offered).map(
     (open) => [open.call, attempt(options, now, { ...open, signal })] as const,
   );
   const paths: string[] = [];
@@ -38,14 +38,15 @@ export async function runCalls(
 }
 
 /** The first call, and those that may run beside it. */
-function together(open: readonly OpenCall[]): readonly OpenCall[] {
-  const end = open.findIndex(({ call }) => !isLook(call));
+function together(open: readonly OpenCall[], offered: LoopOptions['offered']): readonly OpenCall[] {
+  const end = open.findIndex(({ call }) => !isLook(call, offered));
   return open.slice(0, Math.min(atOnce, Math.max(1, end < 0 ? open.length : end)));
 }
 
 /** Reads change nothing that another one sees. The browser has one page, and a plan or a question its place. */
-function isLook(call: OperationCall): boolean {
-  const operation = operationNamed(operationName(call));
+function isLook(call: OperationCall, offered: LoopOptions['offered']): boolean {
+  const name = operationName(call, offered);
+  const operation = offered.find((one) => one.name === name);
   if (operation?.risk !== 'read') return false;
   return !operation.name.startsWith('browser.') && !inPlace.has(operation.name);
 }
@@ -53,7 +54,7 @@ function isLook(call: OperationCall): boolean {
 const inPlace = new Set(['ask', 'finish', 'plan.update']);
 
 function writeResult(options: LoopOptions, call: OperationCall, answer: Answered): void {
-  const args = { operation: operationName(call), images: [], ...answer };
+  const args = { operation: operationName(call, options.offered), images: [], ...answer };
   const body = { args, message: describe(args), id: call.id };
   const result = fact('agent', 'result', body);
   const note = stuckNote(conversation([...options.log.events, atEnd(result)]));

@@ -1,4 +1,4 @@
-import type { Operation } from '@belay/protocol';
+import { mcpSubject, mcpToolNamed, type Operation } from '@belay/protocol';
 
 type Input = Record<string, unknown>;
 
@@ -7,6 +7,7 @@ type Input = Record<string, unknown>;
  * `page` is the address of the page that the browser shows, which the browser's calls are about.
  */
 export function subjectOf({ name }: Operation, input: Input, page: string | null): string {
+  if (mcpToolNamed(name)) return mcpSubject(input);
   if (name === 'terminal.input') return [text(input, 'text'), ...keys(input)].join(' ').trim();
   if (name === 'browser.open' || name === 'web.fetch') return endpoint(text(input, 'url'));
   if (name.startsWith('browser.')) return page === null ? '' : endpoint(page);

@@ -8,11 +8,12 @@ import {
   type ApprovalRequest,
   type ApprovalVerdict,
   type Event,
+  type McpOutput,
   type Message,
   type ModelReply,
   type ModelRequest,
+  type SessionSettingsInput,
   type NewEvent,
-  type NewSession,
 } from '@belay/protocol';
 import { memoryRopes, type Rope } from '@belay/rope';
 import { createHash } from 'node:crypto';
@@ -30,12 +31,16 @@ export type ModelTurn =
   Reply | Error | ((request: ModelRequest, signal: AbortSignal) => Promise<Reply> | Reply);
 
 export interface StageOptions {
-  settings?: Partial<NewSession>;
+  settings?: Partial<SessionSettingsInput>;
   /** What the model replies, in order; then it calls finish. */
   turns: ModelTurn[];
   handlers?: Partial<Rooms>;
   approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
   guidance?: AgentRooms['guidance']['read'];
+  /** What the server answers a logged call of an MCP tool. */
+  mcp?: (call: { id: string }) => Promise<McpOutput>;
+  /** Blobs of the server, as text. */
+  blobs?: Record<string, string>;
   /** Real rooms in place of the fakes. */
   makeRooms?: MakeRooms;
   unpack?: (tar: Readable) => Promise<void>;
@@ -160,10 +165,14 @@ export class Stage {
       'blobs.put': async ({ bytes }) => ({
         blob: createHash('sha256').update(bytes).digest('hex'),
       }),
-      'blobs.get': unserved,
+      'blobs.get': async ({ blob }) => ({
+        type: 'text/plain',
+        bytes: new TextEncoder().encode(this.#options.blobs?.[blob]),
+      }),
       'terminal.stored': async () => ({ offset: 0 }),
       'browser.frame': async () => ({}),
       'browser.sidecar': unserved,
+      'mcp.call': this.#options.mcp ?? unserved,
       'web.search': unserved,
     });
   }

@@ -5,6 +5,7 @@ import {
   fact,
   isEnded,
   isFact,
+  mcpToolNamed,
   operationNamed,
   type ApprovalAnswer,
   type ApprovalMode,
@@ -96,7 +97,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   /** Settles by a rule or the mode, or leaves a question in the log. */
   private async ask(session: string, request: ApprovalRequest, waiting: Waiting): Promise<void> {
-    const earlier = await this.earlier(session, request.id);
+    const earlier = await this.earlier(session, request);
     if (earlier && !isFact(earlier, 'approval'))
       return this.hear(new Map([[request.id, waiting]]), earlier);
     if (earlier && isFact(earlier, 'approval')) {
@@ -205,8 +206,14 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   }
 
   /** What the log says of this call already: its verdict, or the question that waits. */
-  private async earlier(session: string, call: string): Promise<Event | undefined> {
-    const events = await this.store.ofCall(session, call);
+  private async earlier(
+    session: string,
+    { id, operation }: ApprovalRequest,
+  ): Promise<Event | undefined> {
+    const events = await this.store.ofCall(session, id);
+    if (events.some(({ action }) => mcpToolNamed(action) && action !== operation)) {
+      throw new AppError('forbidden', 'An answer to this would be taken for one to another call.');
+    }
     const started = await this.store.latest(session, 'start');
     return events.findLast(
       (event) =>

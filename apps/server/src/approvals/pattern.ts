@@ -1,4 +1,4 @@
-import type { Rule } from '@belay/protocol';
+import { mcpToolNamed, type Rule } from '@belay/protocol';
 
 /** What a rule is held against. */
 export interface Match {
@@ -9,7 +9,8 @@ export interface Match {
 /**
  * Whether a rule speaks of a call. In a rule that allows, `*` never stands for what would make it another
  * call than the one that was read: in a command no second command, substitution or redirection; in a path
- * no `..`; in host:port no other host or port. A rule that rejects takes `*` for any text. The pattern `*` alone is everything.
+ * no `..`; in host:port no other host or port; in the input of an MCP tool
+ * no end of a text. A rule that rejects takes `*` for any text. The pattern `*` alone is everything.
  */
 export function matches(
   rule: Pick<Rule, 'operation' | 'pattern' | 'verdict'>,
@@ -27,7 +28,7 @@ export function matches(
   if (operation.startsWith('files.')) {
     return glob(pattern, subject, anything) && !climbs(subject, pattern);
   }
-  return glob(pattern, subject, inNames);
+  return glob(pattern, subject, mcpToolNamed(operation) ? inText : inNames);
 }
 
 const anything = (): boolean => true;
@@ -36,6 +37,9 @@ const anything = (): boolean => true;
 const inWords = (char: string): boolean => !';&|<>()`$\n\r\\{}'.includes(char);
 
 const inNames = (char: string): boolean => !':/?#@\\'.includes(char);
+
+/** Within one text of the JSON that a tool is called with. */
+const inText = (char: string): boolean => !'"\\'.includes(char);
 
 const climbs = (subject: string, pattern: string): boolean =>
   /(^|[/\\])\.\.([/\\]|$)/.test(subject) && !pattern.includes('..');

@@ -1,11 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  isFact,
-  operationNamed,
-  type Event,
-  type NewRule,
-  type RulePreview,
-} from '@belay/protocol';
+import { isFact, isCall, type Event, type NewRule, type RulePreview } from '@belay/protocol';
 import { EventLog } from '../sessions/event-log.js';
 import { subjectOf } from '../sessions/subject.js';
 import { matches, type Match } from './pattern.js';
@@ -52,6 +46,6 @@ function pastCall(event: Event): Match | undefined {
   if (isFact(event, 'egress')) {
     return { operation: 'egress', subject: `${event.args.host}:${event.args.port}` };
   }
-  if (!operationNamed(event.action)) return undefined;
+  if (!isCall(event.action)) return undefined;
   return { operation: event.action, subject: subjectOf(event.action, event.args) };
 }

@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ZodValidationPipe } from 'nestjs-zod';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
+import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -13,6 +14,7 @@ import { DashboardGateway } from './dashboard.gateway.js';
 import { EvaluationsController } from './evaluations.controller.js';
 import { HealthController } from './health.controller.js';
 import { Identity } from './identity.js';
+import { McpController } from './mcp.controller.js';
 import { Metrics } from './metrics.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ServerController } from './server.controller.js';
@@ -25,6 +27,7 @@ import { SettingsController } from './settings.controller.js';
     SessionsModule,
     ApprovalsModule,
     EvaluationsModule,
+    McpModule,
     ModelsModule,
     SandboxesModule,
     SettingsModule,
@@ -33,6 +36,7 @@ import { SettingsController } from './settings.controller.js';
     SessionsController,
     SessionContentsController,
     EvaluationsController,
+    McpController,
     ServerController,
     SettingsController,
     HealthController,

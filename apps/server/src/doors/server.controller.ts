@@ -30,6 +30,7 @@ import { z } from 'zod';
 import { RulePreviews } from '../approvals/rule-preview.js';
 import { RulesStore } from '../approvals/rules.store.js';
 import { Config } from '../config.js';
+import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway, type Trial } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
@@ -56,6 +57,7 @@ export class ServerController {
     private readonly models: ModelGateway,
     private readonly keys: ProviderKeys,
     private readonly sandboxes: SandboxService,
+    private readonly mcp: McpServers,
     private readonly examples: Examples,
     private readonly searches: Search,
     private readonly rules: RulesStore,
@@ -111,7 +113,8 @@ export class ServerController {
 
   @Get('checks')
   async checks(): Promise<Check[]> {
-    return [...(await this.sandboxes.checks()), await diskCheck(this.config.data)];
+    const sandboxes = await this.sandboxes.checks();
+    return [...sandboxes, await diskCheck(this.config.data), ...this.mcp.checks()];
   }
 
   @Get('examples')

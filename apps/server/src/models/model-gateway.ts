@@ -96,6 +96,7 @@ export class ModelGateway {
     try {
       const output = await openModel(model, this.keys.setup).generate(trialRequest, {
         session: 'trial',
+        tools: [],
         signal,
         delta: () => undefined,
         blob: (id) => this.blobs.get(id),
@@ -157,8 +158,10 @@ export class ModelGateway {
     name: string,
     { request, signal }: { request: ModelRequest; signal: AbortSignal },
   ): Promise<ModelReply> {
+    const { mcp: tools } = await this.events.settings(session);
     const output = await this.modelNamed(name).generate(request, {
       session,
+      tools,
       signal,
       delta: (kind, text) => {
         // A summary is for the model: viewers see it as a `compact` event.

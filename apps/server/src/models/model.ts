@@ -1,4 +1,4 @@
-import type { ModelReply, ModelRequest } from '@belay/protocol';
+import type { McpTool, ModelReply, ModelRequest } from '@belay/protocol';
 
 /** One language model behind the gateway. */
 export interface Model {
@@ -11,6 +11,8 @@ export interface Model {
 
 export interface ModelCall {
   session: string;
+  /** Those of the request's operations that are tools of MCP servers. */
+  tools: readonly McpTool[];
   signal: AbortSignal;
   /** Text of the reply as it comes; a failed try may leave some behind. */
   delta(kind: 'text' | 'reasoning', text: string): void;

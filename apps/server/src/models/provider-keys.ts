@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { AppError, providerName, type ProviderName, type ProviderSetup } from '@belay/protocol';
+import { providerName, type ProviderName, type ProviderSetup } from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
+import { PrivateFile } from '../storage/private-file.js';
 
 const saved = z.partialRecord(
   providerName,
@@ -21,12 +20,12 @@ export type ModelSetup = Pick<Config, 'environment' | 'examples' | 'providers'>;
  */
 @Injectable()
 export class ProviderKeys {
-  private readonly file: string;
+  private readonly file: PrivateFile<typeof saved>;
   private saved: Saved;
 
   constructor(private readonly config: Config) {
-    this.file = join(config.data, 'keys.json');
-    this.saved = existsSync(this.file) ? read(this.file) : {};
+    this.file = new PrivateFile(join(config.data, 'keys.json'), saved);
+    this.saved = this.file.read() ?? {};
   }
 
   get setup(): ModelSetup {
@@ -64,30 +63,7 @@ export class ProviderKeys {
       url: change.url === undefined ? before.url : (change.url ?? undefined),
     };
     const next = { ...this.saved, [name]: after };
-    await this.write(next);
+    await this.file.write(next);
     this.saved = next;
-  }
-
-  private async write(next: Saved): Promise<void> {
-    const draft = `${this.file}.new`;
-    try {
-      await writeFile(draft, JSON.stringify(next), { mode: 0o600 });
-      await rename(draft, this.file);
-    } catch (error) {
-      await rm(draft, { force: true });
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new AppError('internal', `The key could not be written to the data folder: ${reason}`);
-    }
-  }
-}
-
-function read(file: string): Saved {
-  try {
-    return saved.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    throw new AppError(
-      'invalid_input',
-      `${file} cannot be read: mend it, or remove it and set the keys again.`,
-    );
   }
 }

@@ -33,6 +33,7 @@ beforeEach(async () => {
     unused,
     unused,
     unused,
+    unused,
     unused as EgressService,
     unused,
   );

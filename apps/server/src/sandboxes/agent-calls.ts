@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Event, type serverCalls } from '@belay/protocol';
+import { AppError, mcpToolNamed, type Event, type serverCalls } from '@belay/protocol';
 import type { CallInput, RopeStream, Servers } from '@belay/rope';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { EgressService } from '../egress/egress.service.js';
+import { McpCalls } from '../mcp/mcp-calls.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { WebSearch } from '../models/web-search.js';
 import { BlobStore } from '../sessions/blob-store.js';
@@ -27,6 +28,7 @@ export class AgentCalls {
     private readonly models: ModelGateway,
     private readonly search: WebSearch,
     private readonly approvals: ApprovalService,
+    private readonly mcp: McpCalls,
     private readonly egress: EgressService,
     private readonly sidecars: Sidecars,
   ) {}
@@ -51,8 +53,13 @@ export class AgentCalls {
       },
       'model.generate': async (request, { signal }) =>
         this.models.generate(await session(), request, { signal }),
-      'approvals.request': async (request, { signal }) =>
-        this.approvals.request(await session(), request, signal),
+      'approvals.request': async (asked, { signal }) => {
+        const mine = await session();
+        const isMcp = mcpToolNamed(asked.operation) !== undefined;
+        const request = isMcp ? await this.mcp.question(mine, asked.id) : asked;
+        return this.approvals.request(mine, request, signal);
+      },
+      'mcp.call': async ({ id }, { signal }) => this.mcp.run(await session(), id, signal),
       'blobs.put': async ({ type, bytes }) => ({ blob: await this.blobs.put(bytes, type) }),
       'blobs.get': async ({ blob }) => {
         const { type, bytes } = await this.blobs.get(blob);

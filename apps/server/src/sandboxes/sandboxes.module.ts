@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EgressModule } from '../egress/egress.module.js';
+import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { AgentCalls } from './agent-calls.js';
 import { SandboxChecks } from './checks.js';
@@ -16,7 +17,7 @@ import { Starter } from './starter.js';
 import { WarmPool } from './warm-pool.js';
 
 @Module({
-  imports: [ApprovalsModule, EgressModule, ModelsModule],
+  imports: [ApprovalsModule, EgressModule, McpModule, ModelsModule],
   providers: [
     AgentCalls,
     ContainerLauncher,

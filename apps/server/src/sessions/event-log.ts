@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   fact,
-  operationNamed,
+  isCall,
   type AgentEvent,
   type Event,
   type NewEvent,
@@ -327,5 +327,5 @@ export class EventLog implements OnApplicationShutdown {
 /** A call that an agent made for a person, or its result; what else it caused is the agent's. */
 function isCallOf(calls: ReadonlySet<string> | undefined, { id, action }: NewEvent): boolean {
   if (id === undefined || !calls?.has(id)) return false;
-  return action === 'result' || operationNamed(action) !== undefined;
+  return action === 'result' || isCall(action);
 }

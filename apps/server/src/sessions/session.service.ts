@@ -14,6 +14,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import type { z } from 'zod';
+import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SettingsStore } from '../settings/settings.store.js';
@@ -42,6 +43,7 @@ export class SessionService {
     private readonly launcher: Launcher,
     private readonly exports: Exports,
     private readonly defaults: SettingsStore,
+    private readonly mcp: McpServers,
   ) {}
 
   /**
@@ -51,9 +53,12 @@ export class SessionService {
   async create(wanted: z.output<typeof newSession>): Promise<SessionSummary> {
     await this.models.check(wanted.model);
     await this.workspaces.check(wanted.workspace);
-    const settings = { ...wanted, ...changedDefaults(await this.defaults.read(), wanted) };
+    const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
+    const defaults = changedDefaults(await this.defaults.read(), wanted);
+    const settings = { ...wanted, ...defaults, mcp: tools };
     const id = newSessionId();
-    await this.log.create(id, settings, { events: [startFact(settings, false)] });
+    const without = missing.map((args) => fact('server', 'mcp', { args, message: args.error }));
+    await this.log.create(id, settings, { events: [startFact(settings, false), ...without] });
     this.launcher.launch(id);
     return this.log.summary(id);
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
@@ -15,7 +16,7 @@ import { SessionService } from './session.service.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 @Module({
-  imports: [ModelsModule, SandboxesModule, SettingsModule],
+  imports: [McpModule, ModelsModule, SandboxesModule, SettingsModule],
   providers: [
     AgentFeed,
     Dispatcher,

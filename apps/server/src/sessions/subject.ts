@@ -1,3 +1,5 @@
+import { mcpSubject, mcpToolNamed } from '@belay/protocol';
+
 type Input = Record<string, unknown>;
 
 /**
@@ -5,6 +7,7 @@ type Input = Record<string, unknown>;
  * but read from the input here, for what is decided must be what runs. Empty where only the agent knows it.
  */
 export function subjectOf(operation: string, input: unknown): string {
+  if (mcpToolNamed(operation)) return mcpSubject(input);
   if (typeof input !== 'object' || input === null) return '';
   const fields = input as Input;
   if (operation === 'terminal.input') {

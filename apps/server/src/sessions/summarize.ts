@@ -2,7 +2,7 @@ import {
   countedActivity,
   isFact,
   noActivity,
-  operationNamed,
+  isCall,
   type Event,
   type SessionSettings,
   type SessionSummary,
@@ -87,7 +87,7 @@ function changes(summary: SessionSummary, event: Event): Partial<SessionSummary>
   if (isFact(event, 'stop') || isFact(event, 'error') || isFact(event, 'limit')) {
     return { current: null, waitingFor: [], ...noQuestion };
   }
-  return operationNamed(event.action) ? afterCall(event) : {};
+  return isCall(event.action) ? afterCall(event) : {};
 }
 
 function afterCall(event: Event): Partial<SessionSummary> {

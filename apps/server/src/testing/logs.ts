@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fact, sessionSettings, type NewSession } from '@belay/protocol';
+import { fact, sessionSettings, type SessionSettingsInput } from '@belay/protocol';
 import { Config } from '../config.js';
 import { EventLog } from '../sessions/event-log.js';
 import { SessionStore } from '../sessions/session.store.js';
@@ -39,7 +39,7 @@ export class TestLogs {
     return this.open();
   }
 
-  async session(id: string, more: Partial<NewSession> = {}): Promise<void> {
+  async session(id: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
     const settings = sessionSettings.parse({ task: 'Mend', model: 'scripted:a.yaml', ...more });
     const message = settings.task;
     await this.log.create(id, settings, {

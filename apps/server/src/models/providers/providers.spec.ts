@@ -1,4 +1,4 @@
-import { AppError, type Message } from '@belay/protocol';
+import { AppError, toolName, type Message } from '@belay/protocol';
 import { TestGateway, turn } from '../testing/gateway.js';
 import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
 import { wires, type Wire } from '../testing/wire.js';
@@ -102,6 +102,26 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
     if (name === 'google') expect(sent).toContain('"thoughtSignature":"signed-1"');
     if (name === 'openai') expect(sent).toContain('"encrypted_content":"sealed-1"');
     if (name === 'openai-compatible') expect(sent).toContain('"reasoning_content":"Hm."');
+  });
+
+  it('offers tools of MCP servers as their servers describe them, and knows their calls', async () => {
+    const tool = {
+      server: 'tools',
+      name: 'odd.name',
+      description: 'Of another house.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+    };
+    const name = toolName('mcp.tools.odd.name');
+    await test.logs.session('with-tools', { model: wire.model, mcp: [tool] });
+    const call = { id: 'call_1', name, input: '{"text":"hi"}' };
+    server.answer(streaming(wire.reply({ text: '', calls: [call] })));
+    const request = { ...turn(), operations: ['files.read', 'mcp.tools.odd.name'] };
+    const signal = new AbortController().signal;
+    const reply = await test.gateway.generate('with-tools', request, { signal });
+    expect(reply.calls).toMatchObject([{ operation: 'mcp.tools.odd.name', input: { text: 'hi' } }]);
+    const sent = JSON.stringify(server.requests[0]?.body);
+    expect(sent).toContain('Of another house.');
+    expect(sent).toContain(`"${name}"`);
   });
 
   it('offers the operations as tools with their schemas', async () => {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { AppError, modelTool, operationNamed, type ModelTool } from '@belay/protocol';
+import type { ModelTool } from '@belay/protocol';
 import type { Model } from '../model.js';
+import { offeredTool } from '../offered-tool.js';
 import type { ProviderOptions } from '../model-name.js';
 import { failureOf } from './failures.js';
 import { toPrompt } from './prompt.js';
@@ -14,12 +15,12 @@ export function sdkModel(
 ): Model {
   return {
     async generate(request, call) {
-      const tools = request.operations.map(offered);
-      const names = new Map(tools.map(({ tool, operation }) => [tool.name, operation]));
+      const tools = request.operations.map((operation) => offeredTool(operation, call));
+      const names = new Map(tools.map((tool, index) => [tool.name, request.operations[index]]));
       try {
         const { stream } = await provider.model.doStream({
           prompt: await toPrompt(request.messages, provider, call.blob),
-          ...(tools.length > 0 && { tools: tools.map(({ tool }) => functionTool(tool)) }),
+          ...(tools.length > 0 && { tools: tools.map(functionTool) }),
           ...(settings.options.reasoning && { reasoning: settings.options.reasoning }),
           ...(provider.options && { providerOptions: provider.options(call.session) }),
           abortSignal: call.signal,
@@ -45,20 +46,6 @@ async function read(
     signal.throwIfAborted();
     reply.add(part);
   }
-}
-
-const toolsByOperation = new Map<string, { tool: ModelTool; operation: string }>();
-
-function offered(operation: string): { tool: ModelTool; operation: string } {
-  const made = toolsByOperation.get(operation);
-  if (made) return made;
-  const definition = operationNamed(operation);
-  if (!definition) {
-    throw new AppError('invalid_input', `There is no operation ${operation} to offer to a model.`);
-  }
-  const tool = { tool: modelTool(definition), operation };
-  toolsByOperation.set(operation, tool);
-  return tool;
 }
 
 const functionTool = (tool: ModelTool): LanguageModelV4FunctionTool => ({

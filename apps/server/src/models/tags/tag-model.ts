@@ -1,20 +1,25 @@
-import { modelTool, operationNamed, type Message, type OperationCall } from '@belay/protocol';
+import type { Message, ModelTool, OperationCall } from '@belay/protocol';
 import { z } from 'zod';
 import type { Model, ModelOutput } from '../model.js';
+import { offeredTool } from '../offered-tool.js';
 import { readTags, type Tag } from './tag-parser.js';
-import { instructions, writtenCall, writtenResults } from './tag-prompt.js';
+import { instructions, writtenCall, writtenResults, type OfferedTool } from './tag-prompt.js';
 import { TagFilter } from './tag-filter.js';
 
 /** A model without tool calling: it is told of the operations in words and calls them by tags in its text. */
 export function tagModel(inner: Model): Model {
   return {
     async generate(request, call) {
-      const offered = new Set(request.operations);
+      const tools = request.operations.map((operation) => ({
+        operation,
+        tool: offeredTool(operation, call),
+      }));
+      const offered = new Map(tools.map(({ operation, tool }) => [operation, tool]));
       const filter = new TagFilter((name) => offered.has(name));
       const output = await inner.generate(
         {
           ...request,
-          messages: asText(request.messages, request.operations),
+          messages: asText(request.messages, tools),
           operations: [],
         },
         {
@@ -38,24 +43,23 @@ const opaqueTags = z.object({
   inner: z.record(z.string(), z.unknown()).optional(),
 });
 
-function withCalls(output: ModelOutput, offered: ReadonlySet<string>): ModelOutput {
+function withCalls(output: ModelOutput, offered: ReadonlyMap<string, ModelTool>): ModelOutput {
   const { text, tags } = readTags(output.text, (name) => offered.has(name));
   if (tags.length === 0) return output;
-  const calls = tags.map((tag) => callOf(tag));
+  const calls = tags.map((tag) => callOf(tag, offered.get(tag.name)));
   const opaque = { tags: output.text, ...(output.opaque && { inner: output.opaque }) };
   const finish = output.finish === 'stop' || output.finish === 'other' ? 'calls' : output.finish;
   return { ...output, text: text.trim(), calls, finish, opaque };
 }
 
-function callOf(tag: Tag): OperationCall {
+function callOf(tag: Tag, tool: ModelTool | undefined): OperationCall {
   const id = `tag_${crypto.randomUUID()}`;
   const known = { id, operation: tag.name };
   if (tag.invalid !== undefined) {
     return { ...known, input: tag.source, invalid: `The tag cannot be read: ${tag.invalid}.` };
   }
-  const definition = operationNamed(tag.name);
-  const order = definition ? Object.keys(propertiesOf(modelTool(definition).parameters)) : [];
-  if (definition && tag.values.length > order.length) {
+  const order = tool ? Object.keys(propertiesOf(tool.parameters)) : [];
+  if (tool && tag.values.length > order.length) {
     const invalid = `${tag.name} takes ${order.length} values at most: ${order.join(', ')}.`;
     return { ...known, input: tag.source, invalid };
   }
@@ -63,8 +67,8 @@ function callOf(tag: Tag): OperationCall {
   return { ...known, input: { ...Object.fromEntries(positional), ...tag.keyed } };
 }
 
-function asText(messages: Message[], operations: string[]): Message[] {
-  const told = operations.length > 0 ? instructions(operations) : '';
+function asText(messages: Message[], tools: readonly OfferedTool[]): Message[] {
+  const told = tools.length > 0 ? instructions(tools) : '';
   const first = messages.findIndex(({ role }) => role === 'system');
   const written = messages.map((message, index): Message => {
     if (index === first && told) return { role: 'system', text: `${textOf(message)}\n\n${told}` };

@@ -1,8 +1,14 @@
-import { modelTool, operationNamed, type Message, type OperationCall } from '@belay/protocol';
+import type { Message, ModelTool, OperationCall } from '@belay/protocol';
 import { z } from 'zod';
 
+/** A tool under the name that it has here. */
+export interface OfferedTool {
+  operation: string;
+  tool: ModelTool;
+}
+
 /** What a model without tool calling is told of the operations. */
-export function instructions(operations: string[]): string {
+export function instructions(tools: readonly OfferedTool[]): string {
   return `# Operations
 
 You act by writing tags into your reply. A tag calls an operation; its result comes in the next message.
@@ -14,7 +20,7 @@ You act by writing tags into your reply. A tag calls an operation; its result co
 - For text of several lines write """text""": nothing in it needs escaping.
 - Several tags in one reply run in their order.
 
-${operations.map(described).join('\n\n')}`;
+${tools.map(described).join('\n\n')}`;
 }
 
 /** A call that another model made, as this one would have written it. */
@@ -40,15 +46,12 @@ const parameterSchema = z.object({
   required: z.array(z.string()).catch([]),
 });
 
-function described(name: string): string {
-  const operation = operationNamed(name);
-  if (!operation) return `## ${name}`;
-  const tool = modelTool(operation);
+function described({ operation, tool }: OfferedTool): string {
   const { properties, required } = parameterSchema.parse(tool.parameters);
   const lines = Object.entries(properties).map(([key, { description, ...schema }]) => {
     const need = required.includes(key) ? 'required' : 'optional';
     const words = description ? ` ${description}` : '';
     return `- ${key} (${need}): ${JSON.stringify(schema)}${words}`;
   });
-  return [`## ${name}`, tool.description, ...lines].join('\n');
+  return [`## ${operation}`, tool.description, ...lines].join('\n');
 }

@@ -1,4 +1,4 @@
-import type { Event, Message, ModelRequest, NewSession } from '@belay/protocol';
+import type { Event, Message, ModelRequest, SessionSettingsInput } from '@belay/protocol';
 import { BlobStore } from '../../sessions/blob-store.js';
 import { Live } from '../../sessions/live.js';
 import { TestLogs } from '../../testing/logs.js';
@@ -34,7 +34,7 @@ export class TestGateway {
   }
 
   /** Begins session `s`. */
-  session(model: string, more: Partial<NewSession> = {}): Promise<void> {
+  session(model: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
     return this.logs.session('s', { model, ...more });
   }
 

@@ -1,0 +1,78 @@
+import {
+  AppError,
+  mcpServerName,
+  type McpServer,
+  type mcpServerChange,
+  type McpTransport,
+} from '@belay/protocol';
+import { z } from 'zod';
+
+const secrets = z.record(z.string(), z.string());
+
+/** How an MCP server is reached, with its secrets. */
+export const savedTransport = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('http'), url: z.string(), headers: secrets }),
+  z.object({
+    type: z.literal('stdio'),
+    command: z.string(),
+    args: z.array(z.string()),
+    env: secrets,
+  }),
+]);
+export type SavedTransport = z.infer<typeof savedTransport>;
+
+/** An MCP server as it is stored. */
+export const mcpConfig = z.object({
+  name: mcpServerName,
+  transport: savedTransport,
+  enabled: z.boolean(),
+  tools: z.array(z.string()).nullable(),
+});
+export type McpConfig = z.infer<typeof mcpConfig>;
+
+/** The change over what is there. Throws `invalid_input` for a secret that is to be kept and was never saved. */
+export function changedConfig(
+  before: McpConfig,
+  { transport, enabled, tools }: z.output<typeof mcpServerChange>,
+): McpConfig {
+  return {
+    name: before.name,
+    transport: transport ? withSecrets(transport, before.transport) : before.transport,
+    enabled: enabled ?? before.enabled,
+    tools: tools === undefined ? before.tools : tools,
+  };
+}
+
+/** A transport with every secret that was left as it is. */
+export function withSecrets(wanted: McpTransport, saved: SavedTransport | null): SavedTransport {
+  if (wanted.type === 'http') {
+    return {
+      ...wanted,
+      headers: kept(wanted.headers, saved?.type === 'http' ? saved.headers : {}),
+    };
+  }
+  return { ...wanted, env: kept(wanted.env, saved?.type === 'stdio' ? saved.env : {}) };
+}
+
+function kept(
+  wanted: Record<string, string | null>,
+  saved: Record<string, string>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(wanted).map(([name, value]) => {
+      const secret = value ?? saved[name];
+      if (secret === undefined) throw new AppError('invalid_input', `${name} has no value yet.`);
+      return [name, secret];
+    }),
+  );
+}
+
+/** What a door shows of a transport: of its secrets only the names. */
+export function shownTransport(transport: SavedTransport): McpServer['transport'] {
+  return transport.type === 'http'
+    ? { ...transport, headers: Object.keys(transport.headers) }
+    : { ...transport, env: Object.keys(transport.env) };
+}
+
+export const secretsOf = (transport: SavedTransport): string[] =>
+  Object.values(transport.type === 'http' ? transport.headers : transport.env);

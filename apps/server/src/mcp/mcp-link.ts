@@ -1,0 +1,149 @@
+import { AppError, type McpServer } from '@belay/protocol';
+import { secretsOf, type McpConfig } from './mcp-config.js';
+import {
+  connectMcp,
+  McpFailure,
+  type CallToolResult,
+  type McpConnection,
+  type Tool,
+} from './mcp.client.js';
+
+/** Milliseconds before the first new try; it doubles up to the last. */
+const firstPause = 1_000;
+const longestPause = 60_000;
+
+const codes = {
+  refused: 'unavailable',
+  unreachable: 'unavailable',
+  gone: 'unavailable',
+  closed: 'unavailable',
+  timeout: 'timeout',
+  failed: 'tool_failed',
+} as const;
+
+/** Keeps one MCP server connected, and knows its tools. */
+export class McpLink {
+  state: McpServer['state'] = 'connecting';
+  /** Why it is not connected, in one sentence. */
+  error: string | null = null;
+  /** As it said last; kept while it is away. */
+  tools: readonly Tool[] = [];
+  private connection: Promise<McpConnection> | undefined;
+  private failures = 0;
+  private retry: NodeJS.Timeout | undefined;
+  /** The connection that is of use now. */
+  private current: McpConnection | undefined;
+  private readonly ending = new AbortController();
+
+  constructor(
+    private readonly config: McpConfig,
+    private readonly fetch: typeof globalThis.fetch,
+  ) {}
+
+  /** Resolves when it is connected and its tools are known. Throws `unavailable` or `timeout` with a sentence. */
+  async connect(): Promise<void> {
+    await this.connected();
+  }
+
+  /** Throws `unavailable`, `timeout`, `tool_failed`; when `signal` aborts, its reason. */
+  async call(
+    tool: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    const once = async () => (await this.connected()).call(tool, input, signal);
+    try {
+      return await once().catch(async (error: unknown) => {
+        // It was started anew and does not know this connection: the call was not begun.
+        if (!(error instanceof McpFailure && error.kind === 'gone')) throw error;
+        await this.drop();
+        return once();
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.told(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.ending.abort(new McpFailure('closed', 'was turned off.'));
+    clearTimeout(this.retry);
+    await this.drop();
+  }
+
+  private connected(): Promise<McpConnection> {
+    const { signal } = this.ending;
+    if (signal.aborted) return Promise.reject(this.told(signal.reason));
+    return (this.connection ??= this.open());
+  }
+
+  private async open(): Promise<McpConnection> {
+    clearTimeout(this.retry);
+    let connection: McpConnection | undefined;
+    try {
+      connection = await connectMcp({
+        transport: this.config.transport,
+        fetch: this.fetch,
+        signal: this.ending.signal,
+        onToolsChanged: () => void this.listAnew(connection),
+        onClosed: () => this.lost(connection),
+      });
+      this.tools = await connection.tools();
+      this.current = connection;
+      this.state = 'connected';
+      this.error = null;
+      this.failures = 0;
+      return connection;
+    } catch (error) {
+      this.fail(error);
+      await connection?.close().catch(() => undefined);
+      throw this.told(error);
+    }
+  }
+
+  /** The new list is for sessions to come. */
+  private async listAnew(connection: McpConnection | undefined): Promise<void> {
+    try {
+      if (connection) this.tools = await connection.tools();
+    } catch (error) {
+      this.error = this.told(error).message;
+    }
+  }
+
+  private lost(connection: McpConnection | undefined): void {
+    // One that is being opened, or was dropped, is not what is in use.
+    if (!connection || connection !== this.current) return;
+    this.fail(new McpFailure('closed', 'ended the connection.'));
+  }
+
+  private fail(error: unknown): void {
+    this.connection = undefined;
+    this.current = undefined;
+    this.state = 'failed';
+    this.error = this.told(error).message;
+    if (this.ending.signal.aborted) return;
+    const pause = Math.min(longestPause, firstPause * 2 ** this.failures);
+    this.failures += 1;
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => void this.connect().catch(() => undefined), pause).unref();
+  }
+
+  private async drop(): Promise<void> {
+    const connection = this.connection;
+    this.connection = undefined;
+    this.current = undefined;
+    await connection?.then((open) => open.close()).catch(() => undefined);
+  }
+
+  /** In the platform's words, and without what was given to it in confidence. */
+  private told(error: unknown): AppError {
+    if (error instanceof AppError) return error;
+    const { kind, message } =
+      error instanceof McpFailure ? error : new McpFailure('failed', `failed: ${String(error)}`);
+    let sentence = `The MCP server ${this.config.name} ${message}`;
+    for (const secret of secretsOf(this.config.transport)) {
+      if (secret.length >= 4) sentence = sentence.replaceAll(secret, '…');
+    }
+    return new AppError(codes[kind], sentence);
+  }
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AppError, type McpOutput } from '@belay/protocol';
+import type { CallToolResult } from './mcp.client.js';
+
+/** Characters of a result that the model is shown; the rest is kept beside the log. */
+const most = 30_000;
+
+type Content = CallToolResult['content'][number];
+type PutBlob = (bytes: Uint8Array, type: string) => Promise<string>;
+
+/** What a model is told of a result. Throws `tool_failed` when the tool says that it failed. */
+export async function outputOf(result: CallToolResult, putBlob: PutBlob): Promise<McpOutput> {
+  const texts = await Promise.all(result.content.map((part) => textOf(part, putBlob)));
+  const text = texts.filter(Boolean).join('\n');
+  if (result.isError) {
+    throw new AppError('tool_failed', cut(text) || 'The tool failed and does not say why.');
+  }
+  const images = await imagesIn(result.content, putBlob);
+  const shown = { ...(images.length > 0 && { images }) };
+  const structuredContent = tellsMore(result.structuredContent, text);
+  const whole = structuredContent
+    ? [text, JSON.stringify(structuredContent, null, 2)].filter(Boolean).join('\n')
+    : text;
+  if (whole.length <= most)
+    return { text, ...(structuredContent && { structuredContent }), ...shown };
+  const full = await putBlob(Buffer.from(whole), 'text/plain');
+  return { text: cut(whole), omittedCharacters: whole.length - most, full, ...shown };
+}
+
+/** Servers repeat structured content as text, for clients that do not read it. */
+function tellsMore(
+  structured: CallToolResult['structuredContent'],
+  text: string,
+): CallToolResult['structuredContent'] {
+  if (!structured) return undefined;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), structured) ? undefined : structured;
+  } catch {
+    return structured;
+  }
+}
+
+async function textOf(part: Content, putBlob: PutBlob): Promise<string> {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'resource_link':
+      return `[${part.title ?? part.name}: ${part.uri}]`;
+    case 'resource': {
+      if ('text' in part.resource) return part.resource.text;
+      if (isImage(part.resource.mimeType)) return '';
+      const bytes = Buffer.from(part.resource.blob, 'base64');
+      const type = part.resource.mimeType ?? 'application/octet-stream';
+      return `[${part.resource.uri}: ${bytes.length} bytes of ${type}, kept as ${await putBlob(bytes, type)}]`;
+    }
+    case 'audio':
+      return `[audio of ${part.mimeType}, which cannot be shown here]`;
+    default:
+      return '';
+  }
+}
+
+async function imagesIn(content: readonly Content[], putBlob: PutBlob): Promise<string[]> {
+  const pictures = content.flatMap((part) => {
+    if (part.type === 'image') return { data: part.data, type: part.mimeType };
+    if (part.type !== 'resource' || !('blob' in part.resource)) return [];
+    const { blob, mimeType = '' } = part.resource;
+    return isImage(mimeType) ? { data: blob, type: mimeType } : [];
+  });
+  return Promise.all(pictures.map(({ data, type }) => putBlob(Buffer.from(data, 'base64'), type)));
+}
+
+/** Those that providers and browsers read. */
+const isImage = (type = ''): boolean => /^image\/(png|jpeg|gif|webp)$/.test(type);
+
+/** The beginning and the end. */
+function cut(text: string): string {
+  if (text.length <= most) return text;
+  const half = most / 2;
+  const left = text.length - most;
+  return `${text.slice(0, half)}\n… ${left} characters left out …\n${text.slice(-half)}`;
+}

@@ -1,0 +1,26 @@
+import {
+  AppError,
+  mcpModelTool,
+  mcpOperationName,
+  modelTool,
+  operationNamed,
+  type ModelTool,
+} from '@belay/protocol';
+import type { ModelCall } from './model.js';
+
+const known = new Map<string, ModelTool>();
+
+/** An operation, or a tool of an MCP server, in the form in which a model is offered it. Throws `invalid_input`. */
+export function offeredTool(operation: string, { tools }: Pick<ModelCall, 'tools'>): ModelTool {
+  const made = known.get(operation);
+  if (made) return made;
+  const definition = operationNamed(operation);
+  if (definition) {
+    const tool = modelTool(definition);
+    known.set(operation, tool);
+    return tool;
+  }
+  const tool = tools.find((one) => mcpOperationName(one) === operation);
+  if (tool) return mcpModelTool(tool);
+  throw new AppError('invalid_input', `There is no operation ${operation} to offer to a model.`);
+}

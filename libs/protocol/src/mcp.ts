@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { blobId } from './models.js';
+
+/** Stands in the names of its tools, which providers hold to 64 characters: hence short, and without `_`. */
+export const mcpServerName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,23}$/, 'small letters, digits and -, at most 24');
+
+/** A tool of an MCP server as a session was given it: what the model is offered never changes under it. */
+export const mcpTool = z.object({
+  server: mcpServerName,
+  name: z.string().min(1).max(200),
+  title: z.string().optional(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema, as the server gave it.'),
+});
+export type McpTool = z.infer<typeof mcpTool>;
+
+/** What a call of a tool came to. */
+export const mcpOutput = z.object({
+  text: z.string(),
+  structuredContent: z.record(z.string(), z.unknown()).optional(),
+  images: z.array(blobId).optional(),
+  omittedCharacters: z.int().positive().optional(),
+  full: blobId.optional().describe('The whole text, when it was shortened.'),
+});
+export type McpOutput = z.infer<typeof mcpOutput>;
+
+/** Values of headers and variables are written and never read; null keeps the one that is saved. */
+const secrets = z.record(z.string().min(1).max(200), z.string().max(10_000).nullable());
+
+export const mcpTransport = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('http'),
+    url: z.url({ protocol: /^https?$/ }).refine((url) => !/^https?:\/\/[^/]*@/.test(url), {
+      message: 'put names and passwords into a header',
+    }),
+    headers: secrets.default({}),
+  }),
+  z.object({
+    type: z.literal('stdio'),
+    command: z.string().trim().min(1).max(2_000),
+    args: z.array(z.string()).default([]),
+    env: secrets.default({}),
+  }),
+]);
+export type McpTransport = z.infer<typeof mcpTransport>;
+
+const settings = {
+  transport: mcpTransport,
+  enabled: z.boolean(),
+  tools: z
+    .array(z.string())
+    .nullable()
+    .describe('Names of the tools offered; null is all of them.'),
+};
+
+export const newMcpServer = z.object({
+  name: mcpServerName,
+  transport: settings.transport,
+  enabled: settings.enabled.default(true),
+  tools: settings.tools.default(null),
+});
+export type NewMcpServer = z.input<typeof newMcpServer>;
+
+/** What is left out stays as it is. */
+export const mcpServerChange = z.object(settings).partial();
+export type McpServerChange = z.input<typeof mcpServerChange>;
+
+/** An MCP server as people see it: of its secrets only the names. */
+export interface McpServer {
+  name: string;
+  transport:
+    | { type: 'http'; url: string; headers: string[] }
+    | { type: 'stdio'; command: string; args: string[]; env: string[] };
+  enabled: boolean;
+  tools: string[] | null;
+  state: 'off' | 'connecting' | 'connected' | 'failed';
+  /** Why it failed, in one sentence. */
+  error: string | null;
+  /** The tools that it has, chosen or not. */
+  offered: { name: string; title: string; description: string; readOnly: boolean }[];
+}

@@ -1,0 +1,109 @@
+/**
+ * An MCP server for tests, made with the SDK's server side: over standard input and output, or over streamable HTTP
+ * with `http [port]`, where it prints the port that it listens on. `MCP_TOKEN` closes the HTTP side.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { z } from 'zod';
+
+const onePixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/** How often each tool was called, and which calls were cancelled. */
+const counts = new Map();
+const cancelled = [];
+
+function toolServer(headers = {}) {
+  const server = new McpServer({ name: 'tools for tests', version: '1.0.0' });
+  const text = (value) => ({ content: [{ type: 'text', text: value }] });
+  const tool = (name, config, run) =>
+    server.registerTool(name, config, (...given) => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return run(...given);
+    });
+  tool(
+    'echo',
+    {
+      title: 'Echo',
+      description: 'Says it again.',
+      inputSchema: { text: z.string().describe('What to say.') },
+      annotations: { readOnlyHint: true },
+    },
+    ({ text: said }) => text(`you said ${said}`),
+  );
+  tool('picture', { description: 'One red pixel.' }, () => ({
+    content: [
+      { type: 'text', text: 'Here it is:' },
+      { type: 'image', data: onePixel, mimeType: 'image/png' },
+    ],
+  }));
+  tool('fail', { description: 'Fails.' }, () => ({
+    ...text('the disk is on fire'),
+    isError: true,
+  }));
+  tool('long', { description: 'Much.', inputSchema: { length: z.number() } }, ({ length }) =>
+    text('x'.repeat(length)),
+  );
+  tool('weather', { description: 'Structured.', outputSchema: { degrees: z.number() } }, () => ({
+    ...text('mild'),
+    structuredContent: { degrees: 21 },
+  }));
+  tool('slow', { description: 'Never ends.' }, ({ signal }) => {
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        cancelled.push('slow');
+        resolve(text('cancelled'));
+      });
+    });
+  });
+  tool('seen', { description: 'What was called.' }, () =>
+    text(JSON.stringify({ counts: Object.fromEntries(counts), cancelled })),
+  );
+  tool('secret', { description: 'What it was given in confidence.' }, () =>
+    text(`${process.env['MCP_SECRET'] ?? 'none'} ${headers['x-secret'] ?? 'none'}`),
+  );
+  tool('environment', { description: 'Names of its variables.' }, () =>
+    text(Object.keys(process.env).toSorted().join(' ')),
+  );
+  tool('odd.name', { description: 'A name that no provider takes.' }, () => text('odd'));
+  tool('grow', { description: 'Adds a tool.' }, () => {
+    tool('grown', { description: 'New.' }, () => text('new'));
+    return text('grown');
+  });
+  tool('exit', { description: 'Ends the server.' }, () => {
+    process.stderr.write('out of cheese\n');
+    process.exit(3);
+  });
+  return server;
+}
+
+function serveHttp(port) {
+  const transports = new Map();
+  const answer = async (request, response) => {
+    const token = process.env['MCP_TOKEN'];
+    if (token && request.headers.authorization !== `Bearer ${token}`) {
+      return response.writeHead(401).end();
+    }
+    if (request.url !== '/mcp') return response.writeHead(404).end();
+    const known = request.headers['mcp-session-id'];
+    if (known) {
+      const transport = transports.get(known);
+      if (!transport) return response.writeHead(404).end();
+      return transport.handleRequest(request, response);
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void transports.set(id, transport),
+    });
+    await toolServer(request.headers).connect(transport);
+    return transport.handleRequest(request, response);
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(port, '127.0.0.1', () => console.log(server.address().port));
+}
+
+if (process.argv[2] === 'http') serveHttp(Number(process.argv[3] ?? 0));
+else await toolServer().connect(new StdioServerTransport());
