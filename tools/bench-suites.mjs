@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-// npm run bench:suites -- --data FOLDER [FAMILY…]: runs whole suites with the reference solutions and with nothing,
-// and compares each verdict with FOLDER/verified.tsv.
+// npm run bench:suites -- --data FOLDER [--out FOLDER] [--repos FOLDER] [FAMILY…]: runs whole suites with the reference
+// solutions and with nothing, and compares each verdict with FOLDER/verified.tsv. With --out it keeps the runs, and the
+// same command goes on with those that were interrupted.
 const families = {
   humaneval: { suite: 'human-eval', path: 'humaneval/HumanEval.jsonl.gz' },
   mbpp: { suite: 'mbpp', path: 'mbpp' },
@@ -16,35 +17,71 @@ const families = {
   'terminal-bench-v1': { suite: 'terminal-bench', path: 'terminal-bench-v1' },
   harbor: { suite: 'harbor', path: 'harbor' },
   'swebench/humanevalfix-js': { suite: 'swe-bench', path: 'swebench/humanevalfix-js.jsonl' },
+  'swebench/multimodal-js': {
+    suite: 'swe-bench',
+    path: 'swebench/multimodal-js.jsonl',
+    needs: 'repos',
+  },
+};
+
+/** Answers made elsewhere whose score is known. */
+const fixtures = {
+  'pass-at-k': {
+    suite: 'human-eval',
+    path: 'humaneval/passk_problems.jsonl',
+    answers: 'humaneval/passk_samples.jsonl',
+    expected: 'humaneval/passk_expected.json',
+    found: (out) => readJson(join(out, 'summary.json')).passAt,
+  },
+  'mixed-predictions': {
+    suite: 'swe-bench',
+    path: 'swebench/humanevalfix-js.jsonl',
+    answers: 'swebench/predictions.mixed.jsonl',
+    expected: 'swebench/fixture-model.mixed.expected.json',
+    found: (out) => readJson(join(out, 'native/fixture-model.belay.json')),
+  },
 };
 
 const words = { pass: true, resolved: true, 1: true, fail: false, unresolved: false, 0: false };
 
 await runCommand(async () => {
   const { values, positionals } = parseArgs({
-    options: { data: { type: 'string' } },
+    options: { data: { type: 'string' }, out: { type: 'string' }, repos: { type: 'string' } },
     allowPositionals: true,
   });
   if (!values.data || !existsSync(join(values.data, 'verified.tsv')))
     throw new Instruction('Name a folder with verified.tsv: npm run bench:suites -- --data FOLDER');
   const environment = await prepareMachine({ tests: true });
   const data = resolve(values.data);
-  const rows = readRows(join(data, 'verified.tsv'));
-  let different = 0;
-  for (const [family, { suite, path }] of Object.entries(families)) {
-    if (positionals.length > 0 && !positionals.includes(family)) continue;
-    const own = rows.filter((row) => row.family === family || row.family.startsWith(`${family}/`));
-    const verdicts = {};
-    const seconds = {};
-    for (const agent of ['oracle', 'nop']) {
-      const begun = performance.now();
-      verdicts[agent] = await evaluate({ suite, agent, data: join(data, path) }, environment);
-      seconds[agent] = ((performance.now() - begun) / 1000).toFixed(0);
+  const out = resolve(values.out ?? mkdtempSync(join(tmpdir(), 'belay-suites-')));
+  const wanted = ([name]) => positionals.length === 0 || positionals.includes(name);
+  try {
+    const run = (name, agent, { suite, path }) =>
+      evaluate({ suite, agent, data: join(data, path), out: join(out, name) }, values, environment);
+    const rows = readRows(join(data, 'verified.tsv'));
+    let different = 0;
+    for (const [family, what] of Object.entries(families).filter(wanted)) {
+      if (what.needs && !values[what.needs]) {
+        console.log(`${family}: left out, it needs --${what.needs}`);
+        continue;
+      }
+      const own = rows.filter(
+        (row) => row.family === family || row.family.startsWith(`${family}/`),
+      );
+      const verdicts = {};
+      for (const agent of ['oracle', 'nop'])
+        verdicts[agent] = await run(`${family.replace('/', '-')}-${agent}`, agent, what);
+      different += compare(family, own, verdicts);
     }
-    different += compare(family, own, { verdicts, seconds });
+    for (const [name, what] of Object.entries(fixtures).filter(wanted)) {
+      await run(name, `predictions:${join(data, what.answers)}`, what);
+      different += compareFixture(name, what, { data, out: join(out, name) });
+    }
+    console.log(different === 0 ? '\nEvery verdict is as verified.' : `\n${different} differ.`);
+    return different === 0 ? 0 : 1;
+  } finally {
+    if (!values.out) rmSync(out, { recursive: true, force: true });
   }
-  console.log(different === 0 ? '\nEvery verdict is as verified.' : `\n${different} differ.`);
-  return different === 0 ? 0 : 1;
 });
 
 function readRows(path) {
@@ -56,34 +93,42 @@ function readRows(path) {
 }
 
 /** Verdicts by task, from a run of the command line that users have. */
-async function evaluate({ suite, agent, data }, environment) {
-  const out = mkdtempSync(join(tmpdir(), 'belay-suites-'));
-  try {
-    const belay = join(root, 'apps/cli/bin/belay.mjs');
-    const args = ['eval', 'run', suite, '--agent', agent, '--data', data, '--out', out];
-    await new Promise((done, failed) => {
-      const child = spawn(productNode(), [belay, ...args], {
-        stdio: ['ignore', 'ignore', process.stderr.isTTY ? 'inherit' : 'ignore'],
-        env: productEnvironment(environment),
-      });
-      child.on('error', failed);
-      child.on('exit', done);
+async function evaluate({ suite, agent, data, out }, { repos }, environment) {
+  const belay = join(root, 'apps/cli/bin/belay.mjs');
+  const begun = performance.now();
+  const args = existsSync(join(out, 'run.json'))
+    ? ['resume', out]
+    : ['run', suite, '--agent', agent, '--data', data, '--out', out];
+  if (args[0] === 'run' && repos) args.push('--repos', resolve(repos));
+  const code = await new Promise((done, failed) => {
+    const child = spawn(productNode(), [belay, 'eval', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: productEnvironment(environment),
     });
-    const results = join(out, 'results.jsonl');
-    const lines = existsSync(results) ? readFileSync(results, 'utf8').split('\n') : [];
-    return new Map(
-      lines
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-        .map(({ task, verdict }) => [task, verdict]),
-    );
-  } finally {
-    rmSync(out, { recursive: true, force: true });
-  }
+    child.on('error', failed);
+    child.on('exit', done);
+  });
+  const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+  if (code !== 0) throw new Instruction(`${suite} with ${agent} ended with code ${code}.`);
+  const lines = readFileSync(join(out, 'results.jsonl'), 'utf8').split('\n').filter(Boolean);
+  const trials = lines.map((line) => JSON.parse(line));
+  return { seconds, of: new Map(trials.map(({ task, verdict }) => [task, verdict])) };
+}
+
+function compareFixture(name, { expected, found }, { data, out }) {
+  const wanted = readJson(join(data, expected));
+  const given = found(out);
+  const wrong = Object.keys(given).filter((key) => !isDeepStrictEqual(given[key], wanted[key]));
+  console.log(`${name}: ${wrong.length === 0 ? 'as expected' : `${wrong.join(', ')} differ`}`);
+  return wrong.length;
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 /** Prints what differs; answers with how many. A row for all tasks counts each of them. */
-function compare(family, rows, { verdicts, seconds }) {
+function compare(family, rows, verdicts) {
   let checked = 0;
   const different = [];
   for (const row of rows) {
@@ -93,7 +138,7 @@ function compare(family, rows, { verdicts, seconds }) {
       .join('/');
     for (const agent of ['oracle', 'nop']) {
       if (row[agent] === undefined) continue;
-      const found = count > 0 ? [...verdicts[agent]] : [[name, verdicts[agent].get(name)]];
+      const found = count > 0 ? [...verdicts[agent].of] : [[name, verdicts[agent].of.get(name)]];
       checked += count || 1;
       if (count > 0 && found.length !== count)
         different.push(`${agent} has ${found.length} verdicts of ${count}`);
@@ -102,7 +147,7 @@ function compare(family, rows, { verdicts, seconds }) {
           different.push(`${agent} ${task}: ${verdict?.outcome} ${verdict?.detail ?? ''}`);
     }
   }
-  const took = `oracle ${seconds.oracle} s, nop ${seconds.nop} s`;
+  const took = `oracle ${verdicts.oracle.seconds} s, nop ${verdicts.nop.seconds} s`;
   console.log(
     `${family}: ${checked - different.length} of ${checked} verdicts as verified; ${took}`,
   );

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BelayServer, run, script } from '@belay/testkit';
 import { Engine } from './engine/engine.js';
@@ -7,6 +7,7 @@ import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './ev
 import type { Trial } from './model.js';
 import type { Validity } from './preflight.js';
 import { readTrials } from './results/journal.js';
+import { pythonLines } from './results/native/python-json.js';
 import { doubling, polyglotData, temporary, write } from './testing/fixtures.js';
 
 const { folder, remove } = temporary();
@@ -60,7 +61,7 @@ it('a run that was cut off goes on to the same report', async () => {
   expect(readTrials(results).trials.slice(0, before.length)).toEqual(before);
   const native = (out: string) => readFileSync(join(folder, out, 'native/samples.jsonl'), 'utf8');
   expect(native('cut')).toBe(native('whole'));
-  expect(native('whole')).toBe(jsonl(samples));
+  expect(native('whole')).toBe(pythonLines(samples));
   expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0 %');
 });
 
@@ -208,7 +209,11 @@ describe('a model', () => {
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
     const record = readFileSync(join(out, 'trials/python__twice.1/trajectory.json'), 'utf8');
     expect(record).toMatch(/"function_name": "terminal.run"/);
-    expect(existsSync(join(out, 'native/python/twice/.aider.results.json'))).toBe(true);
+    const native = readdirSync(join(out, 'native'), { recursive: true }).map(String);
+    expect(
+      native.find((path) => path.endsWith('practice/twice/.aider.results.json')),
+    ).toBeDefined();
+    expect(record).toMatch(/"total_prompt_tokens": [1-9]/);
 
     const id = /^Live board: (.*)\/evaluations\/(\w+)$/.exec(notices.join('\n'))?.[2] ?? '';
     const { evaluations } = server.client;

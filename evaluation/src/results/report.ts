@@ -4,7 +4,7 @@ import type { Trial } from '../model.js';
 import type { Validity } from '../preflight.js';
 import { suiteNamed } from '../suites/index.js';
 import { readTrials, writeWhole } from './journal.js';
-import { writeNative } from './native.js';
+import { writeNative } from './native/index.js';
 import { page } from './page.js';
 import { loadRun } from './run-file.js';
 import { summarize, type Summary } from './summary.js';

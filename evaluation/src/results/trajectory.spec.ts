@@ -15,13 +15,17 @@ it('a log becomes steps with calls and what they answered', () => {
   const log = [
     event('start', { source: 'user', message: 'Do it' }),
     event('state', { source: 'server' }),
+    event('usage', {
+      source: 'server',
+      args: { inputTokens: 30, cachedTokens: 10, outputTokens: 5, dollars: 0.25 },
+    }),
     event('say', { message: 'I look.' }),
     event('files.read', { id: 'c1', args: { path: 'a' } }),
     event('result', { id: 'c1', args: { output: 'text' } }),
     event('message', { source: 'user', message: 'And now?' }),
     event('say', { message: 'Done.' }),
   ];
-  const { steps, ...rest } = trajectoryOf('s', 'own:model', log);
+  const { steps, final_metrics: totals, ...rest } = trajectoryOf('s', 'own:model', log);
   expect(rest).toMatchObject({ schema_version: 'ATIF-v1.4', agent: { model_name: 'own:model' } });
   expect(steps.map(({ step_id, source, message }) => [step_id, source, message])).toEqual([
     [1, 'user', 'Do it'],
@@ -30,7 +34,15 @@ it('a log becomes steps with calls and what they answered', () => {
     [4, 'agent', 'Done.'],
   ]);
   expect(steps[1]).toMatchObject({
+    metrics: { prompt_tokens: 30, completion_tokens: 5, cached_tokens: 10, cost_usd: 0.25 },
     tool_calls: [{ tool_call_id: 'c1', function_name: 'files.read', arguments: { path: 'a' } }],
     observation: { results: [{ source_call_id: 'c1', content: '{"output":"text"}' }] },
+  });
+  expect(totals).toEqual({
+    total_prompt_tokens: 30,
+    total_completion_tokens: 5,
+    total_cached_tokens: 10,
+    total_cost_usd: 0.25,
+    total_steps: 4,
   });
 });

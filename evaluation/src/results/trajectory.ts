@@ -1,4 +1,11 @@
-import { isFact, type Event } from '@belay/protocol';
+import { isFact, type Event, type Usage } from '@belay/protocol';
+
+interface Metrics {
+  prompt_tokens: number;
+  completion_tokens: number;
+  cached_tokens: number;
+  cost_usd?: number;
+}
 
 interface Step {
   step_id: number;
@@ -6,6 +13,7 @@ interface Step {
   source: 'user' | 'agent' | 'system';
   message: string;
   tool_calls?: { tool_call_id: string; function_name: string; arguments: unknown }[];
+  metrics?: Metrics;
   observation?: { results: { source_call_id: string; content: string }[] };
 }
 
@@ -16,11 +24,20 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
     steps.push({ step_id: steps.length + 1, timestamp: event.time, source, message });
   };
   const calls = new Map<string, Step>();
+  /** What calls of the model used that have no reply in the log yet. */
+  let used: Metrics | undefined;
+  let dollars = 0;
   for (const event of events) {
     if (event.action === 'start' || event.action === 'message') {
       if (steps.length === 0 || event.action === 'message') next(event, 'user', event.message);
-    } else if (isFact(event, 'say')) next(event, 'agent', event.message);
-    else if (isFact(event, 'result')) {
+    } else if (isFact(event, 'usage')) {
+      used = withUsage(used, event.args);
+      dollars += event.args.dollars ?? 0;
+    } else if (isFact(event, 'say')) {
+      next(event, 'agent', event.message);
+      Object.assign(steps.at(-1) ?? {}, used && { metrics: used });
+      used = undefined;
+    } else if (isFact(event, 'result')) {
       const step = event.id === undefined ? undefined : calls.get(event.id);
       if (!step || event.id === undefined) continue;
       step.observation ??= { results: [] };
@@ -43,5 +60,29 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
     session_id: session,
     agent: { name: 'belay', version: '0.1.0', model_name: model },
     steps,
+    final_metrics: totalsOf(steps, used, dollars),
+  };
+}
+
+function withUsage(before: Metrics | undefined, usage: Usage): Metrics {
+  const dollars = (before?.cost_usd ?? 0) + (usage.dollars ?? 0);
+  return {
+    prompt_tokens: (before?.prompt_tokens ?? 0) + usage.inputTokens,
+    completion_tokens: (before?.completion_tokens ?? 0) + usage.outputTokens,
+    cached_tokens: (before?.cached_tokens ?? 0) + usage.cachedTokens,
+    ...(usage.dollars !== null && { cost_usd: dollars }),
+  };
+}
+
+/** Calls whose reply was lost count too. */
+function totalsOf(steps: Step[], lost: Metrics | undefined, dollars: number) {
+  const all = [...steps.map(({ metrics }) => metrics), lost].filter((each) => each !== undefined);
+  const sum = (of: (each: Metrics) => number) => all.reduce((total, each) => total + of(each), 0);
+  return {
+    total_prompt_tokens: sum((each) => each.prompt_tokens),
+    total_completion_tokens: sum((each) => each.completion_tokens),
+    total_cached_tokens: sum((each) => each.cached_tokens),
+    total_cost_usd: dollars,
+    total_steps: steps.length,
   };
 }

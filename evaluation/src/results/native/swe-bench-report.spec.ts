@@ -1,4 +1,4 @@
-import type { Cause, Trial, Verdict } from '../model.js';
+import type { Cause, Trial, Verdict } from '../../model.js';
 import { sweBenchReport } from './swe-bench-report.js';
 
 const trial = (task: string, outcome: Verdict['outcome'], cause: Cause | null = null) =>

