@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
+import { releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
 
 export interface EvaluationRecord {
@@ -94,6 +95,10 @@ export class EvaluationStore {
         )
         .execute();
     }
+    const blobs = trials
+      .flatMap(({ answer, log }) => [answer, log])
+      .filter((blob) => blob !== null);
+    await useBlobs(connection, id, [...new Set(blobs)]);
   }
 
   /** The numbers of a summary that follow from its trials. */
@@ -126,6 +131,7 @@ export class EvaluationStore {
   async remove(id: string): Promise<boolean> {
     return this.transaction(async (connection) => {
       await connection.deleteFrom('evaluation_trial').where('evaluation', '=', id).execute();
+      await releaseBlobs(connection, id);
       const { numDeletedRows } = await connection
         .deleteFrom('evaluation')
         .where('id', '=', id)

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { statSync, unlinkSync, utimesSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { Config } from '../config.js';
-import { storageError } from '../storage/database.js';
+import { usedBlobs } from '../storage/blob-uses.js';
+import { Database, storageError } from '../storage/database.js';
 
 /** The largest blob: screenshots and attached pictures are far below. */
 export const maxBlobBytes = 16 * 1024 * 1024;
@@ -15,7 +17,10 @@ export class BlobStore {
   private readonly folder: string;
   private writes = 0;
 
-  constructor(config: Config) {
+  constructor(
+    config: Config,
+    private readonly database: Database,
+  ) {
     this.folder = join(config.data, 'blobs');
   }
 
@@ -29,7 +34,8 @@ export class BlobStore {
     }
     const blob = createHash('sha256').update(bytes).digest('hex');
     const path = this.path(blob);
-    if (await exists(path)) return blob;
+    // As if it were stored now: who asked for it is about to name it.
+    if (touch(path)) return blob;
     const unfinished = `${path}.${process.pid}-${(this.writes += 1)}`;
     try {
       await mkdir(join(path, '..'), { recursive: true });
@@ -57,6 +63,26 @@ export class BlobStore {
     return { type: stored.toString('latin1', 0, end), bytes: stored.subarray(end + 1) };
   }
 
+  /**
+   * Deletes those of these blobs that nobody needs and nobody has stored since `before` (milliseconds). A blob that
+   * is stored just now is safe: whether it is there and its deletion are one step each.
+   */
+  async removeUnused(blobs: readonly string[], before: number): Promise<void> {
+    const used = await usedBlobs(this.database.kysely, blobs);
+    for (const blob of blobs) {
+      const path = this.path(blob);
+      const found = used.has(blob) ? undefined : statSync(path, { throwIfNoEntry: false });
+      if (found && found.mtimeMs < before) unlinkSync(path);
+    }
+  }
+
+  /** The same for everything that is stored, and for what a killed process left unfinished. */
+  async removeAllUnused(before: number): Promise<void> {
+    for (const part of await readdir(this.folder).catch(() => [])) {
+      await this.removeUnused(await readdir(join(this.folder, part)), before);
+    }
+  }
+
   private path(blob: string): string {
     return join(this.folder, blob.slice(0, 2), blob);
   }
@@ -67,10 +93,15 @@ function header(type: string): string {
   return `${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type.toLowerCase() : 'application/octet-stream'}\n`;
 }
 
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+/** Whether it is there; from then on it counts as new. */
+function touch(path: string): boolean {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const unknownBlob = (): AppError => new AppError('not_found', 'There is no such picture or file.');

@@ -173,14 +173,17 @@ export class EventLog implements OnApplicationShutdown {
     this.personCalls.set(session, calls.add(call));
   }
 
-  /** Deletes the session and its log; its followers are not told here. */
-  async remove(session: string): Promise<void> {
+  /** Deletes the session and its log; its followers are not told here. Answers the blobs that it needed. */
+  async remove(session: string): Promise<string[]> {
     await this.drained();
-    await this.store.transaction((connection) => this.store.remove(connection, session));
+    const blobs = await this.store.transaction((connection) =>
+      this.store.remove(connection, session),
+    );
     this.records.delete(session);
     this.stalls.forget(session);
     this.listeners.delete(session);
     this.personCalls.delete(session);
+    return blobs;
   }
 
   /** In order, after the commit; no replay. Answers what ends the subscription. */

@@ -4,14 +4,15 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
-/** How long an upload may wait for the session that it was made for. */
+/** How long an upload, or a picture, may wait for the session that it was made for. */
 const unusedMs = 24 * 3600_000;
 const lookMs = 3600_000;
 
-/** Deletes uploaded workspaces that no session has, at the start and every hour. */
+/** Deletes uploaded workspaces and blobs that no session has, at the start and every hour. */
 @Injectable()
 export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Leftovers.name);
@@ -20,6 +21,7 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly log: EventLog,
     private readonly workspaces: WorkspaceStore,
+    private readonly blobs: BlobStore,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -38,6 +40,8 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
       const { workspace } = await this.log.settings(id);
       if (workspace) used.add(workspace);
     }
-    await this.workspaces.removeUnused(used, Date.now() - unusedMs);
+    const before = Date.now() - unusedMs;
+    await this.workspaces.removeUnused(used, before);
+    await this.blobs.removeAllUnused(before);
   }
 }

@@ -18,6 +18,7 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SettingsStore } from '../settings/settings.store.js';
+import { BlobStore } from './blob-store.js';
 import { EventLog, type Appendix } from './event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
@@ -26,6 +27,9 @@ import { WorkspaceStore } from './workspace.store.js';
 
 /** How long a stopped agent has to write down its last changes. */
 const stopMs = 5_000;
+
+/** A blob that was stored so lately may be about to be named by another session. */
+const freshMs = 10 * 60_000;
 
 export type RemovedListener = (session: string) => void;
 
@@ -44,6 +48,7 @@ export class SessionService {
     private readonly exports: Exports,
     private readonly defaults: SettingsStore,
     private readonly mcp: McpServers,
+    private readonly blobs: BlobStore,
   ) {}
 
   /**
@@ -146,7 +151,8 @@ export class SessionService {
     );
     const { workspace } = await this.log.settings(id);
     await this.launcher.discard(id);
-    await this.log.remove(id);
+    const blobs = await this.log.remove(id);
+    await this.blobs.removeUnused(blobs, Date.now() - freshMs);
     if (workspace && !(await this.isUsed(workspace))) await this.workspaces.remove(workspace);
     await this.terminals.remove(id);
     await this.exports.remove(id);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Event } from '@belay/protocol';
+import { isFact, type Event } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
+import { releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
 import type { EventTable } from '../storage/schema.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
@@ -69,6 +70,9 @@ export class SessionStore {
         row.value->>4, row.value->>5, row.value->>6,
         cast(row.value->>7 as integer), cast(row.value->>8 as integer)
       from ${source} order by 2`.execute(connection);
+    await useBlobs(connection, session, [
+      ...new Set(events.flatMap(({ event }) => blobsOf(event))),
+    ]);
   }
 
   async events(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
@@ -132,10 +136,12 @@ export class SessionStore {
     return new Map(rows.map(({ n, seq }) => [Number(n), seq]));
   }
 
-  async remove(connection: Connection, session: string): Promise<void> {
+  /** Answers the blobs that the session needed. */
+  async remove(connection: Connection, session: string): Promise<string[]> {
     await connection.deleteFrom('event').where('session', '=', session).execute();
     await connection.deleteFrom('event_text').where('session', '=', session).execute();
     await connection.deleteFrom('session').where('id', '=', session).execute();
+    return releaseBlobs(connection, session);
   }
 }
 
@@ -150,6 +156,15 @@ const eventOf = ({ call, args, ...row }: EventRow): Event =>
     args: JSON.parse(args) as Record<string, unknown>,
     ...(call !== null && { id: call }),
   }) as Event;
+
+/** The blobs that an event names. */
+function blobsOf(event: Event): string[] {
+  if (isFact(event, 'browser')) return event.args.screenshot ? [event.args.screenshot] : [];
+  if (isFact(event, 'start') || isFact(event, 'message') || isFact(event, 'result')) {
+    return event.args.images;
+  }
+  return [];
+}
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');

@@ -5,6 +5,7 @@ export interface Schema {
   rule: RuleTable;
   setting: SettingTable;
   event_text: EventTextTable;
+  blob_use: BlobUseTable;
   evaluation: EvaluationTable;
   evaluation_trial: EvaluationTrialTable;
 }
@@ -61,6 +62,12 @@ export interface EventTextTable {
   session: string;
   seq: number;
   text: string;
+}
+
+/** `owner` is a session or a benchmark run. */
+export interface BlobUseTable {
+  owner: string;
+  blob: string;
 }
 
 export interface EvaluationTable {

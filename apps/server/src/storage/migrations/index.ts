@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration';
 import { sessionsEventsRules } from './0001-sessions-events-rules.js';
 import { evaluations } from './0002-evaluations.js';
 import { settings } from './0003-settings.js';
+import { blobUses } from './0004-blob-uses.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -9,5 +10,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0001-sessions-events-rules': sessionsEventsRules(kind),
     '0002-evaluations': evaluations,
     '0003-settings': settings,
+    '0004-blob-uses': blobUses,
   };
 }

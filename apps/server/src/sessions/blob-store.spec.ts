@@ -1,0 +1,144 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fact, type EvaluationTrial } from '@belay/protocol';
+import { Kysely, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { EvaluationStore } from '../evaluations/evaluation.store.js';
+import { migrations } from '../storage/migrations/index.js';
+import type { Schema } from '../storage/schema.js';
+import { sqlite } from '../storage/sqlite.js';
+import { onEveryDatabase } from '../testing/databases.js';
+import { TestLogs } from '../testing/logs.js';
+import { BlobStore } from './blob-store.js';
+
+jest.setTimeout(60_000);
+
+const hour = 3_600_000;
+
+onEveryDatabase('blobs', (databases) => {
+  let logs: TestLogs;
+  let blobs: BlobStore;
+  beforeEach(async () => {
+    logs = await new TestLogs(databases).open();
+    blobs = new BlobStore(logs.config, logs.database);
+  });
+  afterEach(() => logs.close());
+
+  const pathOf = (blob: string) => join(logs.config.data, 'blobs', blob.slice(0, 2), blob);
+  /** As if it had been stored two hours ago. */
+  const age = (path: string) =>
+    utimesSync(path, (Date.now() - 2 * hour) / 1000, (Date.now() - 2 * hour) / 1000);
+  const old = async (text: string) => {
+    const blob = await blobs.put(Buffer.from(text), 'image/png');
+    age(pathOf(blob));
+    return blob;
+  };
+  const show = (session: string, image: string) =>
+    logs.log.append(session, [
+      fact('user', 'message', { args: { text: 'Look', images: [image] }, message: 'Look' }),
+    ]);
+  const clear = () => blobs.removeAllUnused(Date.now() - hour);
+  const isThere = (blob: string) => existsSync(pathOf(blob));
+
+  it('stay as long as a session names them in whatever way, and go with the last one', async () => {
+    const task = await old('task');
+    const message = await old('message');
+    const screenshot = await old('screenshot');
+    const result = await old('result');
+    await logs.session('a', { images: [task] });
+    await logs.session('b');
+    await show('a', message);
+    await show('b', message);
+    const page = { url: 'http://localhost/', title: 'Page', screenshot };
+    const shot = { operation: 'browser.screenshot', ok: true, output: {}, seconds: 0 };
+    await logs.log.append('a', [
+      fact('agent', 'browser', { args: page, message: 'Page' }),
+      fact('agent', 'result', { args: { ...shot, images: [result] }, message: 'Done', id: 'c' }),
+    ]);
+    await clear();
+    const all = [task, message, screenshot, result];
+    expect(all.map(isThere)).toEqual([true, true, true, true]);
+    const released = await logs.log.remove('a');
+    expect(released.toSorted()).toEqual(all.toSorted());
+    await blobs.removeUnused(released, Date.now() - hour);
+    expect(all.map(isThere)).toEqual([false, true, false, false]);
+    await blobs.removeUnused(await logs.log.remove('b'), Date.now() - hour);
+    expect(isThere(message)).toBe(false);
+  });
+
+  it('stay as long as a benchmark run names them', async () => {
+    const store = new EvaluationStore(logs.database);
+    const log = await old('log');
+    const trial = { task: 't', attempt: 1, tokens: 0, dollars: 0, answer: null, log };
+    await store.transaction((connection) =>
+      store.putTrials(connection, { id: 'run', seq: 1 }, [trial as EvaluationTrial]),
+    );
+    await clear();
+    expect(isThere(log)).toBe(true);
+    await store.remove('run');
+    await clear();
+    expect(isThere(log)).toBe(false);
+  });
+
+  it('are safe while they are stored, also when they were there before', async () => {
+    const fresh = await blobs.put(Buffer.from('fresh'), 'image/png');
+    const again = await old('again');
+    const [stored] = await Promise.all([blobs.put(Buffer.from('again'), 'image/png'), clear()]);
+    expect(stored).toBe(again);
+    expect([fresh, again].map(isThere)).toEqual([true, true]);
+  });
+
+  it('leave nothing of one that a killed server began', async () => {
+    const unfinished = `${pathOf('ab'.repeat(32))}.123-1`;
+    mkdirSync(join(unfinished, '..'), { recursive: true });
+    writeFileSync(unfinished, 'half');
+    age(unfinished);
+    await clear();
+    expect(readdirSync(join(unfinished, '..'))).toEqual([]);
+  });
+});
+
+it('blobs of logs from before the table of their uses are in it', async () => {
+  const [task, page] = ['a'.repeat(64), 'b'.repeat(64)];
+  const folder = mkdtempSync(join(tmpdir(), 'belay-blobs-'));
+  const kysely = new Kysely<Schema>({ dialect: sqlite(join(folder, 'belay.db')) });
+  const all = migrations('sqlite');
+  const { '0004-blob-uses': added, ...before } = all;
+  const migrate = async (steps: typeof all) => {
+    const provider = { getMigrations: () => Promise.resolve(steps) };
+    const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
+    expect(error).toBeUndefined();
+  };
+  expect(added).toBeDefined();
+  await migrate(before);
+  await sql`insert into session values ('s', 'now', 0, 3, 0, 0, '{}', '{}')`.execute(kysely);
+  const events: [number, string, object][] = [
+    [1, 'start', { images: [task] }],
+    [2, 'start', { task: 'older, without pictures' }],
+    [3, 'browser', { screenshot: page }],
+    [4, 'browser', { screenshot: null }],
+    [5, 'message', { images: [task] }],
+  ];
+  for (const [seq, action, args] of events) {
+    await sql`insert into event values
+      ('s', ${seq}, 'now', 'user', ${action}, ${JSON.stringify(args)}, '', null, null, null)`.execute(
+      kysely,
+    );
+  }
+  await migrate(all);
+  expect(await kysely.selectFrom('blob_use').selectAll().orderBy('blob').execute()).toEqual([
+    { owner: 's', blob: task },
+    { owner: 's', blob: page },
+  ]);
+  await kysely.destroy();
+  rmSync(folder, { recursive: true });
+});
