@@ -77,6 +77,21 @@ export const pages = [
     ready: (page) => shows(page, 'main', 'Allow once'),
   },
   {
+    name: 'evaluations',
+    path: () => '/evaluations',
+    ready: (page) => shows(page, 'main', 'human-eval'),
+  },
+  {
+    name: 'evaluation',
+    path: () => '/evaluations/sonnet',
+    ready: (page) => shows(page, 'main', 'flagged'),
+  },
+  {
+    name: 'trial',
+    path: () => '/evaluations/sonnet?task=Own/2&attempt=1',
+    ready: (page) => shows(page, 'main', 'AssertionError'),
+  },
+  {
     name: 'settings',
     path: () => '/settings',
     ready: (page) => shows(page, 'main', 'Notifications'),
@@ -198,6 +213,7 @@ export async function playSessions(server) {
       { finish: 'Measured.' },
     ],
   });
+  await testkit().reportRun(server, 'sonnet');
   await demo.finished();
   await (await failing).ended();
   await publish.state('waiting');

@@ -14,6 +14,8 @@ export async function belay(
   options: {
     cwd?: string;
     input?: string;
+    /** Milliseconds until it gets SIGKILL. */
+    killAfter?: number;
     /** Both are told all that was written so far. */
     onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
     onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
@@ -23,6 +25,7 @@ export async function belay(
     cwd: options.cwd,
     env: { ...process.env, BELAY_DATA: data },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.killAfter !== undefined && { timeout: options.killAfter, killSignal: 'SIGKILL' }),
   });
   child.stdin.end(options.input ?? '');
   const result = { stdout: '', stderr: '' };

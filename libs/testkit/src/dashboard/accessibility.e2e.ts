@@ -6,6 +6,7 @@ import { Chromium, pressOn, shows } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { root } from '../environment.js';
 import { start } from '../follow.js';
+import { reportRun } from '../reported-run.js';
 import { run, script } from '../script.js';
 
 const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
@@ -57,6 +58,7 @@ describeSystem('WCAG 2.2 AA', (server) => {
     await second.state('waiting');
     second.close();
     waiting = second.id;
+    await reportRun(server);
   });
   afterAll(() => chromium.dispose());
 
@@ -71,6 +73,9 @@ describeSystem('WCAG 2.2 AA', (server) => {
     const places: [path: string, within: string, text: string][] = [
       ['/', 'main', 'Show everything'],
       ['/new', 'main', 'Workspace'],
+      ['/evaluations', 'main', 'human-eval'],
+      ['/evaluations/shown', 'main', 'flagged'],
+      ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
       ['/settings', 'main', 'Notifications'],
       ['/settings?section=models', 'main', 'ready'],
       ['/settings?section=approvals', 'main', 'A new rule'],
@@ -99,9 +104,15 @@ describeSystem('WCAG 2.2 AA', (server) => {
     const page = await chromium.open(server, '/', { width: 390, height: 844 });
     await shows(page, 'main', 'Show everything');
     expect(await faults(page)).toEqual([]);
-    await page.goto(`${server.url}/sessions/${waiting}`);
-    await shows(page, 'main', 'Allow once');
-    expect(await faults(page)).toEqual([]);
+    for (const [path, text] of [
+      [`/sessions/${waiting}`, 'Allow once'],
+      ['/evaluations', 'human-eval'],
+      ['/evaluations/shown', 'flagged'],
+    ] as const) {
+      await page.goto(server.url + path);
+      await shows(page, 'main', text);
+      expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
+    }
     await page.close();
   });
 

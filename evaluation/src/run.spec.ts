@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { command, handsIn, nop } from './agents/baselines.js';
+import type { Agent } from './agents/agent.js';
+import { nothing } from './carry.js';
+import { Engine } from './engine/engine.js';
+import { defaultFromMap, Images } from './engine/images.js';
+import type { Limits, Task, Trial } from './model.js';
+import { runTrials, type RunRequest } from './run.js';
+import { suiteNamed } from './suites/index.js';
+import { doubling, temporary, terminalBenchData, write } from './testing/fixtures.js';
+
+const engine = new Engine();
+const images = new Images({
+  engine,
+  sandbox: process.env.BELAY_TEST_IMAGE ?? null,
+  fromMap: defaultFromMap,
+});
+const { folder, remove } = temporary();
+beforeAll(
+  () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
+  300_000,
+);
+afterAll(remove);
+
+let runs = 0;
+const trialsOf = (tasks: Task[], agent: Agent, more: Partial<RunRequest> = {}): Promise<Trial[]> =>
+  runTrials(
+    {
+      tasks,
+      agent,
+      attempts: 1,
+      concurrency: 3,
+      network: 'none',
+      out: join(folder, `run-${++runs}`),
+      signal: new AbortController().signal,
+      ...more,
+    },
+    { engine, images },
+  );
+
+const limited = (task: Task, limits: Partial<Limits>): Task => ({
+  ...task,
+  steps: task.steps.map((step) => ({ ...step, limits: { ...step.limits, ...limits } })),
+});
+
+describe('each clock kills by container', () => {
+  const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(folder, 'answer')));
+  const slow = write(join(folder, 'slow'), {});
+  terminalBenchData(slow);
+  write(slow, { 'answer/run-tests.sh': '#!/bin/bash\nsleep 900 &\nsleep 900\n' });
+  const [slowTests] = suiteNamed('terminal-bench').read(slow);
+  write(slow, { 'answer/Dockerfile': 'FROM ubuntu:24.04\nRUN sleep 900\n' });
+  const [slowBuild] = suiteNamed('terminal-bench').read(slow);
+
+  it('the agent’s: what it has done until then is verified', async () => {
+    const late = command(
+      'mkdir -p /app; echo "def answer(): return 42" > /app/answer.py; sleep 900',
+    );
+    const idle = command('sleep 900 & sleep 900');
+    const [done] = await trialsOf([limited(task!, { agent: 3 })], late);
+    expect(done).toMatchObject({ verdict: { outcome: 'pass' } });
+    expect(done!.seconds.agent).toBeLessThan(600);
+    const [trial] = await trialsOf([limited(task!, { agent: 1 })], idle);
+    expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'agent_timeout' } });
+    expect(trial!.verdict.detail).toContain('The agent was ended after 1 s.');
+  });
+
+  it('the verifier’s', async () => {
+    const [trial] = await trialsOf([limited(slowTests!, { verify: 1 })], nop);
+    expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'verifier_timeout' } });
+    expect(trial!.seconds.verify).toBeLessThan(600);
+  });
+
+  it('the build’s: the trial says nothing about the agent', async () => {
+    const [trial] = await trialsOf([limited(slowBuild!, { build: 2 })], nop);
+    expect(trial).toMatchObject({ verdict: { outcome: 'invalid', cause: 'build_failed' } });
+    expect(trial!.verdict.detail).toBe('The build took longer than 2 s.');
+  });
+});
+
+describe('what the machine spoiled', () => {
+  const problems = ['a', 'b', 'c'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
+  const path = join(folder, 'human-eval.jsonl');
+  write(folder, {
+    'human-eval.jsonl': problems.map((each) => `${JSON.stringify(each)}\n`).join(''),
+  });
+  const tasks = suiteNamed('human-eval').read(path);
+
+  it('is run once more, alone, before it counts', async () => {
+    const left = new Map([
+      ['Own/a', 1],
+      ['Own/b', 2],
+    ]);
+    let running = 0;
+    const begun: [task: string, others: number][] = [];
+    const states: string[] = [];
+    const agent: Agent = {
+      name: 'unlucky',
+      model: null,
+      begin: async ({ task: { id } }) => {
+        begun.push([id, running]);
+        const failures = left.get(id) ?? 0;
+        left.set(id, failures - 1);
+        if (failures > 0) throw new Error('The engine hung up.');
+        running += 1;
+        const work = await handsIn(() => nothing);
+        return { ...work, end: async () => void (running -= 1) };
+      },
+    };
+    const trials = await trialsOf(tasks, agent, {
+      onState: ({ task }, state) => states.push(`${task} ${state}`),
+    });
+    expect(trials.map(({ task, verdict }) => [task, verdict.outcome, verdict.cause])).toEqual([
+      ['Own/a', 'fail', 'wrong'],
+      ['Own/b', 'invalid', 'infrastructure'],
+      ['Own/c', 'fail', 'wrong'],
+    ]);
+    expect(trials[1]?.verdict.detail).toBe('The engine hung up.');
+    const again = begun.slice(3);
+    expect(again.map(([task]) => task).toSorted()).toEqual(['Own/a', 'Own/b']);
+    expect(again.every(([, others]) => others === 0)).toBe(true);
+    expect(states.filter((state) => state === 'Own/a queued')).toHaveLength(1);
+  });
+});

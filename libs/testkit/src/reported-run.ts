@@ -1,0 +1,86 @@
+import type { EvaluationTrial, TrialState } from '@belay/protocol';
+import type { BelayServer } from './server-process.js';
+
+const tasks = Array.from({ length: 24 }, (_, index) => `Own/${index}`);
+const attempts = 3;
+const created = '2026-01-01T09:00:00.000Z';
+
+/** Reports a benchmark run as a run would, with trials in every state, for pages that show one. */
+export async function reportRun(server: BelayServer, id = 'shown'): Promise<void> {
+  const { evaluations, uploadBlob } = server.client;
+  const upload = async (text: string) =>
+    (await uploadBlob(new TextEncoder().encode(text), 'text/plain')).blob;
+  const answer = await upload(patch);
+  const log = await upload(output);
+  const { epoch } = await evaluations.open(id, {
+    suite: 'human-eval',
+    agent: 'model',
+    model: 'anthropic:claude-sonnet-4-5',
+    tasks,
+    attempts,
+    folder: '/home/you/results/sonnet',
+    host: 'laptop',
+    created,
+  });
+  const flagged = [{ task: 'Own/5', why: 'Doing nothing passes: it cannot tell agents apart.' }];
+  const progress = {
+    state: 'running' as const,
+    phase: 'trials' as const,
+    reason: null,
+    score: { value: 0.708, interval: [0.568, 0.817] as [number, number], valid: 0.729 },
+    validity: { checked: 23, flagged },
+  };
+  const trials = tasks.flatMap((task, index) =>
+    Array.from({ length: attempts }, (_, n) => trialOf(task, n + 1, index * attempts + n)),
+  );
+  const recorded = trials.map((trial) => (trial.verdict ? { ...trial, answer, log } : trial));
+  await evaluations.report(id, {
+    epoch,
+    progress: { ...progress, phase: 'preflight' },
+    trials: recorded,
+  });
+  await evaluations.report(id, { epoch, progress });
+}
+
+const states: TrialState[] = ['working', 'verifying', 'building'];
+
+function trialOf(task: string, attempt: number, index: number): EvaluationTrial {
+  const fails = index % 7 === 6 || index % 11 === 5;
+  const outcome = index === 20 ? 'invalid' : fails ? 'fail' : 'pass';
+  const why = {
+    pass: { cause: null, detail: 'The tests passed.' },
+    fail: { cause: 'wrong', detail: 'The program ended with code 1 before its last assertion.' },
+    invalid: { cause: 'agent_failed', detail: 'The provider answered 529: overloaded.' },
+  }[outcome];
+  const isDone = index < 48;
+  return {
+    task,
+    attempt,
+    state: isDone ? 'done' : (states[index - 48] ?? 'queued'),
+    session: null,
+    verdict: isDone ? { outcome, reward: outcome === 'pass' ? 1 : 0, ...why } : null,
+    seconds: { build: 0.1, agent: 12 + ((index * 7) % 40), verify: 1.4 },
+    tokens: isDone ? 9_000 + 400 * (index % 9) : 0,
+    dollars: isDone ? 0.031 + 0.002 * (index % 9) : 0,
+    answer: null,
+    log: null,
+  };
+}
+
+const patch = `diff --git a/solution.py b/solution.py
+--- a/solution.py
++++ b/solution.py
+@@ -1,3 +1,3 @@
+ def double(n):
+     """Twice n."""
+-    pass
++    return n + n if n > 0 else n
+`;
+
+const output = `Traceback (most recent call last):
+  File "/verify/check.py", line 4, in <module>
+    check(double)
+  File "/verify/check.py", line 2, in check
+    assert candidate(-4) == -8
+AssertionError
+`;
