@@ -3,7 +3,6 @@ import type { BelayServer } from './server-process.js';
 
 const tasks = Array.from({ length: 24 }, (_, index) => `Own/${index}`);
 const attempts = 3;
-const created = '2026-01-01T09:00:00.000Z';
 
 /** Reports a benchmark run as a run would, with trials in every state, for pages that show one. */
 export async function reportRun(server: BelayServer, id = 'shown'): Promise<void> {
@@ -20,7 +19,7 @@ export async function reportRun(server: BelayServer, id = 'shown'): Promise<void
     attempts,
     folder: '/home/you/results/sonnet',
     host: 'laptop',
-    created,
+    created: new Date(Date.now() - 17 * 60_000).toISOString(),
   });
   const flagged = [{ task: 'Own/5', why: 'Doing nothing passes: it cannot tell agents apart.' }];
   const progress = {

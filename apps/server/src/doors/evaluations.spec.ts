@@ -7,6 +7,7 @@ import {
   type EvaluationTrial,
 } from '@belay/protocol';
 import { io, type Socket } from 'socket.io-client';
+import { onEveryDatabase } from '../testing/databases.js';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 
@@ -51,9 +52,13 @@ const progress: EvaluationProgress = {
   validity: null,
 };
 
-describe('the board of benchmark runs', () => {
+onEveryDatabase('the board of benchmark runs', (databases) => {
   const server = new TestServer();
-  beforeAll(() => server.start());
+  let place: Record<string, string>;
+  beforeAll(async () => {
+    place = await databases.fresh();
+    await server.start(place);
+  });
   afterAll(() => server.close());
 
   const open = (id: string, more: object = {}) =>
@@ -114,7 +119,7 @@ describe('the board of benchmark runs', () => {
       progress: { ...progress, state: 'interrupted', reason: 'Ctrl-C' },
     });
     expect(await get('r2')).toMatchObject({ state: 'interrupted', reason: 'Ctrl-C' });
-    await server.restart();
+    await server.restart(place);
     const opened = await open('r2', { folder: '/moved' });
     expect(opened).toMatchObject({ epoch: 2, trials: [judged('a', 1, 'fail')] });
     expect(await get('r2')).toMatchObject({
@@ -198,6 +203,7 @@ describe('the board of benchmark runs', () => {
     const seen = new Map<string, EvaluationSummary | null>();
     beforeAll(async () => {
       socket = io(server.url, {
+        forceNew: true,
         path: dashboardPath,
         transports: ['websocket'],
         reconnection: false,

@@ -5,5 +5,8 @@ const int8 = 20;
 
 export function postgres(url: string): PostgresDialect {
   types.setTypeParser(int8, Number);
-  return new PostgresDialect({ pool: new Pool({ connectionString: url, max: 10 }) });
+  const pool = new Pool({ connectionString: url, max: 10 });
+  // A connection that is lost while nobody uses it ends no server: the next query makes a new one.
+  pool.on('error', () => undefined);
+  return new PostgresDialect({ pool });
 }

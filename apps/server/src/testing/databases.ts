@@ -11,7 +11,8 @@ export function onEveryDatabase(what: string, specs: (databases: TestDatabases) 
     beforeAll(async () => {
       cluster = await PostgresCluster.start();
     }, 60_000);
-    afterAll(() => cluster.stop());
     specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
+    // After what the specs end themselves: hooks run in their order.
+    afterAll(() => cluster.stop());
   });
 }

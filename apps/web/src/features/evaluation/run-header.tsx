@@ -31,7 +31,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           {score ? (
             <>
               <span className="text-xl font-semibold">{percent(score.value)}</span>{' '}
-              <small className="text-faint">{spread(score.interval)}, 95 %</small>
+              <span className="text-xs text-faint">95 %: {spread(score.interval)}</span>
             </>
           ) : (
             <span className="text-faint">no verdict yet</span>
@@ -40,7 +40,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <Figure name="Validity">
           {validityWords(run)}
           {score && score.valid !== null && (
-            <small className="text-faint"> · {percent(score.valid)} over these</small>
+            <span className="text-xs text-faint"> · {percent(score.valid)} over these</span>
           )}
         </Figure>
         <Figure name="Verdicts">
@@ -48,11 +48,10 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           <span className="text-fail">{outcomes.fail} failed</span> · {outcomes.invalid} invalid
         </Figure>
         <Figure name="Cost">
-          {dollars(run.dollars)} <small className="text-faint">{count(run.tokens)} tokens</small>
+          {dollars(run.dollars)}{' '}
+          <span className="text-xs text-faint">{count(run.tokens)} tokens</span>
         </Figure>
-        <Figure name="Time left">
-          {left === null ? <span className="text-faint">–</span> : `about ${duration(left)}`}
-        </Figure>
+        {left !== null && <Figure name="Time left">about {duration(left)}</Figure>}
       </dl>
       <div className="mt-2 flex items-center gap-3 text-xs text-muted tabular-nums">
         <div className="w-64 max-sm:w-32">

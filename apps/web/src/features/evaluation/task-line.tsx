@@ -21,7 +21,7 @@ export function TaskLine({ row, run, open }: TaskLineProps) {
   return (
     <div
       className={cx(
-        'grid min-h-9 grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)_auto] items-center gap-x-4 border-b px-4 py-1 hover:bg-hover/40 max-md:grid-cols-[minmax(0,1fr)_auto]',
+        'grid min-h-9 grid-cols-[minmax(0,20rem)_minmax(0,1fr)_8rem] items-center gap-x-4 border-b px-4 py-1 hover:bg-hover/40 max-md:grid-cols-[minmax(0,1fr)_auto]',
         open?.task === task && 'bg-hover/60',
       )}
     >
