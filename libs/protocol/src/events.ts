@@ -4,7 +4,7 @@ import { errorShape } from './errors.js';
 import { blobId, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { terminalName } from './operations/terminal.js';
-import { newMessage, sessionSettings, sessionState } from './session.js';
+import { budgets, newMessage, sessionSettings, sessionState } from './session.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -106,7 +106,7 @@ export const eventArgs = {
     tags: z.array(z.string()).optional(),
     archived: z.boolean().optional(),
     approvals: approvalMode.optional(),
-    budgets: sessionSettings.shape.budgets.optional(),
+    budgets: budgets.optional(),
   }),
   /** server: what one call of a model used. */
   usage: usage.extend({

@@ -98,6 +98,11 @@ describe('an error', () => {
 });
 
 describe('a fact', () => {
+  it('of a change holds only what was changed', () => {
+    const { args } = fact('user', 'change', { args: { title: 'New' }, message: 'Changed title.' });
+    expect(args).toEqual({ title: 'New' });
+  });
+
   it('is checked when it is made, with its defaults filled in', () => {
     const made = fact('user', 'message', { args: { text: 'Go on' }, message: 'Go on' });
     expect(made.args).toEqual({ text: 'Go on', delivery: 'queue', pinned: false, images: [] });

@@ -165,6 +165,17 @@ export async function pressOn(page: Page, selector: string): Promise<void> {
   );
 }
 
+/** Presses a key while another is held. */
+export async function chord(
+  page: Page,
+  held: 'Alt' | 'Control',
+  key: Parameters<Page['keyboard']['press']>[0],
+): Promise<void> {
+  await page.keyboard.down(held);
+  await page.keyboard.press(key);
+  await page.keyboard.up(held);
+}
+
 /** Replaces what the field with this accessible name holds, by keys. */
 export async function fill(page: Page, label: string, text: string): Promise<void> {
   await clickWhenThere(page, () =>
@@ -178,9 +189,7 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
       label,
     ),
   );
-  await page.keyboard.down('Control');
-  await page.keyboard.press('a');
-  await page.keyboard.up('Control');
+  await chord(page, 'Control', 'a');
   await page.keyboard.type(text);
 }
 

@@ -13,7 +13,11 @@ describeSystem(
     afterAll(() => chromium.dispose());
     const asks = [
       { calls: [{ operation: 'ask', input: { question: 'Which colour?' } }] },
-      { expect: 'amber', finish: 'It is amber.' },
+      {
+        expect: 'amber',
+        calls: [{ operation: 'ask', input: { question: 'How much?', options: ['Some', 'All'] } }],
+      },
+      { expect: 'All', finish: 'It is amber.' },
     ];
     const runs = [{ calls: [run('echo needle-in-the-log')] }, { finish: 'Found.' }];
 
@@ -56,6 +60,8 @@ describeSystem(
       await fill(page, 'Answer: Which colour?', 'amber');
       await press(page, 'Answer', rows);
       await hides(page, rows, 'Which colour?');
+      await press(page, 'All', rows);
+      await hides(page, rows, 'How much?');
       await queued.finished();
       await until(page, () => document.title === 'Belay');
       await server.client.sessions.call(busy.id, 'files.write', { path: 'go', content: '' });

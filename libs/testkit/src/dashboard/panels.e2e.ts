@@ -1,6 +1,6 @@
 import { isFact } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
-import { Chromium, fill, hides, press, pressOn, shows, textOf, until } from '../chromium.js';
+import { Chromium, chord, fill, hides, press, pressOn, shows, textOf, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { start, type Followed } from '../follow.js';
 import { run, script } from '../script.js';
@@ -65,7 +65,7 @@ describeSystem('the panels of a session', (server) => {
           ],
         },
         { calls: [{ operation: 'ask', input: { question: 'Is it well?' } }] },
-        { finish: 'As you say.' },
+        { expect: 'Nobody wanted it', finish: 'As you say.' },
       ]),
     });
     page = await chromium.open(server, `/sessions/${session.id}`);
@@ -115,9 +115,7 @@ describeSystem('the panels of a session', (server) => {
     await press(page, 'poem.txt', code);
     await shows(page, `${code} .view-lines`, 'a second line that stays');
     await pressOn(page, `${code} .view-line`);
-    await page.keyboard.down('Control');
-    await page.keyboard.press('Home');
-    await page.keyboard.up('Control');
+    await chord(page, 'Control', 'Home');
     await page.keyboard.type('by hand: ');
     await press(page, 'Save', code);
     await shows(page, 'body', 'Saved poem.txt.');

@@ -7,7 +7,7 @@ export function Toasts() {
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-14 z-50 flex w-80 max-w-[calc(100vw-32px)] flex-col gap-2"
+      className="pointer-events-none fixed top-14 right-4 z-50 flex w-80 max-w-[calc(100vw-32px)] flex-col gap-2"
     >
       {toasts.map((toast) => (
         <div

@@ -34,7 +34,7 @@ export function LiveView({ holding }: { holding: boolean }) {
     image.parentElement?.focus();
   };
   const press = (event: KeyboardEvent) => {
-    if (!holding || event.ctrlKey || event.metaKey || event.key === 'Tab') return;
+    if (!holding || event.ctrlKey || event.metaKey || event.altKey || event.key === 'Tab') return;
     event.preventDefault();
     call(
       'browser.type',

@@ -27,7 +27,7 @@ export function DockRegion({ id }: { id: RegionId }) {
     <section
       aria-label={shown ? panelTitles[shown] : 'Panel'}
       className={cx(
-        'relative flex h-full min-w-0 flex-col bg-panel',
+        '@container relative flex h-full min-w-0 flex-col bg-panel',
         over && 'outline-2 -outline-offset-2 outline-amber',
       )}
       onDragOver={(event) => {
@@ -47,7 +47,7 @@ export function DockRegion({ id }: { id: RegionId }) {
         id={`region-${id}`}
         role="tabpanel"
         aria-labelledby={`tab-${shown}`}
-        className="min-h-0 flex-1"
+        className="min-h-0 flex-1 @max-[64px]:hidden"
       >
         {shown && <PanelContent panel={shown} />}
       </div>
@@ -73,11 +73,11 @@ function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div className="flex h-8 shrink-0 items-center border-b pr-1 pl-2">
+    <div className="flex h-8 shrink-0 items-center border-b pr-1 pl-2 @max-[64px]:h-full @max-[64px]:flex-col @max-[64px]:p-0">
       <div
         role="tablist"
         aria-label="Panels"
-        className="flex h-full min-w-0 flex-1 overflow-x-auto"
+        className="flex h-full min-w-0 flex-1 overflow-x-auto @max-[64px]:flex-col"
         onKeyDown={onKeyDown}
       >
         {tabs.map((panel) => (
@@ -94,7 +94,7 @@ function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
             onClick={() => show(panel)}
             onDoubleClick={() => maximize(maximized ? null : id)}
             className={cx(
-              '-mb-px flex items-center gap-1.5 border-b-2 px-2 text-sm',
+              '-mb-px flex items-center gap-1.5 border-b-2 px-2 text-sm @max-[64px]:border-b-0 @max-[64px]:py-2 @max-[64px]:[writing-mode:vertical-rl]',
               panel === shown
                 ? 'border-ink font-medium'
                 : 'border-transparent text-muted hover:text-ink',
@@ -109,11 +109,17 @@ function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
         label={maximized ? 'Show all panels' : 'Maximize'}
         icon={maximized ? Minimize2 : Maximize2}
         onClick={() => maximize(maximized ? null : id)}
-        className="size-6"
+        className="size-6 @max-[64px]:hidden"
       />
       {shown && (
         <Menu
-          trigger={<IconButton label="Move this panel" icon={MoreHorizontal} className="size-6" />}
+          trigger={
+            <IconButton
+              label="Move this panel"
+              icon={MoreHorizontal}
+              className="size-6 @max-[64px]:hidden"
+            />
+          }
           items={[
             ...regionIds
               .filter((place) => place !== id)

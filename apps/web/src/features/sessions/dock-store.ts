@@ -33,6 +33,8 @@ export const defaultRegions: Regions = {
 interface Dock {
   regions: Regions;
   maximized: RegionId | null;
+  /** The panel that was asked for last; each time is another object. */
+  wanted: { panel: PanelId } | null;
   show(panel: PanelId): void;
   move(panel: PanelId, to: RegionId): void;
   maximize(region: RegionId | null): void;
@@ -45,19 +47,25 @@ export const useDock = create<Dock>()(
     (set) => ({
       regions: defaultRegions,
       maximized: null,
+      wanted: null,
       show: (panel) =>
         set(({ regions, maximized }) => {
           const region = regionOf(regions, panel);
           return {
             regions: activate(regions, panel),
             maximized: maximized && maximized !== region ? null : maximized,
+            wanted: { panel },
           };
         }),
       move: (panel, to) => set(({ regions }) => ({ regions: movePanel(regions, panel, to) })),
       maximize: (region) => set({ maximized: region }),
       reset: () => set({ regions: defaultRegions, maximized: null }),
     }),
-    { name: 'belay.dock', version: 2 },
+    {
+      name: 'belay.dock',
+      version: 2,
+      partialize: ({ regions, maximized }) => ({ regions, maximized }),
+    },
   ),
 );
 

@@ -1,5 +1,13 @@
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
-import { useDock, type RegionId } from './dock-store';
+import { useEffect, type ReactNode } from 'react';
+import {
+  Group,
+  Panel,
+  Separator,
+  useDefaultLayout,
+  usePanelRef,
+  type PanelProps,
+} from 'react-resizable-panels';
+import { regionOf, useDock, type RegionId } from './dock-store';
 import { DockRegion } from './dock-region';
 
 /** The panels of a session: chat beside the code, terminal and the rest below it. */
@@ -13,24 +21,24 @@ export function Dock() {
   return (
     <Split id="session" orientation="horizontal">
       {shown('left') && (
-        <Panel id="left" defaultSize="34" minSize={280}>
+        <Place id="left" holds={['left']} defaultSize="34" minSize={280}>
           <DockRegion id="left" />
-        </Panel>
+        </Place>
       )}
       {shown('left') && right && <Line orientation="horizontal" />}
       {right && (
         <Panel id="right" minSize={320}>
           <Split id="session-right" orientation="vertical">
             {shown('top') && (
-              <Panel id="top" defaultSize="52" minSize={80}>
+              <Place id="top" holds={['top']} defaultSize="52" minSize={120}>
                 <DockRegion id="top" />
-              </Panel>
+              </Place>
             )}
             {shown('top') && below && <Line orientation="vertical" />}
             {below && (
-              <Panel id="below" minSize={33}>
+              <Place id="below" holds={['bottom', 'corner', 'foot']} minSize={120}>
                 <Below />
-              </Panel>
+              </Place>
             )}
           </Split>
         </Panel>
@@ -46,15 +54,15 @@ function Below() {
   return (
     <Split id="session-below" orientation="horizontal">
       {left && (
-        <Panel id="bottom" defaultSize="56" minSize={200}>
+        <Place id="bottom" holds={['bottom']} defaultSize="56" minSize={200}>
           <DockRegion id="bottom" />
-        </Panel>
+        </Place>
       )}
       {left && right && <Line orientation="horizontal" />}
       {right && (
-        <Panel id="corners" minSize={200}>
+        <Place id="corners" holds={['corner', 'foot']} minSize={200}>
           <Corners />
-        </Panel>
+        </Place>
       )}
     </Split>
   );
@@ -67,24 +75,44 @@ function Corners() {
   return (
     <Split id="session-corners" orientation="vertical">
       {corner && (
-        <Panel id="corner" defaultSize="52" minSize={33}>
+        <Place id="corner" holds={['corner']} defaultSize="52" minSize={80}>
           <DockRegion id="corner" />
-        </Panel>
+        </Place>
       )}
       {corner && foot && <Line orientation="vertical" />}
       {foot && (
-        <Panel id="foot" minSize={33}>
+        <Place id="foot" holds={['foot']} minSize={80}>
           <DockRegion id="foot" />
-        </Panel>
+        </Place>
       )}
     </Split>
   );
 }
 
+/** Of a collapsed place its tabs are left, in pixels. */
+const tabsOnly = 33;
+
+interface PlaceProps extends PanelProps {
+  /** The regions in it: it opens when a panel of one of them is to be shown. */
+  holds: readonly RegionId[];
+}
+
+/** A part of the dock that collapses to its tabs when its border is dragged over it. */
+function Place({ holds, ...panel }: PlaceProps) {
+  const handle = usePanelRef();
+  const wanted = useDock((dock) => dock.wanted);
+  const wantedHere =
+    wanted !== null && holds.includes(regionOf(useDock.getState().regions, wanted.panel));
+  useEffect(() => {
+    if (wantedHere) handle.current?.expand();
+  }, [handle, wanted, wantedHere]);
+  return <Panel {...panel} panelRef={handle} collapsible collapsedSize={tabsOnly} />;
+}
+
 interface SplitProps {
   id: string;
   orientation: 'horizontal' | 'vertical';
-  children: React.ReactNode;
+  children: ReactNode;
 }
 
 function Split({ id, orientation, children }: SplitProps) {

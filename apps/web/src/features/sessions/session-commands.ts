@@ -4,7 +4,7 @@ import { useCommands, type Command } from '@/lib/commands';
 import { client } from '@/lib/server';
 import { queryClient } from '@/lib/query';
 import { attempt, say } from '@/lib/toasts';
-import { panelIds, useDock } from './dock-store';
+import { panelIds, useDock, type PanelId } from './dock-store';
 import { lookAt, useSessionContext } from './session-context';
 import { panelTitles } from './panel-titles';
 import { sessionsQuery, useSummary } from './queries';
@@ -40,7 +40,7 @@ export function useSessionCommands(): void {
         title: `Show ${panelTitles[panel].toLowerCase()}`,
         group: 'Panels',
         keys: `alt+${index + 1}`,
-        run: () => useDock.getState().show(panel),
+        run: () => goToPanel(panel),
       })),
       {
         id: 'panels.reset',
@@ -79,6 +79,12 @@ export function useSessionCommands(): void {
     ];
   }, [context, id, state]);
   useCommands(commands);
+}
+
+/** Keys leave a terminal or an editor by this, which take Tab for themselves. */
+function goToPanel(panel: PanelId): void {
+  useDock.getState().show(panel);
+  document.getElementById(`tab-${panel}`)?.focus();
 }
 
 /** Answers the question that has waited longest. */

@@ -52,7 +52,10 @@ export class Screen {
     this.#terminal.loadAddon(new WebLinksAddon());
     this.#terminal.unicode.activeVersion = '11';
     this.#terminal.open(element);
-    this.#terminal.textarea?.setAttribute('aria-label', `Terminal ${options.name}`);
+    this.#terminal.textarea?.setAttribute(
+      'aria-label',
+      `Terminal ${options.name}; Alt with a number leaves it`,
+    );
     // A context of the graphics card takes its time: the first bytes are drawn before it is there.
     this.#speeding = setTimeout(() => this.#drawFast(), 100);
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
@@ -152,9 +155,10 @@ export class Screen {
     }
   }
 
-  /** Copy and search keep their keys; everything else goes to the program. */
+  /** Copy, search and the way out to the other panels keep their keys; the rest goes to the program. */
   #key(event: KeyboardEvent): boolean {
     if (event.type !== 'keydown') return true;
+    if (event.altKey && /^Digit[1-9]$/.test(event.code)) return false;
     const mod = event.ctrlKey || event.metaKey;
     if (mod && event.key.toLowerCase() === 'f' && (event.shiftKey || !this.#typing)) {
       event.preventDefault();

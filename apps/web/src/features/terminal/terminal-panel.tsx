@@ -57,6 +57,7 @@ interface TerminalBarProps {
 
 function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
   const session = useSessionId();
+  const readOnly = useReadOnly();
   const { log } = useSessionContext();
   const title = useSummary(session)?.title ?? 'session';
   const past = useIsPast();
@@ -81,19 +82,21 @@ function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
             {name}
           </button>
         ))}
-        <IconButton
-          label="Open a terminal"
-          icon={Plus}
-          disabled={past}
-          className="size-6"
-          onClick={() => {
-            const name = nextName(names);
-            attempt(async () => {
-              await live().request('terminal.open', { session, terminal: name });
-              onChoose(name);
-            });
-          }}
-        />
+        {!readOnly && (
+          <IconButton
+            label="Open a terminal"
+            icon={Plus}
+            disabled={past}
+            className="size-6"
+            onClick={() => {
+              const name = nextName(names);
+              attempt(async () => {
+                await live().request('terminal.open', { session, terminal: name });
+                onChoose(name);
+              });
+            }}
+          />
+        )}
       </div>
       <IconButton
         label="Save as a recording (asciicast)"
