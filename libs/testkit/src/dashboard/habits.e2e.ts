@@ -1,6 +1,6 @@
 import { isFact } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
-import { Chromium, fill, hides, press, pressOn, shows, until } from '../chromium.js';
+import { Chromium, chord, fill, hides, press, pressOn, shows, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { start } from '../follow.js';
 import { run, script } from '../script.js';
@@ -8,11 +8,17 @@ import { run, script } from '../script.js';
 const chat = '[aria-label="Chat"]';
 const theme = (page: Page) =>
   page.evaluate(() => document.documentElement.dataset['theme'] ?? 'none');
-const chord = async (page: Page, key: string) => {
-  await page.keyboard.down('Control');
-  await page.keyboard.press(key as 'k');
-  await page.keyboard.up('Control');
-};
+
+/** Minimizes the window of a page. */
+async function lookAway(page: Page): Promise<void> {
+  const devtools = await page.createCDPSession();
+  const { windowId } = await devtools.send('Browser.getWindowForTarget');
+  await devtools.send('Browser.setWindowBounds', {
+    windowId,
+    bounds: { windowState: 'minimized' },
+  });
+  await until(page, () => document.hidden);
+}
 
 describeSystem('the habits of a person', (server) => {
   const chromium = new Chromium();
@@ -23,22 +29,22 @@ describeSystem('the habits of a person', (server) => {
   it('the palette and shortcuts do everything by keys; shortcuts can be chosen', async () => {
     const page = await chromium.open(server);
     await shows(page, 'main', 'Watch the demo');
-    await chord(page, 'k');
+    await chord(page, 'Control', 'k');
     await shows(page, '[role=dialog]', 'New session');
     await page.keyboard.type('Theme: dark');
     await page.keyboard.press('Enter');
     await until(page, () => document.documentElement.dataset['theme'] === 'dark');
-    await chord(page, 'k');
+    await chord(page, 'Control', 'k');
     await shows(page, '[role=dialog]', 'Shortcuts');
     await page.keyboard.type('shortcuts');
     await page.keyboard.press('Enter');
     await shows(page, 'main', 'Press a shortcut to change it');
     await press(page, 'Shortcut of New session: G N');
-    await chord(page, 'j');
+    await chord(page, 'Control', 'j');
     await shows(page, 'main', 'Ctrl+J');
     await page.reload();
     await shows(page, 'main', 'Ctrl+J');
-    await chord(page, 'j');
+    await chord(page, 'Control', 'j');
     await until(page, () => location.pathname === '/new');
     // While a person writes, a plain key is a letter.
     await fill(page, 'Task', 'g s');
@@ -57,6 +63,43 @@ describeSystem('the habits of a person', (server) => {
     expect(await theme(page)).toBe('light');
     await press(page, 'As the system');
     expect(await theme(page)).toBe('dark');
+    await page.close();
+  });
+
+  it('who looks elsewhere is notified when a call waits and when the turn ends', async () => {
+    const model = script(server.data, [
+      { calls: [run('echo may-i')] },
+      { finish: 'It is **done**.' },
+    ]);
+    const page = await chromium.open(server, '/settings');
+    await page.browserContext().overridePermissions(server.url, ['notifications']);
+    await press(page, 'Notifications', 'main');
+    await until(page, () => document.querySelector('[aria-checked=true]'));
+    await page.evaluate(() => {
+      const shown: string[] = [];
+      globalThis.Notification = class extends Notification {
+        constructor(title: string, options?: NotificationOptions) {
+          super(title, options);
+          shown.push(`${title}: ${options?.body ?? ''}`);
+          document.body.dataset['notified'] = shown.join('\n');
+        }
+      };
+    });
+    const notified = () => page.evaluate(() => document.body.dataset['notified'] ?? '');
+    const seen = await start(server, { task: 'Seen', model, approvals: 'auto' });
+    await seen.finished();
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 300))),
+    );
+    expect(await notified()).toBe('');
+
+    await lookAway(page);
+    const session = await start(server, { task: 'Ring', model, approvals: 'ask' });
+    await until(page, () => document.body.dataset['notified'] === 'Ring: Allow echo may-i?');
+    const { id } = await session.event((event) => isFact(event, 'approval'));
+    await server.client.sessions.answer(session.id, id ?? '', { verdict: 'approved' });
+    await until(page, () => document.body.dataset['notified']?.endsWith('Ring: It is done.'));
+    for (const each of [seen, session]) each.close();
     await page.close();
   });
 
