@@ -11,6 +11,7 @@ import { Dispatcher } from '../sessions/dispatcher.js';
 import { Exports, type ExportFormat } from '../sessions/exports.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TerminalLog } from '../sessions/terminal-log.js';
+import { Identity } from './identity.js';
 import { sendBlob } from './send-blob.js';
 
 class AnswerBody extends createZodDto(approvalAnswer) {}
@@ -46,6 +47,7 @@ export class SessionContentsController {
     private readonly terminals: TerminalLog,
     private readonly exports: Exports,
     private readonly blobs: BlobStore,
+    private readonly identity: Identity,
   ) {}
 
   /** A person's call of an operation; closing the request cancels it. */
@@ -91,17 +93,22 @@ export class SessionContentsController {
   }
 
   @Get('patch')
-  async patch(@Param('id') id: string, @Res() response: Response): Promise<void> {
-    await this.send(id, { format: 'patch' }, response);
+  async patch(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.send(id, { format: 'patch' }, { request, response });
   }
 
   @Get('export')
   async export(
     @Param('id') id: string,
     @Query() query: ExportQuery,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await this.send(id, query, response);
+    await this.send(id, query, { request, response });
   }
 
   @Get('blobs/:blob')
@@ -117,10 +124,12 @@ export class SessionContentsController {
   private async send(
     id: string,
     { format, commit }: { format: ExportFormat; commit?: string },
-    response: Response,
+    { request, response }: { request: Request; response: Response },
   ): Promise<void> {
     const { title } = await this.sessions.summary(id);
-    const stream = await this.exports.open(id, format, commit);
+    const wake = this.identity.role(request.headers) === 'person';
+    const meta = { format, ...(commit && { commit }) };
+    const stream = await this.exports.open(id, meta, { wake });
     const name = title.replaceAll(/[^\w-]+/g, '-').slice(0, 60);
     response.attachment(`${name || id}.${format}`).set('content-type', exportTypes[format]);
     // What breaks after the first byte can only be shown by a body that is cut off.

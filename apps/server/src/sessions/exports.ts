@@ -27,14 +27,23 @@ export class Exports {
     this.folder = join(config.data, 'patches');
   }
 
-  /** The session's files in one format; up to a commit of its history, or the latest. Starts a sandbox when it has none. */
-  async open(session: string, format: ExportFormat, commit?: string): Promise<Readable> {
-    if (format === 'patch' && !commit && !this.sandboxes.agent(session)) {
-      const kept = this.path(session);
-      if (await isFile(kept)) return createReadStream(kept);
+  /**
+   * The session's files in one format; up to a commit of its history, or the latest. Without a sandbox there is the
+   * patch that was kept; for more one is started when `wake` allows it, else that is `forbidden`.
+   */
+  async open(
+    session: string,
+    meta: StreamMeta<'workspace.export'>,
+    { wake }: { wake: boolean },
+  ): Promise<Readable> {
+    if (this.sandboxes.agent(session)) return this.fromAgent(session, meta);
+    const kept = this.path(session);
+    if (meta.format === 'patch' && !meta.commit && (await isFile(kept))) {
+      return createReadStream(kept);
     }
-    if (!this.sandboxes.agent(session)) await this.launcher.wake(session);
-    return this.fromAgent(session, { format, ...(commit && { commit }) });
+    if (!wake) throw new AppError('forbidden', asleep);
+    await this.launcher.wake(session);
+    return this.fromAgent(session, meta);
   }
 
   /** Keeps the patch of a session that ends, for the time when its sandbox is gone. */
@@ -74,6 +83,9 @@ export class Exports {
     return join(this.folder, `${session}.patch`);
   }
 }
+
+const asleep =
+  'The sandbox of this session has ended, and only a person may start it again to read its files.';
 
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(

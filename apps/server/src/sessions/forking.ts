@@ -112,7 +112,10 @@ export class Forking {
   ): Promise<void> {
     const commit = await this.commitAt(from, seq);
     if (commit) {
-      await this.workspaces.seed(to, await this.exports.open(from, 'tar', commit));
+      await this.workspaces.seed(
+        to,
+        await this.exports.open(from, { format: 'tar', commit }, { wake: true }),
+      );
       return;
     }
     const source = await this.workspaces.source(from, workspace);

@@ -115,6 +115,27 @@ describe('sessions', () => {
     expect((await actions(id)).filter((action) => action === 'stop')).toHaveLength(1);
   });
 
+  it('leave a viewer the patch of their end, and no way to start a container', async () => {
+    const id = await server.session();
+    await server.json('POST', `/api/sessions/${id}/stop`, {});
+    await until('the container ends', () => server.sandboxes.stopped.includes(id));
+    const starts = server.sandboxes.starts.length;
+    const get = (path: string, token: string) =>
+      server.fetch(`/api/sessions/${id}/${path}`, { token });
+    expect(await (await get('patch', server.viewerToken)).text()).toContain('patch of');
+    for (const path of ['export?format=zip', 'export?format=patch&commit=1234567']) {
+      const refused = await get(path, server.viewerToken);
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({
+        detail: expect.stringMatching(/only a person/),
+      });
+    }
+    expect(server.sandboxes.starts).toHaveLength(starts);
+    expect(await (await get('export?format=zip', server.token)).text()).toContain('zip of');
+    expect(server.sandboxes.starts).toHaveLength(starts + 1);
+    expect(await (await get('export?format=zip', server.viewerToken)).text()).toContain('zip of');
+  });
+
   it('go on in the same sandbox when somebody writes after the end, or in a new one', async () => {
     const id = await server.session();
     await finish(id);
