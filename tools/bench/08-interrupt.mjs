@@ -1,14 +1,16 @@
 import { idleSession, withServer } from './platform.mjs';
 import { median, percentile } from './statistics.mjs';
+import { countOnly } from './typist.mjs';
 
 export const title = 'Ctrl-C during `yes` → the prompt is back';
 
 export async function measure() {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
+    countOnly(session, 'main');
     const call = (operation, input) => server.client.sessions.call(session.id, operation, input);
     const samples = [];
-    for (let run = 0; run < 10; run++) {
+    for (let run = 0; run < 20; run++) {
       await call('terminal.run', { command: 'yes', wait: 1 });
       const begun = performance.now();
       await call('terminal.interrupt', {});

@@ -21,9 +21,8 @@ export class MarkFilter {
   push(chunk: Buffer): void {
     let rest = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
     this.#held = Buffer.alloc(0);
-    for (;;) {
-      const at = rest.indexOf(this.#start);
-      if (at < 0) break;
+    let at = rest.indexOf(this.#start);
+    for (; at >= 0; at = rest.indexOf(this.#start)) {
       const nonce = at + this.#start.length;
       // oxlint-disable-next-line no-control-regex
       const found = /^(\d*)(\x07?)/.exec(rest.toString('latin1', nonce, nonce + longest));
@@ -39,7 +38,7 @@ export class MarkFilter {
         rest = rest.subarray(nonce);
       }
     }
-    const keep = this.#possibleStart(rest);
+    const keep = at >= 0 ? at : this.#possibleStart(rest);
     this.#emit(rest.subarray(0, keep));
     this.#held = Buffer.from(rest.subarray(keep));
   }
@@ -59,10 +58,8 @@ export class MarkFilter {
     if (bytes.length > 0) this.onBytes(bytes);
   }
 
-  /** Where an unfinished mark may begin; the length when none does. */
+  /** Where the beginning of a mark that the chunk cuts off may stand; the length when there is none. */
   #possibleStart(bytes: Buffer): number {
-    const complete = bytes.indexOf(this.#start);
-    if (complete >= 0) return complete;
     const from = Math.max(0, bytes.length - this.#start.length);
     for (let at = bytes.indexOf(escape, from); at >= 0; at = bytes.indexOf(escape, at + 1)) {
       const tail = bytes.subarray(at);

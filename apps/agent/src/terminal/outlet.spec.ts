@@ -11,6 +11,8 @@ class Store {
   opened = 0;
   stream: MemoryStream | undefined;
   gate: Promise<void> = Promise.resolve();
+  /** Sizes of what came, message by message. */
+  readonly messages: number[] = [];
 
   open = async ({ offset }: { offset: number }): Promise<MemoryStream> => {
     this.opened += 1;
@@ -19,6 +21,7 @@ class Store {
     const stream = new MemoryStream(async (chunk) => {
       await this.gate;
       if (stream.destroyed) return;
+      this.messages.push(chunk.length);
       this.bytes = Buffer.concat([this.bytes, chunk.subarray(Math.max(0, this.bytes.length - at))]);
       at += chunk.length;
     });
@@ -57,6 +60,43 @@ test('sends what is printed, in order, and again after each break', async () => 
   expect(store.bytes.toString()).toBe(expected);
   expect(store.opened).toBeGreaterThan(4);
   output.close();
+});
+
+test('sends at once what comes alone, and together what follows closely', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  const turn = () => new Promise<void>((next) => setImmediate(() => setImmediate(next)));
+  try {
+    const store = new Store();
+    const output = new Output({
+      terminal: 'main',
+      start: 0,
+      openStream: store.open,
+      changes,
+      onHold: () => undefined,
+    });
+    await turn();
+    jest.advanceTimersByTime(1_000);
+    output.receive(Buffer.from('x'), false);
+    await turn();
+    expect(store.messages).toEqual([1]);
+    for (let chunk = 0; chunk < 10; chunk += 1) {
+      output.receive(Buffer.alloc(4_000, 'y'), false);
+      await turn();
+    }
+    expect(store.messages).toEqual([1]);
+    jest.advanceTimersByTime(2);
+    await turn();
+    expect(store.messages).toEqual([1, 40_000]);
+    // A page that is full does not wait.
+    for (let chunk = 0; chunk < 20; chunk += 1) output.receive(Buffer.alloc(4_000, 'z'), false);
+    await turn();
+    expect(store.messages).toEqual([1, 40_000, 65_536 - 40_001]);
+    output.close();
+    await turn();
+    expect(store.bytes.length).toBe(1 + 40_000 + 80_000);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('goes on at the given offset', async () => {

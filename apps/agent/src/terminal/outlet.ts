@@ -1,9 +1,10 @@
 import type { RopeStream } from '@belay/rope';
-import type { Tape } from './tape.js';
+import { pageSize, type Tape } from './tape.js';
 
 export type OpenStream = (meta: { terminal: string; offset: number }) => Promise<RopeStream>;
 
-const frame = 64 * 1024;
+/** How long bytes that follow others closely are gathered, in ms: a pty gives 4 KiB at a time, and each message has its price. */
+const gathering = 2;
 const firstRetry = 100;
 const lastRetry = 5_000;
 
@@ -19,6 +20,7 @@ export class Outlet {
   #acknowledged: number;
   #closed = false;
   #scheduled = false;
+  #sentAt = 0;
   #blocked = false;
   #retry = firstRetry;
   #timer: NodeJS.Timeout | undefined;
@@ -44,14 +46,22 @@ export class Outlet {
     return this.tape().end - this.#sent;
   }
 
-  /** Call after the tape has grown: what comes within one turn of the event loop travels together. */
+  /** Call after the tape has grown: what comes alone leaves at once, what follows closely travels together. */
   notify(): void {
-    if (this.#scheduled || this.#blocked) return;
+    if (this.waiting >= pageSize) this.#pump(pageSize);
+    if (this.#scheduled || this.#blocked || this.waiting === 0) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const pump = () => {
       this.#scheduled = false;
       this.#pump();
-    });
+    };
+    if (performance.now() - this.#sentAt < gathering) setTimeout(pump, gathering);
+    else setImmediate(pump);
+  }
+
+  /** Sends what waits without gathering more: nothing is about to follow. */
+  flush(): void {
+    this.#pump();
   }
 
   /** Nothing more is written to the tape: what is left of it is sent, then the stream ends. */
@@ -61,13 +71,14 @@ export class Outlet {
     this.#pump();
   }
 
-  #pump(): void {
+  #pump(least = 1): void {
     const stream = this.#stream;
     const tape = this.tape();
     if (!stream || this.#blocked) return;
-    while (this.#sent < tape.end) {
-      const bytes = tape.slice(this.#sent, Math.min(tape.end, this.#sent + frame));
+    while (tape.end - this.#sent >= least) {
+      const bytes = tape.piece(this.#sent);
       this.#sent += bytes.length;
+      this.#sentAt = performance.now();
       if (!stream.write(bytes)) {
         this.#blocked = true;
         break;

@@ -81,6 +81,11 @@ export class Output {
     await this.options.changes.until(() => !this.#torn, tearPatience);
   }
 
+  /** What a command printed leaves no later than the news of its end. */
+  flush(): void {
+    this.#outlet.flush();
+  }
+
   close(): void {
     clearTimeout(this.#mending);
     this.#outlet.close();

@@ -1,9 +1,13 @@
+export const pageSize = 64 * 1024;
+
 /**
  * What a terminal has printed, by offset: the latest bytes only, older ones are in the server's log.
- * `keep` bytes stay readable; those from `pinned` on stay whatever their number.
+ * `keep` bytes stay readable; those from `pinned` on stay whatever their number. Bytes are copied into pages once and
+ * lent from there: a pty's small chunks, kept by the thousand, would cost more than the copy.
  */
 export class Tape {
-  readonly #chunks: { offset: number; bytes: Buffer }[] = [];
+  readonly #pages: Buffer[] = [];
+  #start: number;
   #end: number;
 
   constructor(
@@ -11,7 +15,7 @@ export class Tape {
     private readonly keep: number,
     private readonly pinned: () => number,
   ) {
-    this.#end = start;
+    this.#start = this.#end = start;
   }
 
   /** The offset of the next byte. */
@@ -21,51 +25,47 @@ export class Tape {
 
   /** The offset of the oldest byte that is still here. */
   get start(): number {
-    return this.#chunks[0]?.offset ?? this.#end;
+    return this.#start;
   }
 
   get lastByte(): number | undefined {
-    return this.#chunks.at(-1)?.bytes.at(-1);
+    return this.piece(this.#end - 1)[0];
   }
 
   append(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    this.#chunks.push({ offset: this.#end, bytes });
-    this.#end += bytes.length;
+    for (let done = 0; done < bytes.length;) {
+      const at = (this.#end - this.#start) % pageSize;
+      if (at === 0) this.#pages.push(Buffer.allocUnsafe(pageSize));
+      const copied = bytes.copy(this.#pages.at(-1) ?? bytes, at, done);
+      done += copied;
+      this.#end += copied;
+    }
     this.#trim();
   }
 
   /** The bytes of a range, as far as they are still here. */
   slice(from: number, to: number): Buffer {
     const parts: Buffer[] = [];
-    for (let index = this.#indexOf(from); index < this.#chunks.length; index += 1) {
-      const chunk = this.#chunks[index];
-      if (!chunk || chunk.offset >= to) break;
-      parts.push(chunk.bytes.subarray(Math.max(0, from - chunk.offset), to - chunk.offset));
+    for (let at = Math.max(from, this.#start); at < Math.min(to, this.#end);) {
+      const part = this.piece(at).subarray(0, to - at);
+      parts.push(part);
+      at += part.length;
     }
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   }
 
-  #trim(): void {
-    const limit = Math.min(this.#end - this.keep, this.pinned());
-    let gone = 0;
-    for (const chunk of this.#chunks) {
-      if (chunk.offset + chunk.bytes.length > limit) break;
-      gone += 1;
-    }
-    // In batches: removing from the front of a long array moves all of it.
-    if (gone > 256 || gone * 2 > this.#chunks.length) this.#chunks.splice(0, gone);
+  /** Bytes from an offset on, not copied: to the end of its page at most, none where there are none. */
+  piece(from: number): Buffer {
+    const index = Math.floor((from - this.#start) / pageSize);
+    const begin = this.#start + index * pageSize;
+    return this.#pages[index]?.subarray(from - begin, this.#end - begin) ?? Buffer.alloc(0);
   }
 
-  #indexOf(offset: number): number {
-    let low = 0;
-    let high = this.#chunks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const chunk = this.#chunks[middle];
-      if (chunk && chunk.offset + chunk.bytes.length <= offset) low = middle + 1;
-      else high = middle;
+  #trim(): void {
+    const limit = Math.min(this.#end - this.keep, this.pinned());
+    while (this.#start + pageSize <= limit) {
+      this.#pages.shift();
+      this.#start += pageSize;
     }
-    return low;
   }
 }

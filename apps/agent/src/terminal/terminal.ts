@@ -265,6 +265,7 @@ export class Terminal {
   #finish(status: number, to: number): void {
     const command = this.current;
     if (!command) return;
+    this.output.flush();
     this.current = undefined;
     if (command.background) {
       this.background.push(command);
