@@ -6,8 +6,8 @@ import { Tape } from './tape.js';
 const keep = 16 * 1024 * 1024;
 /** Bytes that may wait for the server before the programs have to wait too. */
 const mostWaiting = 4 * 1024 * 1024;
-/** How long the rest of a line is waited for, in ms. */
-const tearPatience = 500;
+/** How long the rest of a line is waited for, in ms: it comes as soon as there is room, but a flood may tear on and on. */
+const tearPatience = 100;
 
 export interface OutputOptions {
   terminal: string;
@@ -70,14 +70,16 @@ export class Output {
   receive(bytes: Buffer, torn: boolean): void {
     this.#append(bytes);
     this.lastTime = Date.now();
-    clearTimeout(this.#mending);
+    if (!torn) clearTimeout(this.#mending);
+    else if (!this.#torn) this.#mending = setTimeout(() => this.#mend(), tearPatience);
     this.#torn = torn;
-    if (torn) this.#mending = setTimeout(() => this.#mend(), tearPatience);
     this.options.changes.notify();
   }
 
   /** Resolves when something of ours can be shown without cutting a line in two. */
   async whole(): Promise<void> {
+    // What was read together with the end of a command is heard first.
+    await Promise.resolve();
     await this.options.changes.until(() => !this.#torn, tearPatience);
   }
 
