@@ -3,6 +3,7 @@
  * with `http [port]`, where it prints the port that it listens on. `MCP_TOKEN` closes the HTTP side.
  */
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -51,14 +52,22 @@ function toolServer(headers = {}) {
     ...text('mild'),
     structuredContent: { degrees: 21 },
   }));
-  tool('slow', { description: 'Never ends.' }, ({ signal }) => {
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => {
-        cancelled.push('slow');
-        resolve(text('cancelled'));
-      });
-    });
-  });
+  tool(
+    'slow',
+    {
+      description: 'Never ends.',
+      inputSchema: { file: z.string().optional().describe('Where it writes how it goes.') },
+    },
+    ({ file }, { signal }) =>
+      new Promise((resolve) => {
+        if (file) writeFileSync(file, 'begun');
+        signal.addEventListener('abort', () => {
+          cancelled.push('slow');
+          if (file) writeFileSync(file, 'cancelled');
+          resolve(text('cancelled'));
+        });
+      }),
+  );
   tool('seen', { description: 'What was called.' }, () =>
     text(JSON.stringify({ counts: Object.fromEntries(counts), cancelled })),
   );

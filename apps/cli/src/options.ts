@@ -25,6 +25,12 @@ export const port = (text: string): number =>
 
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
+export const names = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+
 /** A limit, or the word `none`: commander takes null for an option without a value. */
 export type Limit = number | 'none';
 

@@ -47,6 +47,20 @@ describe('the command line', () => {
     });
   });
 
+  it.each([
+    [[], undefined],
+    [
+      ['--mcp', 'github, docs'],
+      ['github', 'docs'],
+    ],
+    [['--no-mcp'], false],
+  ])('%j chooses MCP servers', async (args, mcp) => {
+    const run = createProgram(() => undefined).commands.find((command) => command.name() === 'run');
+    run?.action(() => undefined);
+    await run?.parseAsync(['x', ...args], { from: 'user' });
+    expect(run?.opts()['mcp']).toEqual(mcp);
+  });
+
   it('gives every end of a session its exit code', () => {
     const codes = (['finished', 'failed', 'limited', 'stopped'] as const).map((state) =>
       exitCodeOf({ state }),

@@ -7,7 +7,7 @@ import { runSession } from './commands/run.js';
 import { settings } from './commands/settings.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { evalCommand } from './eval-program.js';
-import { port } from './options.js';
+import { names, port } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
@@ -79,6 +79,8 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--patch <file>', 'write what changed as a patch')
     .option('--apply', 'apply what changed to the workspace folder')
     .option('--trust', 'let AGENTS.md and skills of the workspace guide the agent')
+    .option('--mcp <names>', 'MCP servers, joined by commas (default: all that are on)', names)
+    .option('--no-mcp', 'no MCP server')
     .addHelpText('after', exitText)
     .action(async (task, options) => exit(await runSession(task, options)));
 }

@@ -21,6 +21,8 @@ export interface RunOptions extends OwnSettings {
   patch?: string;
   apply?: boolean;
   trust?: boolean;
+  /** False is none; left out is all that are on. */
+  mcp?: string[] | false;
 }
 
 /** `belay run`: one session from the task to the patch. Answers the exit code. */
@@ -68,6 +70,7 @@ async function newSession(
     title: options.title ?? (example ? example.title : undefined),
     trust: options.trust ?? false,
     ...ownSettings(options),
+    ...(options.mcp !== undefined && { mcp: options.mcp || [] }),
   };
 }
 

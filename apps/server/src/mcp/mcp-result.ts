@@ -10,8 +10,7 @@ type PutBlob = (bytes: Uint8Array, type: string) => Promise<string>;
 
 /** What a model is told of a result. Throws `tool_failed` when the tool says that it failed. */
 export async function outputOf(result: CallToolResult, putBlob: PutBlob): Promise<McpOutput> {
-  const texts = await Promise.all(result.content.map((part) => textOf(part, putBlob)));
-  const text = texts.filter(Boolean).join('\n');
+  const text = result.content.map(textOf).filter(Boolean).join('\n');
   if (result.isError) {
     throw new AppError('tool_failed', cut(text) || 'The tool failed and does not say why.');
   }
@@ -40,18 +39,16 @@ function tellsMore(
   }
 }
 
-async function textOf(part: Content, putBlob: PutBlob): Promise<string> {
+function textOf(part: Content): string {
   switch (part.type) {
     case 'text':
       return part.text;
     case 'resource_link':
       return `[${part.title ?? part.name}: ${part.uri}]`;
     case 'resource': {
+      const { uri, mimeType = 'unknown type' } = part.resource;
       if ('text' in part.resource) return part.resource.text;
-      if (isImage(part.resource.mimeType)) return '';
-      const bytes = Buffer.from(part.resource.blob, 'base64');
-      const type = part.resource.mimeType ?? 'application/octet-stream';
-      return `[${part.resource.uri}: ${bytes.length} bytes of ${type}, kept as ${await putBlob(bytes, type)}]`;
+      return isImage(mimeType) ? '' : `[${uri} of ${mimeType}, which cannot be shown here]`;
     }
     case 'audio':
       return `[audio of ${part.mimeType}, which cannot be shown here]`;

@@ -54,23 +54,27 @@ onEveryDatabase('blobs', (databases) => {
     const message = await old('message');
     const screenshot = await old('screenshot');
     const result = await old('result');
+    const whole = await old('the whole of a long result');
     await logs.session('a', { images: [task] });
     await logs.session('b');
     await show('a', message);
     await show('b', message);
     const page = { url: 'http://localhost/', title: 'Page', screenshot };
     const shot = { operation: 'browser.screenshot', ok: true, output: {}, seconds: 0 };
+    const output = { text: '…', omittedCharacters: 1, full: whole };
+    const long = { ...shot, operation: 'mcp.tools.long', output };
     await logs.log.append('a', [
       fact('agent', 'browser', { args: page, message: 'Page' }),
       fact('agent', 'result', { args: { ...shot, images: [result] }, message: 'Done', id: 'c' }),
+      fact('agent', 'result', { args: long, message: 'Done', id: 'd' }),
     ]);
     await clear();
-    const all = [task, message, screenshot, result];
-    expect(all.map(isThere)).toEqual([true, true, true, true]);
+    const all = [task, message, screenshot, result, whole];
+    expect(all.every(isThere)).toBe(true);
     const released = await logs.log.remove('a');
     expect(released.toSorted()).toEqual(all.toSorted());
     await blobs.removeUnused(released, Date.now() - hour);
-    expect(all.map(isThere)).toEqual([false, true, false, false]);
+    expect(all.filter(isThere)).toEqual([message]);
     await blobs.removeUnused(await logs.log.remove('b'), Date.now() - hour);
     expect(isThere(message)).toBe(false);
   });

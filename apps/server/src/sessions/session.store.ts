@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isFact, type Event } from '@belay/protocol';
+import { isFact, mcpOutput, mcpToolNamed, type Event } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
 import { releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
@@ -160,10 +160,11 @@ const eventOf = ({ call, args, ...row }: EventRow): Event =>
 /** The blobs that an event names. */
 function blobsOf(event: Event): string[] {
   if (isFact(event, 'browser')) return event.args.screenshot ? [event.args.screenshot] : [];
-  if (isFact(event, 'start') || isFact(event, 'message') || isFact(event, 'result')) {
-    return event.args.images;
-  }
-  return [];
+  if (isFact(event, 'start') || isFact(event, 'message')) return event.args.images;
+  if (!isFact(event, 'result')) return [];
+  const { operation, output, images } = event.args;
+  const full = mcpToolNamed(operation) && mcpOutput.safeParse(output).data?.full;
+  return full ? [...images, full] : images;
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */

@@ -18,6 +18,7 @@ describe('suggestPattern', () => {
     ['terminal.run', 'echo $(cat secret) now', 'echo $(cat secret) now'],
     ['files.write', 'src/lib/a.ts', 'src/lib/*'],
     ['files.write', 'a.ts', 'a.ts'],
+    ['mcp.github.search', '{"query":"a b c"}', '*'],
     ['egress', 'registry.npmjs.org:443', 'registry.npmjs.org:443'],
   ])('%s %s', (operation, subject, pattern) => {
     expect(suggestPattern(request(operation, subject))).toBe(pattern);

@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from '@belay/protocol';
+import { mcpToolNamed, type ApprovalRequest } from '@belay/protocol';
 
 export type Expiry = 'hour' | 'day' | 'never';
 
@@ -11,9 +11,11 @@ export function expiryTime(expiry: Expiry, now = Date.now()): string | null {
 
 /**
  * A pattern that covers more than this one call but not much more: the first two words of a plain
- * command, the folder of a path, exactly the host. A command that joins others stays word for word.
+ * command, the folder of a path, exactly the host, the MCP tool. A command that joins others stays word for word.
  */
 export function suggestPattern({ operation, subject, risk }: ApprovalRequest): string {
+  // The same input hardly comes twice: a rule is about the tool.
+  if (mcpToolNamed(operation)) return '*';
   if (operation === 'egress' || risk === 'network') return subject;
   if (operation.startsWith('files.')) {
     const folder = subject.lastIndexOf('/');

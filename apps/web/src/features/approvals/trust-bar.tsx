@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { isEnded, type OperationOutput, type workspaceOperations } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
@@ -26,18 +27,40 @@ export function TrustBar() {
   const [open, setOpen] = useState(false);
   const asks = !trusted && !past && !readOnly && state !== undefined && !isEnded(state);
   const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
-  const found = files.data?.entries.filter(({ path }) => guiding.test(path)) ?? [];
-  if (!asks || !found.length) return null;
+  const paths = files.data?.entries.map(({ path }) => path) ?? [];
+  const found = paths.filter((path) => guiding.test(path));
+  if (!asks) return null;
+  if (!found.length) return paths.includes('.mcp.json') ? <OwnMcpServers /> : null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
       <p className="min-w-0 flex-1 truncate">
-        This workspace has guidance of its own ({found.map(({ path }) => path).join(', ')}). The
-        agent does not follow it until you trust it.
+        This workspace has guidance of its own ({found.join(', ')}). The agent does not follow it
+        until you trust it.{paths.includes('.mcp.json') && ' Its .mcp.json is not used.'}
       </p>
       <Button small onClick={() => setOpen(true)}>
         Read it…
       </Button>
       {open && <TrustDialog session={session} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+/** MCP servers that a repository names would run with the server's rights: nobody but a person adds one. */
+function OwnMcpServers() {
+  const [seen, setSeen] = useState(false);
+  if (seen) return null;
+  return (
+    <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
+      <p className="min-w-0 flex-1 truncate">
+        This workspace names MCP servers in .mcp.json. They are not used; add those that you want in{' '}
+        <Link to="/settings" search={{ section: 'mcp' }} className="underline">
+          the settings
+        </Link>
+        .
+      </p>
+      <Button small onClick={() => setSeen(true)}>
+        Hide
+      </Button>
     </div>
   );
 }

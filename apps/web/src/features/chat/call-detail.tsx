@@ -1,5 +1,10 @@
-import type { Event } from '@belay/protocol';
+import { mcpOutput, type Event } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { useSessionId } from '../sessions/session-context';
 import type { Result } from '../sessions/log-view';
 import { BlobImage } from './blob-image';
 import { EditLines } from './edit-lines';
@@ -11,11 +16,32 @@ export function CallDetail({ event, result }: { event: Event; result: Result | u
       <Block label="Input">{inputText(event)}</Block>
       <EditLines call={event.id ?? ''} limit={200} />
       {result && <Block label="Output">{outputText(result)}</Block>}
+      {result && <WholeOutput output={result.args.output} />}
       {result?.args.images.map((blob) => (
         <div key={blob} className="border-t p-2">
           <BlobImage blob={blob} alt={`Picture from ${event.action}`} className="max-h-72" />
         </div>
       ))}
+    </div>
+  );
+}
+
+/** The rest of a result of an MCP tool that was too long for the model. */
+function WholeOutput({ output }: { output: unknown }) {
+  const session = useSessionId();
+  const parsed = mcpOutput.safeParse(output);
+  const { full } = parsed.data ?? {};
+  if (!full) return null;
+  const save = () =>
+    attempt(async () => {
+      const text = await client.sessions.blob(session, full);
+      download('output.txt', text as BlobPart, 'text/plain');
+    });
+  return (
+    <div className="border-t px-3 py-1.5">
+      <Button small onClick={save}>
+        Save the whole output
+      </Button>
     </div>
   );
 }
@@ -51,7 +77,9 @@ function outputText({ args }: Result): string {
     const omitted = output?.['omittedBytes'];
     const note =
       typeof omitted === 'number' && omitted > 0 ? `\n[${plural(omitted, 'byte')} left out]` : '';
-    return text.trimEnd() + note;
+    const structured = output?.['structuredContent'];
+    const more = structured ? `\n${JSON.stringify(structured, null, 2)}` : '';
+    return text.trimEnd() + note + more;
   }
   const json = JSON.stringify(output, null, 2) ?? '';
   return json === '{}' ? '' : json.slice(0, 20_000);

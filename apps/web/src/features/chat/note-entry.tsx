@@ -2,7 +2,7 @@ import type { Event } from '@belay/protocol';
 import { cx } from '@/lib/classes';
 import { clock } from '@/lib/format';
 
-const bad = new Set(['error', 'limit', 'retry', 'egress']);
+const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
 
 /** Something that happened to the session, in one line. */
 export function NoteEntry({ event }: { event: Event }) {

@@ -182,6 +182,7 @@ const noted = new Set([
   'rewind',
   'fork',
   'guidance',
+  'mcp',
   'change',
   'stalled',
 ]);

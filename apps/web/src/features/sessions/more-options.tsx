@@ -3,6 +3,7 @@ import { ChevronRight } from 'lucide-react';
 import { Field, Input } from '@/components/ui/field';
 import { ApprovalField, BudgetFields, NetworkFields } from './default-fields';
 import { textsOf } from './default-texts';
+import { McpField } from './mcp-field';
 import type { Draft } from './new-session';
 import { settingsQuery } from './queries';
 
@@ -28,7 +29,7 @@ export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
           aria-hidden
           className="transition-transform duration-100 group-open:rotate-90"
         />
-        More: approvals, limits, network, image
+        More: approvals, limits, network, image, MCP
       </summary>
       <div className="mt-4 grid grid-cols-2 gap-4 max-sm:grid-cols-1">
         {texts && <ApprovalField texts={texts} onChange={own} />}
@@ -40,6 +41,7 @@ export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
         <Field label="Tags">
           <Input placeholder="words, parted by commas" {...text('tags')} />
         </Field>
+        <McpField chosen={draft.mcp} onChange={(mcp) => onChange({ mcp })} />
         <label className="col-span-full flex items-center gap-2 text-sm">
           <input
             type="checkbox"

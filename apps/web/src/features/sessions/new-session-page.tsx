@@ -119,6 +119,12 @@ function remembered(): Partial<Draft> {
   }
 }
 
-function remember({ tasks: _tasks, workspace: _workspace, own: _own, ...rest }: Draft): void {
+function remember({
+  tasks: _tasks,
+  workspace: _workspace,
+  own: _own,
+  mcp: _mcp,
+  ...rest
+}: Draft): void {
   localStorage.setItem(storageKey, JSON.stringify(rest));
 }

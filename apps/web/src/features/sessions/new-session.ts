@@ -12,6 +12,8 @@ export interface Draft {
   image: string;
   /** What this session does not take from the server's settings. */
   own: Partial<DefaultTexts>;
+  /** Undefined is all that are on. */
+  mcp?: string[] | undefined;
   tags: string;
   trust: boolean;
 }
@@ -39,6 +41,7 @@ export function sessionsOf(draft: Draft, workspace: string | null): NewSession[]
       image: draft.image.trim() || null,
       workspace,
       ...changeOf(draft.own),
+      ...(draft.mcp && { mcp: draft.mcp }),
       trust: draft.trust,
       tags: words(draft.tags),
     })),

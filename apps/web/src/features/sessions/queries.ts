@@ -27,6 +27,11 @@ export const settingsQuery = queryOptions({
   queryFn: () => client.settings.read(),
 });
 
+export const mcpQuery = queryOptions({
+  queryKey: ['mcp'],
+  queryFn: () => client.mcp.list(),
+});
+
 export const examplesQuery = queryOptions({
   queryKey: ['examples'],
   queryFn: () => client.examples(),

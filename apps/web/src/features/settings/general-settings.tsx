@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Choice } from '@/components/ui/choice';
 import { Input } from '@/components/ui/field';
+import { Switch } from '@/components/ui/switch';
 import { allowNotifications } from '@/lib/notify';
 import { usePreferences, type Theme } from '@/lib/preferences';
 import { attempt, say } from '@/lib/toasts';
@@ -80,28 +81,5 @@ export function Row({ title, text, children }: RowProps) {
       </div>
       {children}
     </div>
-  );
-}
-
-interface SwitchProps {
-  label: string;
-  on: boolean;
-  onChange(on: boolean): void;
-}
-
-function Switch({ label, on, onChange }: SwitchProps) {
-  return (
-    <button
-      type="button"
-      role="switch"
-      aria-checked={on}
-      aria-label={label}
-      onClick={() => onChange(!on)}
-      className={`h-5 w-9 shrink-0 rounded-full border p-0.5 transition-colors duration-100 ${on ? 'border-solid bg-solid' : 'border-line-strong bg-hover'}`}
-    >
-      <span
-        className={`block size-3.5 rounded-full transition-transform duration-100 ${on ? 'translate-x-4 bg-on-solid' : 'bg-muted'}`}
-      />
-    </button>
   );
 }

@@ -6,6 +6,7 @@ import { Field, Input, Select } from '@/components/ui/field';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { mcpQuery } from '../sessions/queries';
 
 const names = [
   'egress',
@@ -19,6 +20,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
   const [operation, setOperation] = useState('terminal.run');
   const [pattern, setPattern] = useState('');
   const [verdict, setVerdict] = useState<Rule['verdict']>('approved');
+  const { data: servers = [] } = useQuery(mcpQuery);
   const rule: Rule = { scope: 'all', operation, pattern, verdict, expires: null };
   const preview = useQuery({
     queryKey: ['rule-preview', rule],
@@ -52,7 +54,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
         </Field>
         <Field label="Operation">
           <Select value={operation} onChange={(event) => setOperation(event.target.value)}>
-            {names.map((name) => (
+            {[...names, ...servers.map(({ name }) => `mcp.${name}.*`)].map((name) => (
               <option key={name}>{name}</option>
             ))}
           </Select>

@@ -4,6 +4,7 @@ import { TopBar } from '@/app/top-bar';
 import { cx } from '@/lib/classes';
 import { BudgetSettings, NetworkSettings } from './default-settings';
 import { GeneralSettings } from './general-settings';
+import { McpSettings } from './mcp-settings';
 import { ModelSettings } from './model-settings';
 import { RuleSettings } from './rule-settings';
 import { ShortcutSettings } from './shortcut-settings';
@@ -16,6 +17,7 @@ const sections = [
   { id: 'budgets', title: 'Budgets', Content: BudgetSettings },
   { id: 'network', title: 'Network', Content: NetworkSettings },
   { id: 'approvals', title: 'Approvals', Content: RuleSettings },
+  { id: 'mcp', title: 'MCP servers', Content: McpSettings },
   { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
 ] as const satisfies { id: string; title: string; Content: ComponentType }[];
 

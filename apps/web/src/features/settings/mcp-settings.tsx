@@ -1,0 +1,59 @@
+import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { McpServer } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { useReadOnly } from '@/lib/role';
+import { mcpQuery } from '../sessions/queries';
+import { McpForm } from './mcp-form';
+import { McpServerCard } from './mcp-server-card';
+
+/** The MCP servers whose tools agents may use. Their secrets live with the server alone. */
+export function McpSettings() {
+  const readOnly = useReadOnly();
+  const queries = useQueryClient();
+  const servers = useQuery({ ...mcpQuery, refetchInterval: 5_000 });
+  const [adding, setAdding] = useState(false);
+  const put = (name: string, changed: McpServer | null) =>
+    queries.setQueryData(mcpQuery.queryKey, (known = []) => {
+      const others = known.filter((one) => one.name !== name);
+      if (!changed) return others;
+      const place = known.findIndex((one) => one.name === name);
+      return place < 0 ? [...known, changed] : known.with(place, changed);
+    });
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-muted">
+        Belay’s server connects to them and keeps their secrets; a sandbox gets neither. New
+        sessions are given the tools of all that are on, unless they choose; a session keeps the
+        tools that it began with. Each call is asked of you like one that reaches out, unless the
+        session runs by itself or a rule allows it.
+      </p>
+      {servers.isPending && <Loading what="the MCP servers" />}
+      {servers.isError && <Failed error={servers.error} retry={() => void servers.refetch()} />}
+      {servers.data?.length === 0 && !adding && (
+        <Empty title="No MCP servers">
+          Connect one to give agents more tools: an issue tracker, a database, a search.
+        </Empty>
+      )}
+      {servers.data?.map((server) => (
+        <McpServerCard
+          key={server.name}
+          server={server}
+          onChange={(changed) => put(server.name, changed)}
+        />
+      ))}
+      {adding && (
+        <McpForm
+          server={null}
+          onCancel={() => setAdding(false)}
+          onSaved={(server) => {
+            setAdding(false);
+            put(server.name, server);
+          }}
+        />
+      )}
+      {!readOnly && !adding && <Button onClick={() => setAdding(true)}>Add an MCP server</Button>}
+    </div>
+  );
+}

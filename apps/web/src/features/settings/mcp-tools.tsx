@@ -1,0 +1,51 @@
+import type { McpServer } from '@belay/protocol';
+import { plural } from '@/lib/format';
+
+interface McpToolsProps {
+  server: McpServer;
+  disabled: boolean;
+  onChange(change: { tools: string[] | null }): void;
+}
+
+/** The tools of a server, each with a choice whether agents get it. */
+export function McpTools({
+  server: { name: server, offered, tools },
+  disabled,
+  onChange,
+}: McpToolsProps) {
+  const isChosen = (name: string) => tools === null || tools.includes(name);
+  const choose = (changed: string, on: boolean) => {
+    const chosen = offered
+      .map(({ name }) => name)
+      .filter((name) => (name === changed ? on : isChosen(name)));
+    onChange({ tools: chosen.length === offered.length ? null : chosen });
+  };
+  return (
+    <details>
+      <summary className="text-sm text-muted hover:text-ink">
+        {plural(offered.length, 'tool')} of {server}
+      </summary>
+      <ul className="mt-2 space-y-2">
+        {offered.map(({ name, title, description, readOnly }) => (
+          <li key={name}>
+            <label className="flex items-start gap-2 text-sm">
+              <input
+                type="checkbox"
+                disabled={disabled}
+                checked={isChosen(name)}
+                onChange={({ target }) => choose(name, target.checked)}
+                className="mt-0.5 accent-[var(--amber)]"
+              />
+              <span className="min-w-0">
+                <code className="text-xs">{name}</code>
+                {title !== name && <> · {title}</>}
+                {readOnly && <span className="text-faint"> · says that it only reads</span>}
+                <span className="block text-xs break-words text-muted">{description}</span>
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
