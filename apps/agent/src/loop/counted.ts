@@ -43,6 +43,7 @@ const passing = new Set([
   'approve',
   'reject',
   'retry',
+  'stalled',
 ]);
 
 /**

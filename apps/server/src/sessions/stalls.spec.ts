@@ -48,7 +48,7 @@ describe('a full disk', () => {
       });
     }
     const waits = { state: 'waiting', reason: expect.stringMatching(/^The disk is full: free/) };
-    expect(await logs.log.summary('s')).toMatchObject(waits);
+    expect(await logs.log.summary('s')).toMatchObject({ ...waits, current: null });
     expect((await logs.log.summaries())[0]).toMatchObject(waits);
     expect(seen).toEqual([waits]);
     expect(logs.log.stalls.any).toBe(true);

@@ -75,7 +75,12 @@ export class Stalls {
   shown(summary: SessionSummary): SessionSummary {
     const stall = this.stalls.get(summary.id);
     if (!stall || isEnded(summary.state)) return summary;
-    return { ...summary, state: 'waiting', reason: `${stall.reason} Then it goes on by itself.` };
+    return {
+      ...summary,
+      state: 'waiting',
+      current: null,
+      reason: `${stall.reason} Then it goes on by itself.`,
+    };
   }
 
   private begin(session: string, who: unknown, { message }: AppError): void {

@@ -1,3 +1,5 @@
+import type { SessionSummary } from '@belay/protocol';
+import { needsPerson } from '../sessions/fleet-order';
 import { useSummary } from '../sessions/queries';
 import { useIsPast, useLog, useMoment, useSessionId } from '../sessions/session-context';
 
@@ -14,12 +16,7 @@ export function Thinking() {
         Showing event {at} of {last}
       </p>
     );
-  const text =
-    summary?.state === 'starting'
-      ? (summary.reason ?? 'The sandbox starts…')
-      : summary?.state === 'running'
-        ? (summary.current ?? (drafting ? null : 'The model thinks…'))
-        : null;
+  const text = summary && words(summary, drafting);
   if (!text) return null;
   return (
     <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
@@ -30,4 +27,12 @@ export function Thinking() {
       <span className="truncate font-mono">{text}</span>
     </p>
   );
+}
+
+function words(summary: SessionSummary, drafting: boolean): string | null {
+  const { state, reason, current } = summary;
+  if (state === 'starting') return reason ?? 'The sandbox starts…';
+  if (state === 'running') return current ?? (drafting ? null : 'The model thinks…');
+  // What waits for a person has a card of its own; the disk has not.
+  return state === 'waiting' && !needsPerson(summary) ? reason : null;
 }
