@@ -22,11 +22,16 @@ export const viewerRequests = {
   /** Follow the summaries of all benchmark runs. */
   evaluations: z.object({}),
   'terminal.keys': z.object({ session: z.string(), terminal: terminalName, data: z.string() }),
-  'terminal.resize': z.object({
+  /**
+   * The room that this viewer has for a terminal; null when it no longer shows it. The terminal takes the smallest
+   * room of all who show it.
+   */
+  'terminal.fit': z.object({
     session: z.string(),
     terminal: terminalName,
-    columns: z.int().min(2).max(1000),
-    rows: z.int().min(1).max(1000),
+    room: z
+      .object({ columns: z.int().min(2).max(1000), rows: z.int().min(1).max(1000) })
+      .nullable(),
   }),
   'terminal.hold': z.object({
     session: z.string(),

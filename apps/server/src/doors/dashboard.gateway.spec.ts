@@ -245,6 +245,29 @@ describe('the dashboard’s socket', () => {
     ]);
   });
 
+  it('gives a terminal the smallest room of those who show it', async () => {
+    const [wide, tall, none] = [await viewer(), await viewer(), await viewer()];
+    const agent = server.sandboxes.agents.get(id)!;
+    const sizes = () =>
+      agent.calls.map(({ name, input }) => {
+        const { columns, rows } = input as { columns: number; rows: number };
+        return `${name} ${columns}×${rows}`;
+      });
+    const fit = (who: Viewer, room: { columns: number; rows: number } | null) =>
+      who.ask('terminal.fit', { session: id, terminal: 'main', room });
+    await none.watch();
+    await fit(wide, { columns: 200, rows: 30 });
+    await fit(tall, { columns: 100, rows: 60 });
+    expect(sizes()).toEqual(['terminal.resize 200×30', 'terminal.resize 100×30']);
+    const args = { terminal: 'main', change: 'opened', columns: 120, rows: 30, holder: 'agent' };
+    await server.sandboxes.says(server.log, id, { action: 'terminal', args });
+    await until('one that opens is told', () => agent.calls.length === 3);
+    tall.socket.disconnect();
+    await until('one that leaves no longer counts', () => agent.calls.length === 4);
+    await fit(wide, null);
+    expect(sizes().slice(2)).toEqual(['terminal.resize 100×30', 'terminal.resize 200×30']);
+  });
+
   it('answers what cannot be done with an error', async () => {
     const watcher = await viewer();
     expect(await watcher.ask('watch', { session: 'none', after: 0 })).toMatchObject({

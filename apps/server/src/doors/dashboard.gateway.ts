@@ -23,6 +23,7 @@ import { BrowserWatch } from './browser-watch.js';
 import { EventFollowers } from './event-followers.js';
 import { SummaryFeed } from './summary-feed.js';
 import { TerminalFollowers } from './terminal-followers.js';
+import { TerminalSizes } from './terminal-sizes.js';
 import { isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
 
 type Requests = typeof viewerRequests;
@@ -53,6 +54,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   private fleet!: SummaryFeed<'session'>;
   private evaluations!: SummaryFeed<'evaluation'>;
   private browsers!: BrowserWatch;
+  private sizes!: TerminalSizes;
   private readonly endings: (() => void)[] = [];
 
   constructor(
@@ -71,6 +73,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     });
     this.evaluations = new SummaryFeed(server, 'evaluation', this.runs);
     this.browsers = new BrowserWatch(this.sandboxes, this.log, this.live);
+    this.sizes = new TerminalSizes(this.sandboxes, this.log);
     this.live.on('delta', this.showDelta);
     this.endings.push(
       () => this.live.off('delta', this.showDelta),
@@ -95,6 +98,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       this.fleet.remove(socket);
       this.evaluations.remove(socket);
       this.browsers.remove(socket);
+      this.sizes.remove(socket);
       for (const session of this.watched.keys()) this.unwatch(socket, session);
     });
   }
@@ -105,6 +109,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     this.fleet?.close();
     this.evaluations?.close();
     this.browsers?.close();
+    this.sizes?.close();
   }
 
   private readonly handlers: Handlers = {
@@ -118,6 +123,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     },
     unwatch: (socket, { session }) => {
       this.browsers.set(socket, session, false);
+      this.sizes.remove(socket, session);
       this.unwatch(socket, session);
       return Promise.resolve();
     },
@@ -126,9 +132,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     'terminal.keys': async (_, { session, ...keys }) => {
       await this.agent(session).call('terminal.keys', keys);
     },
-    'terminal.resize': async (_, { session, ...size }) => {
-      await this.agent(session).call('terminal.resize', size);
-    },
+    'terminal.fit': (socket, fit) => this.sizes.set(socket, fit),
     'terminal.hold': async (_, { session, ...hold }) => {
       await this.agent(session).call('terminal.hold', hold);
     },

@@ -7,7 +7,7 @@ import { live } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useReadOnly } from '@/lib/role';
-import { useSummary } from '../sessions/queries';
+import { useLiveState, useSummary } from '../sessions/queries';
 import { usePlaces } from '../sessions/places';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Screen } from './screen';
@@ -26,7 +26,7 @@ export function TerminalView({ name }: { name: string }) {
   const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();
-  const [room, setRoom] = useState<Size | null>(null);
+  const [room, setRoom] = useState<Room | null>(null);
   useSize(name, { screen, room });
   const typing = holder === 'user' && !past;
 
@@ -72,18 +72,18 @@ export function TerminalView({ name }: { name: string }) {
   );
 }
 
-interface Size {
+interface Room {
   columns: number;
   rows: number;
 }
 
 /**
- * A live terminal takes the size of the panel, and its program is told; one of the past, one of an
- * ended session and one on a phone keep the size that they were written for.
+ * A live terminal is as large as the smallest panel among those that show it; one of the past, one of an
+ * ended session, one on a phone and one that only watches do not count.
  */
 function useSize(
   name: string,
-  { screen, room }: { screen: Screen | null; room: Size | null },
+  { screen, room }: { screen: Screen | null; room: Room | null },
 ): void {
   const session = useSessionId();
   const state = useSummary(session)?.state;
@@ -92,18 +92,28 @@ function useSize(
   const past = useIsPast();
   const phone = usePhone();
   const readOnly = useReadOnly();
+  const connected = useLiveState() === 'live';
   const fixed = past || phone || readOnly || !state || isEnded(state);
+  const counts = connected && !fixed;
   useEffect(() => {
     const seen = fixed ? room?.rows : undefined;
     if (columns && rows) screen?.resize(columns, seen ?? rows);
+    else if (room) screen?.resize(room.columns, room.rows);
   }, [screen, columns, rows, fixed, room]);
   useEffect(() => {
-    if (!room || fixed) return;
-    screen?.resize(room.columns, room.rows);
-    void live()
-      .request('terminal.resize', { session, terminal: name, ...room })
-      .catch(() => undefined);
-  }, [screen, room, fixed, session, name]);
+    if (room && counts) tellRoom({ session, terminal: name, room });
+  }, [room, counts, session, name]);
+  useEffect(() => {
+    if (counts) return () => tellRoom({ session, terminal: name, room: null });
+    return undefined;
+  }, [counts, session, name]);
+}
+
+/** What fails is told again: when the connection is back, or by the server when the agent is. */
+function tellRoom(fit: { session: string; terminal: string; room: Room | null }): void {
+  void live()
+    .request('terminal.fit', fit)
+    .catch(() => undefined);
 }
 
 const findCommand = (run: () => void): Command => ({

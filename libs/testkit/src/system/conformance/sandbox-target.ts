@@ -23,11 +23,10 @@ export function sandboxTarget(server: BelayServer, session: Followed): Conforman
     close: (terminal) => call('terminal.close', { terminal }),
     list: async () => (await call('terminal.list', {})).terminals,
     resize: async (terminal, columns, rows) => {
-      await server.live.request('terminal.resize', {
+      await server.live.request('terminal.fit', {
         session: session.id,
         terminal,
-        columns,
-        rows,
+        room: { columns, rows },
       });
     },
     writeFile: async (path, bytes) => {
