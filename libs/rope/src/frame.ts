@@ -28,6 +28,7 @@ export const frameLimit = 80 * 2 ** 20;
 /** Longer heads travel as bytes: socket.io would escape the JSON a second time. */
 const longHead = 2 ** 15;
 
+const text = z.string();
 const envelope = z.object({
   frame: z.looseObject({ kind: z.string(), id: z.string() }),
   at: z.array(z.array(z.union([z.string(), z.number()]))).optional(),
@@ -55,7 +56,7 @@ export function encode(frame: Frame): Encoded {
 
 /** Throws on anything that `encode` does not make. Values are checked later, by the schema of what they are for. */
 export function decode(head: unknown, parts: readonly unknown[]): Frame {
-  const json = head instanceof Uint8Array ? Buffer.from(head).toString() : z.string().parse(head);
+  const json = head instanceof Uint8Array ? Buffer.from(head).toString() : text.parse(head);
   const { frame, at = [] } = envelope.parse(JSON.parse(json));
   at.forEach((path, index) => {
     const bytes = parts[index];

@@ -19,6 +19,9 @@ const hello = z.object({
   received: z.int().nonnegative(),
 });
 
+// Made once: it sees every message.
+const frameNumber = z.int();
+
 /** An acknowledgement is sent after so many frames or milliseconds, whichever comes first. */
 const ackFrames = 64;
 const ackDelay = 20;
@@ -103,8 +106,8 @@ export class Link {
   #receive(kind: string, args: readonly unknown[]): void {
     if (kind === 'hello') this.#greet(hello.parse(args[0]));
     else if (!this.#up) throw new Error('A message before hello.');
-    else if (kind === 'frame') this.#take(z.int().parse(args[0]), args);
-    else if (kind === 'ack') this.#prune(z.int().parse(args[0]));
+    else if (kind === 'frame') this.#take(frameNumber.parse(args[0]), args);
+    else if (kind === 'ack') this.#prune(frameNumber.parse(args[0]));
     else if (kind === 'bye') this.listener.gone();
   }
 

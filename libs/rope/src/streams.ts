@@ -10,6 +10,10 @@ interface Entry {
   opened?: { resolve(): void; reject(error: AppError): void };
 }
 
+// Made once: a schema costs far more to make than to use, and these see every message.
+const bytes = z.instanceof(Uint8Array);
+const count = z.int();
+
 /** Streams that are open at once, at most; more are refused. */
 const parallelStreams = 2_000;
 
@@ -107,10 +111,10 @@ function receive(entry: Entry, frame: Frame): void {
       opened?.resolve();
       break;
     case 'data':
-      stream.receive(z.instanceof(Uint8Array).parse(frame.bytes));
+      stream.receive(bytes.parse(frame.bytes));
       break;
     case 'took':
-      stream.acknowledge(z.int().parse(frame.total));
+      stream.acknowledge(count.parse(frame.total));
       break;
     case 'end':
       stream.receiveEnd();
