@@ -91,7 +91,9 @@ export async function resumeRun(out: string, around: Surroundings): Promise<Summ
   const { run, tasks, machinery } = opened(out);
   const agent = agentOf(run, around);
   return onBoard(out, around, async (board) => {
-    if (around.cache !== undefined) await checkTasks(out, { ...around, cache: around.cache });
+    const { cache } = around;
+    if (cache !== undefined)
+      await checkTasks(out, { ...around, cache }, { board, all: run.preflight });
     board?.begin();
     const { attempts, concurrency, network } = run;
     const request = {
@@ -135,8 +137,8 @@ export async function preflightRun(
   out: string,
   around: Surroundings & { cache: string },
 ): Promise<Summary> {
-  return onBoard(out, around, async () => {
-    await checkTasks(out, around, true);
+  return onBoard(out, around, async (board) => {
+    await checkTasks(out, around, { board, all: true });
     return reportRun(out, around);
   });
 }
@@ -145,11 +147,15 @@ export async function preflightRun(
 async function checkTasks(
   out: string,
   around: Surroundings & { cache: string },
-  all = loadRun(out).preflight,
+  { board, all }: { board: Board | undefined; all: boolean },
 ): Promise<void> {
   const { run, tasks, machinery } = opened(out);
   const { concurrency, network } = run;
-  const { cache, signal, onCheck } = around;
+  const { cache, signal } = around;
+  const onCheck: Surroundings['onCheck'] = (trial, progress) => {
+    board?.checked(progress);
+    around.onCheck?.(trial, progress);
+  };
   const folder = join(resolve(out), 'preflight');
   const request = { tasks, concurrency, network, out: folder, cache, signal, onCheck };
   const found = all

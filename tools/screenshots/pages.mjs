@@ -214,6 +214,10 @@ export async function playSessions(server) {
     ],
   });
   await testkit().reportRun(server, 'sonnet');
+  // A run that goes on says so; the last time is when the server is gone already.
+  const beat = () =>
+    server.client.evaluations.report('sonnet', { epoch: 1 }).catch(() => undefined);
+  setInterval(() => void beat(), 10_000).unref();
   await demo.finished();
   await (await failing).ended();
   await publish.state('waiting');

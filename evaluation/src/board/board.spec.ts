@@ -100,6 +100,8 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
   const out = newRun();
   const board = await opened(out);
   const id = idOf(board);
+  board.checked({ done: 3, all: 8 });
+  await shows(id, ({ phase, checks }) => phase === 'preflight' && checks?.done === 3);
   board.begin();
   board.at({ task: 'a', attempt: 1, session: null }, 'building');
   board.at({ task: 'a', attempt: 1, session: 's-1' }, 'working');
@@ -130,6 +132,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
   expect(await board.close('failed', 'The engine is gone.')).toBe(true);
   expect((await server.client.evaluations.get(id)).summary).toMatchObject({
     state: 'failed',
+    checks: null,
     reason: 'The engine is gone.',
     outcomes: { pass: 0, fail: 1, invalid: 0 },
     score: { value: 0, valid: null },

@@ -35,6 +35,7 @@ export class Board {
   readonly #told = new Map<string, string>();
   #validity: Validity[] | null = null;
   #phase: EvaluationProgress['phase'] = 'preflight';
+  #checks: EvaluationProgress['checks'] = null;
 
   private constructor(
     private readonly out: string,
@@ -66,9 +67,16 @@ export class Board {
     }
   }
 
+  /** How far the preflight is. */
+  checked(checks: { done: number; all: number }): void {
+    this.#checks = checks;
+    this.reporter.say(this.#progress('running'));
+  }
+
   /** Preflight is over, and trials begin. */
   begin(): void {
     this.#phase = 'trials';
+    this.#checks = null;
     this.refresh();
   }
 
@@ -116,6 +124,7 @@ export class Board {
       state,
       reason,
       phase: this.#phase,
+      checks: state === 'running' ? this.#checks : null,
       validity,
       score: trials.length === 0 ? null : { value: score, interval, valid: validScore },
     };

@@ -47,6 +47,10 @@ export type EvaluationFacts = z.infer<typeof evaluationFacts>;
 export const evaluationProgress = z.object({
   state: z.enum(['running', 'finished', 'interrupted', 'failed']),
   phase: z.enum(['preflight', 'trials']),
+  checks: z
+    .object({ done: z.int().nonnegative(), all: z.int().positive() })
+    .nullable()
+    .describe('Trials of the preflight, while it goes on.'),
   reason: z.string().nullable().describe('Why it ended early, for a person.'),
   score: z
     .object({

@@ -25,6 +25,7 @@ export async function reportRun(server: BelayServer, id = 'shown'): Promise<void
   const progress = {
     state: 'running' as const,
     phase: 'trials' as const,
+    checks: null,
     reason: null,
     score: { value: 0.708, interval: [0.568, 0.817] as [number, number], valid: 0.729 },
     validity: { checked: 23, flagged },

@@ -47,6 +47,7 @@ const judged = (task: string, attempt: number, outcome: 'pass' | 'fail' | 'inval
 const progress: EvaluationProgress = {
   state: 'running',
   phase: 'trials',
+  checks: null,
   reason: null,
   score: { value: 0.5, interval: [0.1, 0.9], valid: null },
   validity: null,

@@ -105,6 +105,7 @@ export class EvaluationService {
 const starting = {
   state: 'running',
   phase: 'preflight',
+  checks: null,
   reason: null,
   begun: null,
 } as const;

@@ -51,6 +51,11 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           {dollars(run.dollars)}{' '}
           <span className="text-xs text-faint">{count(run.tokens)} tokens</span>
         </Figure>
+        {run.checks && (
+          <Figure name="Preflight">
+            {run.checks.done} of {run.checks.all} checks
+          </Figure>
+        )}
         {left !== null && <Figure name="Time left">about {duration(left)}</Figure>}
       </dl>
       <div className="mt-2 flex items-center gap-3 text-xs text-muted tabular-nums">
@@ -74,7 +79,8 @@ function Note({ run, now }: { run: EvaluationSummary; now: number }) {
       {silent ? 'Its process was killed, or cannot reach this server. ' : `${run.reason} `}
       {goOn && (
         <>
-          Go on on {run.host} with <code className="break-all">belay eval resume {run.folder}</code>
+          To go on, run on {run.host}:{' '}
+          <code className="break-all">belay eval resume {run.folder}</code>
         </>
       )}
     </p>

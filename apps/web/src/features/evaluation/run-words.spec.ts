@@ -16,6 +16,7 @@ const run = (more: Partial<EvaluationSummary> = {}): EvaluationSummary => ({
   created: at(0),
   state: 'running',
   phase: 'trials',
+  checks: null,
   reason: null,
   score: null,
   validity: null,
