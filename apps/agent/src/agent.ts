@@ -9,6 +9,8 @@ export interface AgentOptions {
   rope: AgentRope;
   version: string;
   makeRooms: MakeRooms;
+  /** Called once, when the server knows of the agent: what is done now delays no session. */
+  prepare?(): void;
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
 }
@@ -17,7 +19,13 @@ export interface AgentOptions {
  * An agent at its end of the rope: says hello on each connection, waits for a session, and serves the calls of
  * the server. Resolves when it was told to shut down or the rope is gone for good; rejects when its work broke.
  */
-export async function runAgent({ rope, version, makeRooms, unpack }: AgentOptions): Promise<void> {
+export async function runAgent({
+  rope,
+  version,
+  makeRooms,
+  prepare,
+  unpack,
+}: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let work: Work | undefined;
   let beginning: Promise<void> = Promise.resolve();
@@ -90,10 +98,13 @@ export async function runAgent({ rope, version, makeRooms, unpack }: AgentOption
     void pipeline(bytes, stream).catch(() => undefined);
   });
 
+  let known = false;
   const hello = async (): Promise<void> => {
     const { session = null, epoch = 0 } = work ?? {};
     const lastSeq = work?.log.seen.others ?? 0;
     const answer = await rope.call('hello', { version, session, epoch, lastSeq });
+    if (!known) prepare?.();
+    known = true;
     if (answer.assignment) await begin(answer.assignment);
     await work?.hear(answer.events);
   };

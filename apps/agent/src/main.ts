@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const rope = connect(environment);
   const idle = setTimeout(releaseMemory, idleAfter);
   const shell = { ...environment.shell, HOME: home };
-  const makeRooms = roomsBeforehand({ ...environment, shell }, rope);
+  const { makeRooms, prepare } = roomsBeforehand({ ...environment, shell }, rope);
   await runAgent({
     rope,
     version,
@@ -27,6 +27,7 @@ async function main(): Promise<void> {
       clearTimeout(idle);
       return makeRooms(session);
     },
+    prepare,
     unpack: async (tar) => {
       const { importWorkspace } = await import('./workspace/import.js');
       return importWorkspace(environment.workspace, tar);
@@ -36,18 +37,22 @@ async function main(): Promise<void> {
 }
 
 /** Opens the rooms while the agent waits for its session, so that to begin costs little more than a message. */
-function roomsBeforehand(environment: Environment, rope: AgentRope): MakeRooms {
+function roomsBeforehand(
+  environment: Environment,
+  rope: AgentRope,
+): { makeRooms: MakeRooms; prepare(): void } {
   const journal = new LateJournal();
-  const opening = import('./open-rooms.js').then(async ({ openRooms }) => {
-    const rooms = await openRooms(environment, { journal, rope });
-    rooms.prepare();
-    return rooms;
-  });
+  const opening = import('./open-rooms.js').then(({ openRooms }) =>
+    openRooms(environment, { journal, rope }),
+  );
   // Who needs the rooms hears why there are none.
   opening.catch(() => undefined);
-  return (session) => {
-    journal.begin(session.journal);
-    return opening;
+  return {
+    makeRooms: (session) => {
+      journal.begin(session.journal);
+      return opening;
+    },
+    prepare: () => void opening.then((rooms) => rooms.prepare()).catch(() => undefined),
   };
 }
 

@@ -74,6 +74,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('-w, --workspace <folder>', 'copied in: tracked and unignored files, with git history')
     .option('--example <name>', 'play an example that comes with Belay')
     .option('--image <image>', 'the Docker image of the sandbox')
+    .option('--root', 'a sandbox in which system packages can be installed')
     .option('--title <title>', 'what the dashboard calls it')
     .option('--json', 'print one JSON event per line')
     .option('--patch <file>', 'write what changed as a patch')

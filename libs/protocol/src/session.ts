@@ -82,11 +82,21 @@ export function changedDefaults(
   };
 }
 
+/** What the programs of a sandbox may do: docs/sandboxes.md says what each profile allows. */
+export const sandboxProfile = z
+  .enum(['hardened', 'root'])
+  .default('hardened')
+  .describe(
+    '`hardened`: an ordinary user on a read-only system; `root`: may install system packages.',
+  );
+export type SandboxProfile = z.output<typeof sandboxProfile>;
+
 /** What an agent must know to work on a session; the first event of the log carries it. */
 export const sessionSettings = z.object({
   task: z.string().min(1).max(200_000),
   model: modelName,
   image: z.string().nullable().default(null).describe('A Docker image; null is the default one.'),
+  sandbox: sandboxProfile,
   workspace: z
     .string()
     .nullable()
@@ -122,6 +132,7 @@ export const sessionSummary = z.object({
   task: z.string(),
   model: z.string(),
   image: z.string().nullable(),
+  sandbox: sandboxProfile,
   state: sessionState,
   reason: z.string().nullable().describe('Why it is in this state, for a person.'),
   created: z.iso.datetime({ offset: true }),

@@ -48,7 +48,7 @@ export function createSystem(options: SystemOptions): System {
 async function describeMachine(options: SystemOptions): Promise<string> {
   const { os, architecture, user, workspace, tools } = await info(options);
   return [
-    `System: ${os}, ${architecture}; you are ${user}.`,
+    `System: ${os}, ${architecture}; you are ${user}. ${rights()}`,
     `Workspace: ${workspace}; the paths of the files operations are relative to it.`,
     `Tools: ${Object.keys(tools).sort().join(', ') || 'none of the usual ones'}.`,
   ].join('\n');
@@ -97,6 +97,13 @@ async function memoryOf(): Promise<{ total: number; used: number }> {
 async function figure(file: string): Promise<number | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return /^\d+\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** Said once, so that nobody looks for a way that is closed: docs/sandboxes.md. */
+function rights(): string {
+  return process.getuid?.() === 0
+    ? 'System packages can be installed.'
+    : 'System packages cannot be installed: that takes a session started with the root profile.';
 }
 
 /** A user without an entry in passwd has a number only. */

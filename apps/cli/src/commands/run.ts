@@ -16,6 +16,7 @@ export interface RunOptions extends OwnSettings {
   workspace?: string;
   example?: string;
   image?: string;
+  root?: boolean;
   title?: string;
   json?: boolean;
   patch?: string;
@@ -66,6 +67,7 @@ async function newSession(
     task: task ?? (example ? example.task : ''),
     model: model ?? (await onlyModel(client)),
     image: options.image ?? null,
+    sandbox: options.root ? 'root' : 'hardened',
     workspace: example ? `example:${example.name}` : null,
     title: options.title ?? (example ? example.title : undefined),
     trust: options.trust ?? false,

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, type SandboxProfile } from '@belay/protocol';
 import { Config } from '../config.js';
-import { agentContainer, labels, ownershipContainer, type Limits } from './container-spec.js';
+import {
+  agentContainer,
+  labels,
+  ownershipContainer,
+  seedsVolumes,
+  type Limits,
+} from './container-spec.js';
 import { DockerClient } from './docker.client.js';
 import { AgentCalls } from './agent-calls.js';
 import { RopeListener } from './rope-listener.js';
@@ -11,6 +17,7 @@ import { Turnstile } from './turnstile.js';
 
 export interface Launch {
   image: string;
+  profile: SandboxProfile;
   /** Files of an earlier sandbox of the session; fresh ones when left out. */
   volumes?: SandboxVolumes;
   /** Nobody’s when left out: a warm one. */
@@ -127,15 +134,18 @@ export class ContainerLauncher {
       }),
     });
     try {
-      const ready = await Promise.allSettled([
+      const [listening, seeded] = await Promise.allSettled([
         this.listen(sandbox),
-        this.makeVolumes(sandbox, launch.volumes === undefined),
+        this.prepareVolumes(sandbox, launch),
       ]);
-      for (const step of ready) if (step.status === 'rejected') throw step.reason;
+      if (listening.status === 'rejected') throw listening.reason;
+      if (seeded.status === 'rejected') throw seeded.reason;
       sandbox.container = await this.docker.create(
         agentContainer({
           image: launch.image,
+          profile: launch.profile,
           volumes: sandbox.volumes,
+          seeded: seeded.value,
           runtime: this.config.runtimeVolume,
           ropeFolder: this.listener.folder(sandbox.id),
           limits: await this.limits(),
@@ -150,17 +160,17 @@ export class ContainerLauncher {
     await this.hello(sandbox);
   }
 
-  private async makeVolumes(sandbox: Sandbox, fresh: boolean): Promise<void> {
-    const image = await this.runtime();
-    if (!fresh) return;
-    const owner = this.owner({ [labels.sandbox]: sandbox.id });
-    const { workspace, state } = sandbox.volumes;
-    await Promise.all([
-      this.docker.createVolume(workspace, owner),
-      this.docker.createVolume(state, owner),
-    ]);
-    const spec = ownershipContainer(image, sandbox.volumes, this.owner());
-    this.givers.set(sandbox.id, await this.docker.create(spec));
+  /** Answers whether fresh volumes get their owner from the sandbox's image. */
+  private async prepareVolumes(sandbox: Sandbox, launch: Launch): Promise<boolean> {
+    const runtime = await this.runtime();
+    // Volumes are root's from the start.
+    if (launch.volumes || launch.profile === 'root') return false;
+    if (await this.docker.imageHasLabel(launch.image, seedsVolumes)) return true;
+    const { volumes } = sandbox;
+    const volumeLabels = this.owner({ [labels.sandbox]: sandbox.id });
+    const spec = { image: runtime, volumes, labels: this.owner(), volumeLabels };
+    this.givers.set(sandbox.id, await this.docker.create(ownershipContainer(spec)));
+    return false;
   }
 
   /** Its making is all that was needed of it. One that stays behind is removed at the next start of the server. */

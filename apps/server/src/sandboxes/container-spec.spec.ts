@@ -1,16 +1,19 @@
 import { agentContainer, sidecarContainer } from './container-spec.js';
 
 const limits = { memoryMb: 512, cpus: 1.5 };
+const agent = {
+  image: 'any:1',
+  profile: 'hardened',
+  volumes: { workspace: 'w', state: 's' },
+  seeded: false,
+  runtime: 'runtime',
+  ropeFolder: '/ropes/one',
+  limits,
+  labels: { 'belay.sandbox': 'one' },
+} as const;
 
 it('gives an agent no rights, no network and bounded resources', () => {
-  const spec = agentContainer({
-    image: 'any:1',
-    volumes: { workspace: 'w', state: 's' },
-    runtime: 'runtime',
-    ropeFolder: '/ropes/one',
-    limits,
-    labels: { 'belay.sandbox': 'one' },
-  });
+  const spec = agentContainer(agent);
   expect(spec).toMatchObject({
     Image: 'any:1',
     User: '1000:1000',
@@ -44,6 +47,27 @@ it('gives an agent no rights, no network and bounded resources', () => {
   for (const options of Object.values(spec.HostConfig?.Tmpfs ?? {})) {
     expect(options).toMatch(/exec,nosuid,nodev/);
   }
+});
+
+it('gives root what installing packages needs, and nothing that reaches further', () => {
+  const usual = agentContainer(agent);
+  const root = agentContainer({ ...agent, profile: 'root' });
+  expect(root.User).toBe('0:0');
+  expect(root.HostConfig).toEqual({
+    ...usual.HostConfig,
+    ReadonlyRootfs: false,
+    CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID'],
+    Tmpfs: expect.objectContaining({ '/tmp': expect.stringContaining('uid=0,gid=0,mode=1777') }),
+  });
+});
+
+it('lets fresh volumes take over the image’s folders only where these are meant for it', () => {
+  const copies = (seeded: boolean) =>
+    agentContainer({ ...agent, seeded }).HostConfig?.Mounts?.map(
+      ({ VolumeOptions }) => VolumeOptions && !VolumeOptions.NoCopy,
+    );
+  expect(copies(false)).toEqual([false, false, false, undefined]);
+  expect(copies(true)).toEqual([true, true, false, undefined]);
 });
 
 it('puts a browser on the agent’s own loopback, as bounded as the agent', () => {

@@ -1,4 +1,5 @@
-import type { ContainerCreateOptions } from 'dockerode';
+import type { SandboxProfile } from '@belay/protocol';
+import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import type { SandboxVolumes } from './sandbox.js';
 
 /** What carries a label of these belongs to this server, or to one of its sandboxes. */
@@ -19,7 +20,10 @@ export interface Limits {
 
 export interface AgentContainer {
   image: string;
+  profile: SandboxProfile;
   volumes: SandboxVolumes;
+  /** Fresh volumes that take over the owner of the image's folders at their places. */
+  seeded: boolean;
   /** The read-only volume with the agent and all it needs. */
   runtime: string;
   /** The folder of this sandbox's socket, mounted into this container alone. */
@@ -30,10 +34,26 @@ export interface AgentContainer {
 
 const mebibyte = 2 ** 20;
 const user = '1000:1000';
-/** Otherwise the engine copies content and ownership of the image's folder into a volume that is still empty. */
-const asItIs = { Type: 'volume' as const, VolumeOptions: { NoCopy: true } as never };
+/** An image with this label has empty folders at the places of the volumes, which belong to the sandbox's user. */
+export const seedsVolumes = 'belay.seeds-volumes';
+/** What apt, dpkg and services that change their user need; nothing here reaches beyond the container. */
+const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID'];
 /** The owner is named, for runc gives a temporary file system the mode of the image's folder: 0755 for /run. */
-const scratch = 'rw,exec,nosuid,nodev,uid=1000,gid=1000,mode=1777';
+const scratch = (owner: number): string =>
+  `rw,exec,nosuid,nodev,uid=${owner},gid=${owner},mode=1777`;
+
+/** The engine makes a volume that is not there; one that is empty takes over the image's folder, if it is `seeded`. */
+function volume(
+  mount: { Source: string; Target: string; ReadOnly?: boolean },
+  { seeded = false, labels }: { seeded?: boolean; labels?: Record<string, string> } = {},
+): MountSettings {
+  const options = {
+    NoCopy: !seeded,
+    Labels: labels ?? {},
+    DriverConfig: { Name: '', Options: {} },
+  };
+  return { Type: 'volume', ...mount, VolumeOptions: options };
+}
 
 /** What every container of ours has in common: no rights, bounded resources, bounded logs. */
 export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['HostConfig'] {
@@ -58,10 +78,14 @@ export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['Ho
 
 /** The container of an agent. Nothing is assumed of the image: no shell, no user, no entry in passwd. */
 export function agentContainer(what: AgentContainer): ContainerCreateOptions {
+  const isRoot = what.profile === 'root';
+  const temporary = scratch(isRoot ? 0 : 1000);
+  const { workspace, state } = what.volumes;
+  const kept = { seeded: what.seeded, labels: what.labels };
   const half = Math.max(64, Math.floor(what.limits.memoryMb / 2));
   return {
     Image: what.image,
-    User: user,
+    User: isRoot ? '0:0' : user,
     WorkingDir: '/workspace',
     // Node's own WebSocket, which the agent never uses, would load all of fetch.
     Entrypoint: ['/opt/belay/node', '--no-experimental-websocket', '/opt/belay/agent.cjs'],
@@ -78,16 +102,17 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
     StopSignal: 'SIGTERM',
     HostConfig: {
       ...hardened(what.limits),
+      ...(isRoot && { ReadonlyRootfs: false, CapAdd: rootCapabilities }),
       NetworkMode: 'none',
       Tmpfs: {
-        '/tmp': `${scratch},size=${half}m`,
-        '/var/tmp': `${scratch},size=${half}m`,
-        '/run': `${scratch},size=64m`,
+        '/tmp': `${temporary},size=${half}m`,
+        '/var/tmp': `${temporary},size=${half}m`,
+        '/run': `${temporary},size=64m`,
       },
       Mounts: [
-        { ...asItIs, Source: what.volumes.workspace, Target: '/workspace' },
-        { ...asItIs, Source: what.volumes.state, Target: '/var/lib/belay' },
-        { ...asItIs, Source: what.runtime, Target: '/opt/belay', ReadOnly: true },
+        volume({ Source: workspace, Target: '/workspace' }, kept),
+        volume({ Source: state, Target: '/var/lib/belay' }, kept),
+        volume({ Source: what.runtime, Target: '/opt/belay', ReadOnly: true }),
         { Type: 'bind', Source: what.ropeFolder, Target: '/run/belay' },
       ],
     },
@@ -95,22 +120,25 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
 }
 
 /**
- * A container of the runtime's image that never starts: creating it hands the ownership of the image's empty
- * folders over to the fresh volumes.
+ * A container of the runtime's image that never starts: creating it makes the volumes, which take over the owner
+ * of that image's empty folders. For images that do not seed them themselves.
  */
-export function ownershipContainer(
-  image: string,
-  volumes: SandboxVolumes,
-  owner: Record<string, string>,
-): ContainerCreateOptions {
+export function ownershipContainer(what: {
+  image: string;
+  volumes: SandboxVolumes;
+  labels: Record<string, string>;
+  volumeLabels: Record<string, string>;
+}): ContainerCreateOptions {
+  const { workspace, state } = what.volumes;
+  const fresh = { seeded: true, labels: what.volumeLabels };
   return {
-    Image: image,
-    Labels: owner,
+    Image: what.image,
+    Labels: what.labels,
     HostConfig: {
       NetworkMode: 'none',
       Mounts: [
-        { Type: 'volume', Source: volumes.workspace, Target: '/workspace' },
-        { Type: 'volume', Source: volumes.state, Target: '/var/lib/belay' },
+        volume({ Source: workspace, Target: '/workspace' }, fresh),
+        volume({ Source: state, Target: '/var/lib/belay' }, fresh),
       ],
     },
   };
@@ -152,8 +180,8 @@ export function sidecarContainer(what: {
     HostConfig: {
       ...hardened(what.limits),
       NetworkMode: `container:${what.agent}`,
-      Tmpfs: { '/tmp': scratch },
-      Mounts: [{ ...asItIs, Source: what.workspace, Target: '/workspace' }],
+      Tmpfs: { '/tmp': scratch(1000) },
+      Mounts: [volume({ Source: what.workspace, Target: '/workspace' })],
     },
   };
 }

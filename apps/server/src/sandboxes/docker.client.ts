@@ -64,6 +64,12 @@ export class DockerClient {
     return this.exists(this.docker.getImage(image).inspect());
   }
 
+  /** False when the image is not there, too. */
+  async imageHasLabel(image: string, label: string): Promise<boolean> {
+    const found = await this.found(this.docker.getImage(image).inspect());
+    return found?.Config?.Labels?.[label] !== undefined;
+  }
+
   /** The labels of a volume; undefined when there is none. */
   async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
     const found = await this.found(this.docker.getVolume(name).inspect());
@@ -73,10 +79,6 @@ export class DockerClient {
   /** The image of a container; undefined when there is none. */
   async imageOf(container: string): Promise<string | undefined> {
     return (await this.found(this.docker.getContainer(container).inspect()))?.Image;
-  }
-
-  async createVolume(name: string, labels: Record<string, string>): Promise<void> {
-    await this.ask(this.docker.createVolume({ Name: name, Labels: labels }));
   }
 
   async removeVolume(name: string): Promise<void> {

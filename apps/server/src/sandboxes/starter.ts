@@ -71,13 +71,14 @@ export class Starter {
     kept: SandboxRecord | undefined,
   ): Promise<Sandbox> {
     const image = settings.image ?? this.config.image;
-    const warm = kept ? undefined : this.pool.claim(image);
+    const wish = { image, profile: settings.sandbox };
+    const warm = kept ? undefined : this.pool.claim(wish);
     if (warm) {
       warm.assign(session, epoch);
       place.sandbox = warm;
       return warm;
     }
-    const launch = { image, session, epoch, ...(kept && { volumes: kept.volumes }) };
+    const launch = { ...wish, session, epoch, ...(kept && { volumes: kept.volumes }) };
     return this.launcher.launch(launch, (sandbox) => {
       place.sandbox = sandbox;
       this.born(sandbox);

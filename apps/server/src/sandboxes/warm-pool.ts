@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../config.js';
-import { ContainerLauncher } from './container-launcher.js';
+import { ContainerLauncher, type Launch } from './container-launcher.js';
 import type { Sandbox } from './sandbox.js';
 
 /** Milliseconds between looks whether the machine is free to refill, and after a failure. */
 const pace = { busy: 250, failed: 10_000 };
+
+type Wish = Pick<Launch, 'image' | 'profile'>;
+/** What most sessions ask for. */
+const usual = 'hardened';
 
 /** A few sandboxes of the default image whose agents wait for a session: to give one away costs a message. */
 @Injectable()
@@ -27,9 +31,9 @@ export class WarmPool {
     return this.idle.length;
   }
 
-  /** A sandbox whose agent waits, if there is one of this image. */
-  claim(image: string): Sandbox | undefined {
-    if (image !== this.config.image) return undefined;
+  /** A sandbox whose agent waits, if there is one of this image and profile. */
+  claim({ image, profile }: Wish): Sandbox | undefined {
+    if (image !== this.config.image || profile !== usual) return undefined;
     const sandbox = this.idle.shift();
     this.refill();
     return sandbox;
@@ -65,7 +69,9 @@ export class WarmPool {
       if (!(await this.pause(pace.busy))) return;
       if (this.launcher.busy > 0) continue;
       try {
-        this.idle.push(await this.launcher.launch({ image: this.config.image }, this.born));
+        this.idle.push(
+          await this.launcher.launch({ image: this.config.image, profile: usual }, this.born),
+        );
         this.failed = '';
       } catch (error) {
         this.tell((error as Error).message);

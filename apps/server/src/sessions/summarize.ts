@@ -22,6 +22,7 @@ export function firstSummary(
     task: settings.task,
     model: settings.model,
     image: settings.image,
+    sandbox: settings.sandbox,
     state: 'starting',
     reason: null,
     created,

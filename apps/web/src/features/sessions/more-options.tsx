@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Field, Input } from '@/components/ui/field';
 import { ApprovalField, BudgetFields, NetworkFields } from './default-fields';
 import { textsOf } from './default-texts';
@@ -12,7 +13,7 @@ interface MoreOptionsProps {
   onChange(part: Partial<Draft>): void;
 }
 
-/** Approvals, limits, network and image; what is left alone follows the server's settings. */
+/** Approvals, limits, network, image and the sandbox's profile; what is left alone follows the server's settings. */
 export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
   const { data: defaults } = useQuery(settingsQuery);
   const texts = defaults && { ...textsOf(defaults), ...draft.own };
@@ -42,16 +43,33 @@ export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
           <Input placeholder="words, parted by commas" {...text('tags')} />
         </Field>
         <McpField chosen={draft.mcp} onChange={(mcp) => onChange({ mcp })} />
-        <label className="col-span-full flex items-center gap-2 text-sm">
-          <input
-            type="checkbox"
-            checked={draft.trust}
-            onChange={(event) => onChange({ trust: event.target.checked })}
-            className="accent-[var(--amber)]"
-          />
+        <Check checked={draft.root} onChange={(root) => onChange({ root })}>
+          Root in the sandbox, so that system packages can be installed
+        </Check>
+        <Check checked={draft.trust} onChange={(trust) => onChange({ trust })}>
           Trust AGENTS.md and skills of this workspace from the start
-        </label>
+        </Check>
       </div>
     </details>
+  );
+}
+
+interface CheckProps {
+  checked: boolean;
+  onChange(checked: boolean): void;
+  children: ReactNode;
+}
+
+function Check({ checked, onChange, children }: CheckProps) {
+  return (
+    <label className="col-span-full flex items-center gap-2 text-sm">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="accent-[var(--amber)]"
+      />
+      {children}
+    </label>
   );
 }

@@ -22,10 +22,11 @@ describe('sessionsOf', () => {
         models: ['a:1'],
         own: { steps: '', dollars: '0.5', minutes: '2', hosts: 'a.example, b.example:80' },
         tags: 'x  y',
+        root: true,
       },
       null,
     );
-    expect(session).toMatchObject({ tags: ['x', 'y'] });
+    expect(session).toMatchObject({ tags: ['x', 'y'], sandbox: 'root' });
     // What was not touched is left to the server's settings.
     expect(session?.budgets).toEqual({ steps: null, dollars: 0.5, seconds: 120 });
     expect(session?.egress).toEqual({ hosts: ['a.example', 'b.example:80'] });

@@ -15,6 +15,7 @@ export interface Draft {
   /** Undefined is all that are on. */
   mcp?: string[] | undefined;
   tags: string;
+  root: boolean;
   trust: boolean;
 }
 
@@ -25,6 +26,7 @@ export const emptyDraft: Draft = {
   image: '',
   own: {},
   tags: '',
+  root: false,
   trust: false,
 };
 
@@ -39,6 +41,7 @@ export function sessionsOf(draft: Draft, workspace: string | null): NewSession[]
       task,
       model,
       image: draft.image.trim() || null,
+      sandbox: draft.root ? 'root' : 'hardened',
       workspace,
       ...changeOf(draft.own),
       ...(draft.mcp && { mcp: draft.mcp }),

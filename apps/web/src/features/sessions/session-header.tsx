@@ -45,6 +45,11 @@ function Figures({ summary }: { summary: SessionSummary }) {
   return (
     <div className="flex items-center gap-3 text-sm text-muted tabular-nums">
       <StateDot state={summary.state} />
+      {summary.sandbox === 'root' && (
+        <span className="max-md:hidden" title="System packages can be installed in this sandbox">
+          root
+        </span>
+      )}
       <span className="max-lg:hidden">
         step {summary.steps}
         {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}

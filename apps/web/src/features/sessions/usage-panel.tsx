@@ -25,6 +25,7 @@ export function UsagePanel() {
     >
       <div className="space-y-2">
         <Line label="Model" text={summary.model} />
+        <Line label="Sandbox" text={summary.sandbox} />
         <Line
           label="Context"
           text={`${count(last?.contextTokens ?? summary.contextTokens)}${summary.contextWindow ? ` of ${count(summary.contextWindow)} tokens` : ' tokens'}`}
