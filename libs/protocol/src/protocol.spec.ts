@@ -54,6 +54,8 @@ describe('tools of MCP servers', () => {
       description: 'Does it.',
       parameters: made.inputSchema,
     });
+    const empty = { ...made, inputSchema: { type: 'object' } };
+    expect(mcpModelTool(empty).parameters).toEqual({ type: 'object', properties: {} });
     expect(mcpToolNamed('mcp.github.a.b c')).toEqual({ server: 'github', name: 'a.b c' });
   });
 

@@ -1,12 +1,7 @@
 import { AppError, type McpServer } from '@belay/protocol';
 import { secretsOf, type McpConfig } from './mcp-config.js';
-import {
-  connectMcp,
-  McpFailure,
-  type CallToolResult,
-  type McpConnection,
-  type Tool,
-} from './mcp.client.js';
+import type { CallToolResult, McpConnection, Tool } from './mcp.client.js';
+import { McpFailure } from './mcp-failure.js';
 
 /** Milliseconds before the first new try; it doubles up to the last. */
 const firstPause = 1_000;
@@ -81,6 +76,8 @@ export class McpLink {
     clearTimeout(this.retry);
     let connection: McpConnection | undefined;
     try {
+      // A server that nobody has given an MCP server does not load the SDK.
+      const { connectMcp } = await import('./mcp.client.js');
       connection = await connectMcp({
         transport: this.config.transport,
         fetch: this.fetch,

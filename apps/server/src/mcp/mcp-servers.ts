@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
   type OnApplicationBootstrap,
@@ -26,6 +27,9 @@ import {
 } from './mcp-config.js';
 import type { CallToolResult } from './mcp.client.js';
 import { McpLink } from './mcp-link.js';
+
+/** Milliseconds for which a session waits for a server that it did not name. */
+const patience = 5_000;
 
 /** The tools of a session to be, and the servers that it has to do without. */
 export interface SessionTools {
@@ -104,19 +108,20 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
 
   /**
    * The tools for a session. Servers that are named must be there; of all those that are enabled one that fails is
-   * left out. One that was away before is not waited for.
+   * left out, and one that was away before is not waited for.
    */
   async toolsFor(names: readonly string[] | undefined): Promise<SessionTools> {
     const configs = names
       ? [...new Set(names)].map((name) => this.known(name))
       : this.configs.filter(({ enabled }) => enabled);
     const found: SessionTools = { tools: [], missing: [] };
-    for (const config of configs) {
-      try {
-        found.tools.push(...(await this.toolsOf(config, names !== undefined)));
-      } catch (error) {
-        if (names) throw error;
-        found.missing.push({ server: config.name, error: errorFrom(error).message });
+    const attempts = configs.map((config) => this.toolsOf(config, names !== undefined));
+    for (const [index, attempt] of (await Promise.allSettled(attempts)).entries()) {
+      if (attempt.status === 'fulfilled') found.tools.push(...attempt.value);
+      else if (names) throw attempt.reason;
+      else {
+        const error = errorFrom(attempt.reason).message;
+        found.missing.push({ server: configs[index]?.name ?? '', error });
       }
     }
     return found;
@@ -140,7 +145,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     if (link.state === 'failed' && !patient) {
       throw new AppError('unavailable', link.error ?? `${config.name} is not connected.`);
     }
-    await link.connect();
+    await (patient ? link.connect() : soon(config, link.connect()));
     return link.tools
       .filter(({ name }) => !config.tools || config.tools.includes(name))
       .map(({ name, title, annotations, description, inputSchema }) => ({
@@ -210,4 +215,12 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     await this.file.write([...configs]);
     this.configs = configs;
   }
+}
+
+/** A program that is downloaded first must not hold up a session that did not ask for it. */
+async function soon({ name }: McpConfig, connected: Promise<void>): Promise<void> {
+  const late = sleep(patience, undefined, { ref: false }).then(() => {
+    throw new AppError('timeout', `The MCP server ${name} is still being connected.`);
+  });
+  await Promise.race([connected, late]);
 }

@@ -12,6 +12,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { SavedTransport } from './mcp-config.js';
+import { McpFailure } from './mcp-failure.js';
 
 export type { CallToolResult, Tool };
 
@@ -39,21 +40,6 @@ export interface McpConnection {
   tools(): Promise<Tool[]>;
   call(tool: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
   close(): Promise<void>;
-}
-
-/** `gone`: the connection is of no use any more, and the call was not begun. */
-export type McpFailureKind = 'refused' | 'unreachable' | 'gone' | 'timeout' | 'closed' | 'failed';
-
-export class McpFailure extends Error {
-  override readonly name = 'McpFailure';
-
-  constructor(
-    readonly kind: McpFailureKind,
-    /** The rest of a sentence that begins with the server's name. */
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 export async function connectMcp(options: ConnectOptions): Promise<McpConnection> {

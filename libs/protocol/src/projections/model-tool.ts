@@ -35,7 +35,9 @@ export function modelTool(operation: Operation): ModelTool {
 /** The form in which a model is offered a tool of an MCP server: as the server describes it. */
 export function mcpModelTool(tool: McpTool): ModelTool {
   const name = toolName(mcpOperationName(tool));
-  return { name, description: tool.description, parameters: tool.inputSchema };
+  // Servers may leave out what a tool without input has none of; some providers refuse that.
+  const parameters = { properties: {}, ...tool.inputSchema };
+  return { name, description: tool.description, parameters };
 }
 
 /** FNV-1a of 32 bits, in 7 characters at most. */

@@ -4,6 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'puppeteer-core';
 import { Chromium, pressOn, shows } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
+import { toolsServer } from '../mcp.js';
 import { root } from '../environment.js';
 import { start } from '../follow.js';
 import { reportRun } from '../reported-run.js';
@@ -59,6 +60,7 @@ describeSystem('WCAG 2.2 AA', (server) => {
     second.close();
     waiting = second.id;
     await reportRun(server);
+    await server.client.mcp.create(toolsServer);
   });
   afterAll(() => chromium.dispose());
 
@@ -78,7 +80,10 @@ describeSystem('WCAG 2.2 AA', (server) => {
       ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
       ['/settings', 'main', 'Notifications'],
       ['/settings?section=models', 'main', 'ready'],
+      ['/settings?section=budgets', 'main', 'Most steps'],
+      ['/settings?section=network', 'main', 'More hosts'],
       ['/settings?section=approvals', 'main', 'A new rule'],
+      ['/settings?section=mcp', 'main', 'tools in use'],
       ['/settings?section=shortcuts', 'main', 'Press a shortcut'],
       ['/doctor', 'main', 'Docker'],
       [`/sessions/${ended}`, '[aria-label="Chat"]', 'Done.'],

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { Chromium, fill, press, pressOn, shows, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
-import { root } from '../environment.js';
 import { start } from '../follow.js';
+import { mcpServerFile } from '../mcp.js';
 import { script } from '../script.js';
 
 const chat = '[aria-label="Chat"]';
@@ -66,7 +65,7 @@ describeSystem('the settings of the server', (server) => {
     await press(page, 'Save and connect');
     await shows(page, '[aria-label="tools"]', 'ended the connection');
     await press(page, 'Edit tools');
-    await fill(page, 'Arguments', join(root, 'libs/testkit/mcp-server.mjs'));
+    await fill(page, 'Arguments', mcpServerFile);
     await press(page, 'Save and connect');
     await shows(page, '[aria-label="tools"]', /connected, \d+ tools in use/);
     expect(await page.content()).not.toContain('never-shown');

@@ -2,26 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFact } from '@belay/protocol';
 import { describeSystem } from '../describe-system.js';
-import { root } from '../environment.js';
 import { start } from '../follow.js';
+import { toolsServer } from '../mcp.js';
 import { run, script } from '../script.js';
 
-const tools = {
-  name: 'tools',
-  transport: {
-    type: 'stdio' as const,
-    command: process.execPath,
-    args: [join(root, 'libs/testkit/mcp-server.mjs')],
-    env: { MCP_SECRET: 'stays-on-the-host' },
-  },
-};
 const call = (tool: string, input: Record<string, unknown> = {}) => ({
   operation: `mcp.tools.${tool}`,
   input,
 });
 
 describeSystem('tools of an MCP server', (server) => {
-  beforeAll(() => server.client.mcp.create(tools));
+  beforeAll(() => server.client.mcp.create(toolsServer));
 
   it('are asked for like what reaches out, run on the server’s host, and answer the model', async () => {
     const model = script(server.data, [
