@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
-import { releaseBlobs, useBlobs } from '../storage/blob-uses.js';
+import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
 
 export interface EvaluationRecord {
@@ -95,10 +95,7 @@ export class EvaluationStore {
         )
         .execute();
     }
-    const blobs = trials
-      .flatMap(({ answer, log }) => [answer, log])
-      .filter((blob) => blob !== null);
-    await useBlobs(connection, id, [...new Set(blobs)]);
+    await useBlobs(connection, id, blobsIn(trials));
   }
 
   /** The numbers of a summary that follow from its trials. */

@@ -54,13 +54,14 @@ onEveryDatabase('blobs', (databases) => {
     const message = await old('message');
     const screenshot = await old('screenshot');
     const result = await old('result');
+    const byHand = await old('a screenshot that a person took');
     const whole = await old('the whole of a long result');
     await logs.session('a', { images: [task] });
     await logs.session('b');
     await show('a', message);
     await show('b', message);
     const page = { url: 'http://localhost/', title: 'Page', screenshot };
-    const shot = { operation: 'browser.screenshot', ok: true, output: {}, seconds: 0 };
+    const shot = { operation: 'browser.screenshot', ok: true, output: { image: byHand }, seconds: 0 };
     const output = { text: '…', omittedCharacters: 1, full: whole };
     const long = { ...shot, operation: 'mcp.tools.long', output };
     await logs.log.append('a', [
@@ -69,7 +70,7 @@ onEveryDatabase('blobs', (databases) => {
       fact('agent', 'result', { args: long, message: 'Done', id: 'd' }),
     ]);
     await clear();
-    const all = [task, message, screenshot, result, whole];
+    const all = [task, message, screenshot, result, byHand, whole];
     expect(all.every(isThere)).toBe(true);
     const released = await logs.log.remove('a');
     expect(released.toSorted()).toEqual(all.toSorted());

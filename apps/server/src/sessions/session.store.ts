@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isFact, mcpOutput, mcpToolNamed, type Event } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
-import { releaseBlobs, useBlobs } from '../storage/blob-uses.js';
+import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
 import type { EventTable } from '../storage/schema.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
@@ -70,9 +70,7 @@ export class SessionStore {
         row.value->>4, row.value->>5, row.value->>6,
         cast(row.value->>7 as integer), cast(row.value->>8 as integer)
       from ${source} order by 2`.execute(connection);
-    await useBlobs(connection, session, [
-      ...new Set(events.flatMap(({ event }) => blobsOf(event))),
-    ]);
+    await useBlobs(connection, session, blobsIn(events.map(({ event }) => event.args)));
   }
 
   async events(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
@@ -156,16 +154,6 @@ const eventOf = ({ call, args, ...row }: EventRow): Event =>
     args: JSON.parse(args) as Record<string, unknown>,
     ...(call !== null && { id: call }),
   }) as Event;
-
-/** The blobs that an event names. */
-function blobsOf(event: Event): string[] {
-  if (isFact(event, 'browser')) return event.args.screenshot ? [event.args.screenshot] : [];
-  if (isFact(event, 'start') || isFact(event, 'message')) return event.args.images;
-  if (!isFact(event, 'result')) return [];
-  const { operation, output, images } = event.args;
-  const full = mcpToolNamed(operation) && mcpOutput.safeParse(output).data?.full;
-  return full ? [...images, full] : images;
-}
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');

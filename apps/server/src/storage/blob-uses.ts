@@ -1,6 +1,17 @@
+import { blobId } from '@belay/protocol';
 import type { Connection } from './database.js';
 
 const rowsAtOnce = 500;
+
+/** The blobs that something names: every text in it that is a blob's id and nothing else. */
+export function blobsIn(value: unknown, found = new Set<string>()): string[] {
+  if (typeof value === 'string') {
+    if (value.length === 64 && blobId.safeParse(value).success) found.add(value);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) blobsIn(part, found);
+  }
+  return [...found];
+}
 
 /** Says that a session or a benchmark run needs these blobs, in the transaction that stores what names them. */
 export async function useBlobs(

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { blobsIn, useBlobs } from '../blob-uses.js';
+import type { Connection } from '../database.js';
 
 const pageSize = 1_000;
 
@@ -13,21 +14,14 @@ export const blobUses: Migration = {
       .addPrimaryKeyConstraint('blob_use_key', ['owner', 'blob'])
       .execute();
     await db.schema.createIndex('blob_use_blob').on('blob_use').column('blob').execute();
-    for (const { id } of await (db as Old).selectFrom('session').select('id').execute()) {
-      await fillFromEvents(db as Old, id);
+    for (const { id } of await db.selectFrom('session').select('id').execute()) {
+      await fillFromEvents(db, id);
     }
-    await fillFromTrials(db as Old);
+    await fillFromTrials(db);
   },
 };
 
-type Old = Kysely<{
-  session: { id: string };
-  event: { session: string; seq: number; action: string; args: string };
-  evaluation_trial: { evaluation: string; trial: string };
-  blob_use: { owner: string; blob: string };
-}>;
-
-async function fillFromEvents(db: Old, session: string): Promise<void> {
+async function fillFromEvents(db: Connection, session: string): Promise<void> {
   for (let after = 0; ;) {
     const page = await db
       .selectFrom('event')
@@ -38,33 +32,16 @@ async function fillFromEvents(db: Old, session: string): Promise<void> {
       .orderBy('seq')
       .limit(pageSize)
       .execute();
-    for (const { args } of page) {
-      const { images = [], screenshot } = JSON.parse(args) as {
-        images?: string[];
-        screenshot?: string | null;
-      };
-      await use(db, session, [...images, screenshot ?? '']);
-    }
+    for (const { args } of page) await useBlobs(db, session, blobsIn(JSON.parse(args)));
     const last = page.at(-1);
     if (!last) return;
     after = last.seq;
   }
 }
 
-async function fillFromTrials(db: Old): Promise<void> {
+async function fillFromTrials(db: Connection): Promise<void> {
   const trials = await db.selectFrom('evaluation_trial').select(['evaluation', 'trial']).execute();
   for (const { evaluation, trial } of trials) {
-    const { answer, log } = JSON.parse(trial) as { answer: string | null; log: string | null };
-    await use(db, evaluation, [answer ?? '', log ?? '']);
+    await useBlobs(db, evaluation, blobsIn(JSON.parse(trial)));
   }
-}
-
-async function use(db: Old, owner: string, blobs: string[]): Promise<void> {
-  const rows = blobs.filter(Boolean).map((blob) => ({ owner, blob }));
-  if (rows.length === 0) return;
-  await db
-    .insertInto('blob_use')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
 }
