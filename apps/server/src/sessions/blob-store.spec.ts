@@ -61,7 +61,12 @@ onEveryDatabase('blobs', (databases) => {
     await show('a', message);
     await show('b', message);
     const page = { url: 'http://localhost/', title: 'Page', screenshot };
-    const shot = { operation: 'browser.screenshot', ok: true, output: { image: byHand }, seconds: 0 };
+    const shot = {
+      operation: 'browser.screenshot',
+      ok: true,
+      output: { image: byHand },
+      seconds: 0,
+    };
     const output = { text: '…', omittedCharacters: 1, full: whole };
     const long = { ...shot, operation: 'mcp.tools.long', output };
     await logs.log.append('a', [

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isFact, mcpOutput, mcpToolNamed, type Event } from '@belay/protocol';
+import type { Event } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database, type Connection } from '../storage/database.js';
