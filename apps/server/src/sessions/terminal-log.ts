@@ -8,6 +8,7 @@ import { storageError } from '../storage/database.js';
 export type TerminalListener = (terminal: string, offset: number, bytes: Uint8Array) => void;
 
 interface Terminal {
+  path: string;
   size: number;
   handle: FileHandle | undefined;
   /** Writes of one terminal follow each other. */
@@ -47,7 +48,7 @@ export class TerminalLog implements OnApplicationShutdown {
       const fresh = bytes.subarray(log.size - offset);
       if (fresh.byteLength === 0) return;
       const at = log.size;
-      await this.write(log, this.path(session, terminal), fresh);
+      await this.write(log, fresh);
       for (const listener of this.listeners.get(session) ?? []) listener(terminal, at, fresh);
     });
     log.queue = write.catch(() => undefined);
@@ -60,10 +61,10 @@ export class TerminalLog implements OnApplicationShutdown {
 
   /** Bytes `from` up to, not including, `to`; less when there is less. */
   async read(session: string, terminal: string, from: number, to: number): Promise<Buffer> {
-    const size = await this.size(session, terminal);
+    const { path, size } = await this.terminal(session, terminal);
     const length = Math.max(0, Math.min(to, size) - from);
     if (length === 0) return Buffer.alloc(0);
-    const file = await open(this.path(session, terminal), 'r');
+    const file = await open(path, 'r');
     try {
       const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, from);
       return buffer.subarray(0, bytesRead);
@@ -125,11 +126,13 @@ export class TerminalLog implements OnApplicationShutdown {
     const key = `${session}/${terminal}`;
     const known = this.terminals.get(key);
     if (known) return known;
-    const found = stat(this.path(session, terminal)).then(
+    const path = this.path(session, terminal);
+    const found = stat(path).then(
       ({ size }) => size,
       () => 0,
     );
     const log = found.then((size) => ({
+      path,
       size,
       handle: undefined,
       queue: Promise.resolve(),
@@ -139,9 +142,9 @@ export class TerminalLog implements OnApplicationShutdown {
     return log;
   }
 
-  private async write(log: Terminal, path: string, bytes: Uint8Array): Promise<void> {
+  private async write(log: Terminal, bytes: Uint8Array): Promise<void> {
     try {
-      log.handle ??= await this.openFile(log, path);
+      log.handle ??= await this.openFile(log);
       log.lastUse = Date.now();
       for (let done = 0; done < bytes.byteLength;) {
         const rest = bytes.byteLength - done;
@@ -155,7 +158,8 @@ export class TerminalLog implements OnApplicationShutdown {
     log.size += bytes.byteLength;
   }
 
-  private async openFile(log: Terminal, path: string): Promise<FileHandle> {
+  private async openFile(log: Terminal): Promise<FileHandle> {
+    const { path } = log;
     await mkdir(join(path, '..'), { recursive: true });
     if (this.opened.size >= maxOpenFiles) {
       const [oldest] = [...this.opened].toSorted((a, b) => a.lastUse - b.lastUse);
