@@ -1,3 +1,4 @@
+import type { Healthcheck } from './engine/readiness.js';
 import type { Entry } from './entries.js';
 
 /** Where a task runs: an image by name, or a build context. */
@@ -28,6 +29,8 @@ export interface Environment {
   env: Record<string, string>;
   /** `none` has no network card; `bridge` is for tasks that say they need one, and only when a run allows it. */
   network: 'none' | 'bridge';
+  /** What the image's own entrypoint brings up, and is waited for. */
+  healthcheck?: Healthcheck;
 }
 
 /** Seconds for each clock; each one kills by container. */
@@ -90,8 +93,12 @@ export interface Step {
   oracle: Oracle;
   verifier: Verifier;
   limits: Limits;
-  /** A reward below it ends the trial. */
-  minReward: number | null;
+  /** A script among `files` that is run before the agent, if it is there. */
+  setup?: string;
+  /** Waited for after the setup. */
+  healthcheck?: Healthcheck;
+  /** By key; a reward below, or a key that is missing, ends the trial. */
+  minReward: Record<string, number> | null;
 }
 
 export interface Task {
@@ -108,6 +115,8 @@ export interface Task {
   tries: number;
   /** The tests that decide, where the format names them. */
   tests?: { FAIL_TO_PASS: string[]; PASS_TO_PASS: string[]; type: 'pass_and_fail' | 'fail_only' };
+  /** Why it cannot be run here, in one sentence. */
+  unsupported?: string | null;
   /** Hash over all that decides the verdict: environment, tests, solution, limits. */
   content: string;
 }
@@ -116,12 +125,16 @@ export type Cause =
   | 'wrong'
   | 'empty_patch'
   | 'patch_refused'
+  | 'unsupported'
   | 'build_failed'
   | 'agent_timeout'
   | 'agent_failed'
   | 'verifier_timeout'
   | 'no_result'
   | 'infrastructure';
+
+/** The task asks for what this harness or this agent does not do. Its message is one sentence. */
+export class Unsupported extends Error {}
 
 /** `invalid` says that the trial tells nothing about the agent; it counts as 0 and is shown apart. */
 export interface Verdict {

@@ -2,7 +2,17 @@ import { AppError, type TrialState } from '@belay/protocol';
 import type { Agent, Assignment, Bench, TaskImage } from './agents/agent.js';
 import type { Submission } from './carry.js';
 import type { Images } from './engine/images.js';
-import { failed, invalid, type Step, type Task, type Trial, type Verdict } from './model.js';
+import {
+  failed,
+  invalid,
+  passed,
+  Unsupported,
+  type Step,
+  type Task,
+  type Trial,
+  type Verdict,
+} from './model.js';
+import { mean } from './statistics.js';
 import { verify, type Verified } from './verify.js';
 
 export interface TrialRequest {
@@ -46,6 +56,7 @@ export async function runTrial(
   };
   const clock = stopwatch(trial.seconds, (phase) => onState?.(states[phase], trial.session));
   try {
+    if (task.unsupported) throw new Unsupported(task.unsupported);
     const built = await clock('build', () => build(task, images, signal));
     const onSession = (session: string): void => {
       trial.session = session;
@@ -91,7 +102,7 @@ async function work(course: Course, trial: Trial): Promise<void> {
       if (task.tries > 1) trial.tries = tries;
       const verdict = tries.at(-1) ?? failed('No try was made.');
       steps.push({ name: step.name, verdict });
-      if (step.minReward !== null && verdict.reward < step.minReward) break;
+      if (verdict.outcome === 'invalid' || isBelow(verdict, step)) break;
     }
   } finally {
     await worker.end();
@@ -114,34 +125,52 @@ function consideringAgent(verdict: Verdict, { timedOut, broken }: Submission, st
   return { ...verdict, cause: 'agent_timeout', detail };
 }
 
-/** The verdict of a trial of several steps: the mean of the steps that there are, or the last one. */
+function isBelow({ rewards = {} }: Verdict, { minReward }: Step): boolean {
+  return Object.entries(minReward ?? {}).some(
+    ([key, least]) => (rewards[key] ?? Number.NEGATIVE_INFINITY) < least,
+  );
+}
+
+/**
+ * The verdict of a trial of several steps. Its rewards are Harbor's: of the last step that was made, or by key the
+ * mean of the steps that have rewards. Only who made every step passes.
+ */
 function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
   const last = verdicts.at(-1) ?? failed('No step was made.');
   if (steps.length === 1) return last;
-  const whole = verdicts.length === steps.length;
-  const sum = verdicts.reduce((total, { reward }) => total + reward, 0);
-  const reward = scoring === 'final' ? (whole ? last.reward : 0) : sum / steps.length;
+  const rewarded = verdicts.flatMap(({ rewards }) => (rewards ? [rewards] : []));
+  const rewards = scoring === 'final' ? last.rewards : meansOf(rewarded);
+  const reward = rewards?.reward ?? Object.values(rewards ?? {})[0] ?? 0;
   const broken = verdicts.find(({ outcome }) => outcome === 'invalid');
+  if (broken) return { ...broken, reward, rewards };
   const detail = `Rewards of the steps: ${verdicts.map(({ reward: each }) => each).join(', ')}.`;
-  if (broken) return { ...broken, reward };
-  return reward >= 1
-    ? { outcome: 'pass', cause: null, reward, detail }
-    : { ...failed(detail), reward };
+  return reward >= 1 && verdicts.length === steps.length
+    ? passed(detail, { reward, rewards })
+    : failed(detail, 'wrong', { reward, rewards });
+}
+
+function meansOf(all: Record<string, number>[]): Record<string, number> | undefined {
+  const keys = [...new Set(all.flatMap((rewards) => Object.keys(rewards)))];
+  if (keys.length === 0) return undefined;
+  return Object.fromEntries(
+    keys.map((key) => [key, mean(all.map((rewards) => rewards[key] ?? 0))]),
+  );
 }
 
 async function build(
   task: Task,
   images: Images,
   signal: AbortSignal,
-): Promise<{ image: TaskImage; verifierImage: TaskImage | null }> {
+): Promise<{ image: TaskImage; verifierImages: Map<string, TaskImage> }> {
   const limit = task.steps[0]?.limits.build ?? 600;
   const clock = AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]);
-  const own = task.steps[0]?.verifier.environment;
+  const verifierImages = new Map<string, TaskImage>();
   try {
-    return {
-      image: await images.ensure(task.environment.image, clock),
-      verifierImage: own ? await images.ensure(own.image, clock) : null,
-    };
+    const image = await images.ensure(task.environment.image, clock);
+    for (const { name, verifier } of task.steps)
+      if (verifier.environment)
+        verifierImages.set(name, await images.ensure(verifier.environment.image, clock));
+    return { image, verifierImages };
   } catch (error) {
     signal.throwIfAborted();
     if (clock.aborted)
@@ -152,6 +181,7 @@ async function build(
 
 /** Errors that are the task's own have a code; anything else is the machine's. */
 function verdictOf(error: unknown): Verdict {
+  if (error instanceof Unsupported) return invalid('unsupported', error.message);
   if (error instanceof AppError && error.code === 'invalid_input')
     return invalid('build_failed', error.message);
   if (error instanceof AppError && error.code === 'model_failed')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startingFiles, workdirOf, type Assignment } from './agents/agent.js';
 import type { Submission } from './carry.js';
+import { whenReady } from './engine/readiness.js';
 import { file, folder, type Entry } from './entries.js';
 import {
   failed,
@@ -78,7 +79,7 @@ async function createBox(
   const { engine, task, run, network } = assignment;
   const { verifier } = step;
   const environment: Environment = verifier.environment ?? task.environment;
-  const image = assignment.verifierImage ?? assignment.image;
+  const image = assignment.verifierImages.get(step.name) ?? assignment.image;
   const workdir = verifier.environment ? environment.workdir : workdirOf(assignment);
   const withProof = (text: string) => text.replaceAll('{proof}', proof);
   const { removed, patch } = submission;
@@ -97,7 +98,12 @@ async function createBox(
   return engine.create({
     run,
     image: image.name,
-    command: [...removing(removed), ...verifier.command.map(withProof)],
+    command: whenReady([...removing(removed), ...verifier.command.map(withProof)], {
+      ...(environment.healthcheck && {
+        before: environment.healthcheck,
+        entrypoint: image.entrypoint,
+      }),
+    }),
     user: verifier.user ?? 'root',
     workdir,
     env: mapValues({ ...environment.env, ...verifier.env, ...inline }, withProof),

@@ -16,8 +16,8 @@ export interface Bench {
 export interface Assignment extends Bench {
   task: Task;
   image: TaskImage;
-  /** Of formats whose verifier has an environment of its own. */
-  verifierImage: TaskImage | null;
+  /** By the name of the step, where its verifier has an environment of its own. */
+  verifierImages: Map<string, TaskImage>;
   attempt: number;
   signal: AbortSignal;
   /** Told once the agent works in a session of the platform. */

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { after, changesOf, nothing, type Submission } from '../carry.js';
 import type { Box } from '../engine/box.js';
+import { notReady, whenReady } from '../engine/readiness.js';
 import { file, folder, ownedBy, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
@@ -47,6 +48,8 @@ class InContainer implements Work {
         this.#image = await engine.snapshot(box);
         this.#snapshots.push(this.#image);
       }
+      if (exitCode === notReady)
+        return { ...submission, broken: (await box.output()).trim().split('\n').at(-1) ?? '' };
       const note = exitCode === 0 ? '' : `The agent’s program ended with code ${exitCode}.`;
       return { ...submission, timedOut, always: !program, note };
     } finally {
@@ -67,10 +70,16 @@ class InContainer implements Work {
     const { cpus, memoryMb } = task.environment;
     const workdir = workdirOf(this.assignment);
     const setup = repositorySetup(task);
+    const { healthcheck } = task.environment;
+    const begun = whenReady(command, {
+      ...(healthcheck && { before: healthcheck, entrypoint: image.entrypoint }),
+      setup: step.setup,
+      after: step.healthcheck,
+    });
     return engine.create({
       run,
       image: this.#image,
-      command: setup ? ['bash', '-c', `${setup} && exec "$@"`, 'setup', ...command] : command,
+      command: setup ? ['bash', '-c', `${setup} && exec "$@"`, 'setup', ...begun] : begun,
       user: task.user ?? (image.user || 'root'),
       workdir,
       env: { ...task.environment.env, ...env },

@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import { nothing, type Submission } from '../carry.js';
 import { entriesOf, tarOf, type Entry } from '../entries.js';
-import type { Step } from '../model.js';
+import { Unsupported, type Step } from '../model.js';
 import { trajectoryOf } from '../results/trajectory.js';
 import { secondTry } from '../suites/polyglot.js';
 import {
@@ -37,7 +37,16 @@ export function modelAgent(options: ModelAgentOptions): Agent {
   return {
     name: 'model',
     model: options.model,
-    begin: async (assignment) => new SessionWork(assignment, options),
+    begin: async (assignment) => {
+      const { environment, steps } = assignment.task;
+      const special = environment.healthcheck ?? steps.find(({ healthcheck }) => healthcheck);
+      const prepared = steps.find(({ files, setup }) => files.some(({ path }) => path === setup));
+      if (special || prepared)
+        throw new Unsupported(
+          'Its healthcheck or setup.sh is run for programs in its container (command:LINE), not for the agent `model`.',
+        );
+      return new SessionWork(assignment, options);
+    },
   };
 }
 

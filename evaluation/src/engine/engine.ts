@@ -18,6 +18,7 @@ export interface ImageFacts {
   id: string;
   workdir: string;
   user: string;
+  entrypoint: string[];
 }
 
 /** Every container that evaluation makes carries it, with the run it belongs to. */
@@ -40,7 +41,13 @@ export class Engine {
   async image(name: string): Promise<ImageFacts | undefined> {
     try {
       const { Id, Config } = await this.#docker.getImage(name).inspect();
-      return { id: Id, workdir: Config.WorkingDir || '/', user: Config.User || 'root' };
+      const { WorkingDir: workdir, User: user, Entrypoint: entrypoint } = Config;
+      return {
+        id: Id,
+        workdir: workdir || '/',
+        user: user || 'root',
+        entrypoint: [entrypoint ?? []].flat(),
+      };
     } catch (error) {
       if ((error as { statusCode?: number }).statusCode === 404) return undefined;
       throw error;

@@ -2,62 +2,136 @@ import { z } from 'zod';
 
 const seconds = z.number().optional();
 const env = z.record(z.string(), z.string()).default({});
-const network = z.enum(['public', 'no-network', 'allowlist']).optional();
+const networkMode = z.enum(['public', 'no-network', 'allowlist']).optional();
+const user = z.union([z.string(), z.int()]).transform(String).optional();
 
-const environment = z
+const healthcheck = z
   .object({
-    build_timeout_sec: z.number().default(600),
-    docker_image: z.string().optional(),
-    cpus: z.number().default(1),
-    memory_mb: z.number().optional(),
-    memory: z.string().optional(),
-    workdir: z.string().optional(),
-    env,
-    network_mode: network,
-    allow_internet: z.boolean().optional(),
-    healthcheck: z.unknown().optional(),
+    command: z.string(),
+    interval_sec: z.number().default(5),
+    timeout_sec: z.number().default(30),
+    start_period_sec: z.number().default(0),
+    start_interval_sec: z.number().default(5),
+    retries: z.int().default(3),
   })
-  .prefault({});
+  .transform((given) => ({
+    command: given.command,
+    interval: given.interval_sec,
+    timeout: given.timeout_sec,
+    startPeriod: given.start_period_sec,
+    startInterval: given.start_interval_sec,
+    retries: given.retries,
+  }));
+
+const environment = z.object({
+  build_timeout_sec: z.number().default(600),
+  docker_image: z.string().optional(),
+  os: z.string().default('linux'),
+  cpus: z.number().positive().default(1),
+  gpus: z.number().default(0),
+  tpu: z.unknown().optional(),
+  memory_mb: z.number().positive().optional(),
+  memory: z.string().optional(),
+  workdir: z.string().optional(),
+  env,
+  mcp_servers: z.array(z.unknown()).default([]),
+  network_mode: networkMode,
+  allow_internet: z.boolean().optional(),
+  healthcheck: healthcheck.optional(),
+});
 export type HarborEnvironment = z.infer<typeof environment>;
 
-const agent = z.object({ timeout_sec: seconds, user: z.string().optional() }).prefault({});
+const agent = z.object({ timeout_sec: seconds, user, network_mode: networkMode }).prefault({});
 const verifier = z
   .object({
     timeout_sec: seconds,
     env,
-    user: z.string().optional(),
-    environment_mode: z.enum(['shared', 'separate']).default('shared'),
+    user,
+    network_mode: networkMode,
+    environment_mode: z.enum(['shared', 'separate']).optional(),
     environment: environment.optional(),
+    collect: z.array(z.unknown()).default([]),
+  })
+  .refine((given) => given.environment_mode !== 'shared' || !given.environment, {
+    message: 'environment_mode = "shared" and an environment of its own exclude each other',
   })
   .prefault({});
+export type HarborVerifier = z.infer<typeof verifier>;
+
+const artifact = z.union([
+  z.string().transform((source) => ({ source, service: 'main' })),
+  z.object({ source: z.string(), service: z.string().default('main') }),
+]);
+
+const step = z.object({
+  name: z.string(),
+  min_reward: z.union([z.number(), z.record(z.string(), z.number())]).optional(),
+  agent,
+  verifier,
+  healthcheck: healthcheck.optional(),
+  artifacts: z.array(artifact).default([]),
+});
+export type HarborStep = z.infer<typeof step>;
 
 /** task.toml, as far as it decides a verdict. Older files say `memory = "2G"` and `allow_internet`. */
 export const harborConfig = z.object({
   agent,
   verifier,
-  environment,
+  environment: environment.prefault({}),
   solution: z.object({ env }).prefault({}),
-  artifacts: z
-    .array(z.union([z.string(), z.object({ source: z.string() }).transform((at) => at.source)]))
-    .default([]),
+  artifacts: z.array(artifact).default([]),
   multi_step_reward_strategy: z.enum(['mean', 'final']).default('mean'),
-  steps: z
-    .array(
-      z.object({
-        name: z.string(),
-        min_reward: z.union([z.number(), z.record(z.string(), z.number())]).optional(),
-        agent,
-        verifier,
-      }),
-    )
-    .default([]),
+  steps: z.array(step).default([]),
 });
 export type HarborConfig = z.infer<typeof harborConfig>;
 
 /** Megabytes of `memory_mb`, or of an older `memory = "2G"`. */
 export function memoryOf({ memory_mb: megabytes, memory }: HarborEnvironment): number {
   if (megabytes) return megabytes;
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*([GM])/i.exec(memory ?? '') ?? [];
+  const [, amount, unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([GMK])/i.exec(memory ?? '') ?? [];
   if (!amount) return 2048;
-  return Math.round(Number(amount) * (unit?.toUpperCase() === 'G' ? 1024 : 1));
+  const factors: Record<string, number> = { G: 1024, M: 1, K: 1 / 1024 };
+  return Math.floor(Number(amount) * (factors[unit.toUpperCase()] ?? 1));
+}
+
+/** Whether a verification has a container of its own: said, or meant by an environment of its own. */
+export const isSeparate = (given: HarborVerifier): boolean | undefined =>
+  given.environment_mode ? given.environment_mode === 'separate' : given.environment && true;
+
+/** `${VAR:-text}` is the text: what is set on the host is no task's business. */
+export const withDefaults = (given: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, template.exec(value)?.[2] ?? value]),
+  );
+
+const template = /^\$\{([^}:]+)(?::-(.*))?\}$/s;
+
+/** Why a task cannot be run as it is meant, in one sentence; null when it can. */
+export function unsupportedOf(config: HarborConfig): string | null {
+  const { environment: main, verifier: own, steps, artifacts } = config;
+  const environments = [main, own.environment, ...steps.map(({ verifier: of }) => of.environment)];
+  const each = (wrong: (given: HarborEnvironment) => boolean) =>
+    environments.some((given) => given && wrong(given));
+  if (each(({ os }) => os.toLowerCase() !== 'linux')) return 'It needs another system than Linux.';
+  if (each(({ gpus, tpu }) => gpus > 0 || Boolean(tpu))) return 'It needs a GPU or a TPU.';
+  if (each(({ mcp_servers: servers }) => servers.length > 0))
+    return 'It brings MCP servers, which are not started for tasks.';
+  if ([own, ...steps.map(({ verifier: of }) => of)].some(({ collect }) => collect.length > 0))
+    return 'It has [[verifier.collect]] commands, which are not run.';
+  const all = [...artifacts, ...steps.flatMap((given) => given.artifacts)];
+  if (all.some(({ service }) => service !== 'main'))
+    return 'It takes artifacts from other services of a compose file.';
+  const modes = steps.map(({ verifier: of }) => isSeparate(of) ?? isSeparate(own) ?? false);
+  if (new Set(modes).size > 1) return 'Some of its steps are verified apart and others are not.';
+  const variables = [
+    config.solution.env,
+    own.env,
+    ...steps.map(({ verifier: of }) => of.env),
+    ...environments.map((given) => given?.env ?? {}),
+  ].flatMap((given) => Object.values(given));
+  const missing = variables
+    .map((value) => template.exec(value))
+    .find((found) => found && found[2] === undefined);
+  if (missing) return `It takes ${missing[1]} from the host, which tasks do not get.`;
+  return null;
 }

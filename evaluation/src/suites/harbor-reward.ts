@@ -29,7 +29,7 @@ export function judgeReward(
 /** Undefined when there is none, it is empty or does not parse: an error of the trial, not a zero. */
 function rewardsOf(files: Map<string, Buffer>): Record<string, number> | undefined {
   const object = files.get('/logs/verifier/reward.json')?.toString().trim();
-  if (object) return rewardObject.parse(JSON.parse(object));
+  if (object !== undefined) return object ? rewardObject.parse(JSON.parse(object)) : undefined;
   const text = files.get('/logs/verifier/reward.txt')?.toString().trim();
   const reward = Number(text);
   return text && Number.isFinite(reward) ? { reward } : undefined;

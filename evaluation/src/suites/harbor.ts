@@ -5,9 +5,13 @@ import { folder, hashOf, type Entry } from '../entries.js';
 import type { Environment, ImageSource, Step, Task } from '../model.js';
 import {
   harborConfig,
+  isSeparate,
   memoryOf,
+  unsupportedOf,
+  withDefaults,
   type HarborConfig,
   type HarborEnvironment,
+  type HarborStep,
 } from './harbor-config.js';
 import { judgeReward, pytestReport } from './harbor-reward.js';
 import { below, readFolders, textOf, type TaskFolder } from './reading.js';
@@ -24,26 +28,32 @@ type Files = Map<string, Entry>;
 
 function taskOf({ name, files }: TaskFolder): Task {
   const config = configOf(name, textOf(files, 'task.toml') ?? '');
-  const separate = config.verifier.environment_mode === 'separate';
-  const steps =
-    config.steps.length > 0
-      ? config.steps.map((step) => stepOf(files, config, step))
-      : [stepOf(files, config, null)];
+  const own = config.steps.map((step) => step.verifier).find((each) => isSeparate(each));
+  const separate = isSeparate(own ?? config.verifier) ?? false;
+  const { environment, artifacts, steps } = config;
+  const image = imageOf(files, 'environment/', environment);
+  const sources = [...artifacts, ...steps.flatMap((step) => step.artifacts)].map((at) => at.source);
+  const mode = config.agent.network_mode ?? environment.network_mode;
   return {
     suite: 'harbor',
     id: name,
     environment: environmentOf(
-      config.environment,
-      imageOf(files, 'environment/', config.environment),
+      { ...environment, network_mode: mode },
+      image ?? { kind: 'build', files: [] },
     ),
     user: config.agent.user ?? null,
     carries: separate
-      ? { kind: 'artifacts', paths: ['/logs/artifacts', ...config.artifacts] }
+      ? { kind: 'artifacts', paths: [...new Set(['/logs/artifacts', ...sources])] }
       : { kind: 'container' },
     scoring: config.multi_step_reward_strategy,
     tries: 1,
     content: hashOf('harbor', [...files.values()]),
-    steps,
+    unsupported:
+      unsupportedOf(config) ??
+      (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
+    steps: (steps.length > 0 ? steps : [null]).map((step) =>
+      stepOf(files, config, { step, separate }),
+    ),
   };
 }
 
@@ -58,58 +68,78 @@ function imageOf(
   files: Files,
   prefix: string,
   { docker_image: name }: HarborEnvironment,
-): ImageSource {
+): ImageSource | null {
   const context = below(files, prefix);
   if (context.some(({ path }) => path === 'Dockerfile')) return { kind: 'build', files: context };
-  if (name) return { kind: 'image', name };
-  throw new AppError('invalid_input', `A task has neither ${prefix}Dockerfile nor a docker_image.`);
+  return name ? { kind: 'image', name } : null;
 }
 
+/** A list of allowed hosts cannot be held here, so it is no network. */
 function environmentOf(given: HarborEnvironment, image: ImageSource): Environment {
-  const closed = given.network_mode === 'no-network' || given.allow_internet === false;
+  const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {
     image,
     cpus: given.cpus,
     memoryMb: memoryOf(given),
     workdir: given.workdir ?? null,
-    env: given.env,
-    network: closed ? 'none' : 'bridge',
+    env: withDefaults(given.env),
+    network: mode === 'public' ? 'bridge' : 'none',
+    healthcheck: given.healthcheck,
   };
 }
+
+/** The verifier's own image: of the step's tests, of the task's, or the one that is named. */
+function verifierEnvironment(
+  files: Files,
+  config: HarborConfig,
+  step: HarborStep | null,
+): Environment {
+  const given = step?.verifier.environment ?? config.verifier.environment ?? config.environment;
+  const mode = step?.verifier.network_mode ?? config.verifier.network_mode ?? given.network_mode;
+  const image = imageOf(files, testsImage(files, step) ?? 'environment/', given);
+  return environmentOf({ ...given, network_mode: mode }, image ?? { kind: 'build', files: [] });
+}
+
+/** The folder of tests that is an image of its own, and then has the tests in it. */
+const testsImage = (files: Files, step: HarborStep | null): string | undefined =>
+  [...(step ? [`steps/${step.name}/tests/`] : []), 'tests/'].find((prefix) =>
+    files.has(`${prefix}Dockerfile`),
+  );
 
 function stepOf(
   files: Files,
   config: HarborConfig,
-  step: HarborConfig['steps'][number] | null,
+  { step, separate }: { step: HarborStep | null; separate: boolean },
 ): Step {
   const prefix = step ? `steps/${step.name}/` : '';
-  const separate = config.verifier.environment_mode === 'separate';
   const tests = [...below(files, 'tests/'), ...(step ? below(files, `${prefix}tests/`) : [])];
-  const usesPytest = /\bpytest\b/.test(
-    tests.find(({ path }) => path === 'test.sh')?.bytes.toString() ?? '',
+  const usesPytest = tests.some(
+    ({ path, bytes }) => path === 'test.sh' && /\bpytest\b/.test(bytes.toString()),
   );
-  const own = config.verifier.environment ?? config.environment;
   return {
     name: step?.name ?? 'solve',
     instruction: textOf(files, `${prefix}instruction.md`) ?? '',
     files: step ? below(files, `${prefix}workdir/`) : [],
+    ...(step && { setup: 'setup.sh', healthcheck: step.healthcheck }),
     oracle: {
       kind: 'script',
       files: below(files, `${prefix}solution/`).map(at('/solution')),
       command: ['bash', '/solution/solve.sh'],
-      env: config.solution.env,
+      env: withDefaults(config.solution.env),
     },
     verifier: {
-      ...(separate && { environment: environmentOf(own, imageOf(files, 'tests/', own)) }),
+      ...(separate && { environment: verifierEnvironment(files, config, step) }),
       files: [
         ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folder(path)),
-        ...(separate ? [] : [folder('/tests'), ...tests.map(at('/tests'))]),
+        ...(separate && testsImage(files, step)
+          ? []
+          : [folder('/tests'), ...tests.map(at('/tests'))]),
       ],
       folders: ['/logs/verifier', '/verify-{proof}'],
       command: ['bash', '/tests/test.sh'],
       env: {
-        ...config.verifier.env,
-        ...step?.verifier.env,
+        ...withDefaults(config.verifier.env),
+        ...withDefaults(step?.verifier.env ?? {}),
         ...(usesPytest && { PYTEST_ADDOPTS: `--junitxml=${pytestReport}` }),
       },
       user: step?.verifier.user ?? config.verifier.user ?? null,
@@ -118,11 +148,17 @@ function stepOf(
     },
     limits: {
       build: config.environment.build_timeout_sec,
-      agent: step?.agent.timeout_sec ?? config.agent.timeout_sec ?? 600,
+      agent: step?.agent.timeout_sec ?? config.agent.timeout_sec ?? noLimit,
       verify: step?.verifier.timeout_sec ?? config.verifier.timeout_sec ?? 600,
     },
-    minReward: typeof step?.min_reward === 'number' ? step.min_reward : null,
+    minReward:
+      typeof step?.min_reward === 'number'
+        ? { reward: step.min_reward }
+        : (step?.min_reward ?? null),
   };
 }
+
+/** Harbor has none without `timeout_sec`; a day ends what would never end. */
+const noLimit = 86_400;
 
 const at = (base: string) => (entry: Entry) => ({ ...entry, path: `${base}/${entry.path}` });

@@ -93,6 +93,7 @@ const exceptions: Partial<Record<Cause, string>> = {
   no_result: 'RewardFileNotFoundError',
   build_failed: 'SandboxBuildFailedError',
   agent_failed: 'RuntimeError',
+  unsupported: 'RuntimeError',
   infrastructure: 'RuntimeError',
 };
 

@@ -40,6 +40,7 @@ const failureModes: Partial<Record<Cause, string>> = {
   verifier_timeout: 'test_timeout',
   no_result: 'parse_error',
   agent_failed: 'unknown_agent_error',
+  unsupported: 'unknown_agent_error',
   build_failed: 'unknown_agent_error',
   infrastructure: 'unknown_agent_error',
 };

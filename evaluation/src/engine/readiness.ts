@@ -1,0 +1,58 @@
+/** Docker's HEALTHCHECK, in seconds; failures within the start period do not count. */
+export interface Healthcheck {
+  command: string;
+  interval: number;
+  timeout: number;
+  startPeriod: number;
+  startInterval: number;
+  retries: number;
+}
+
+export interface Readiness {
+  /** Runs beside the command, as the image would have it. */
+  entrypoint?: string[];
+  /** A script of the working folder that is run if it is there. */
+  setup?: string;
+  /** One after the other, before and after the setup. */
+  before?: Healthcheck;
+  after?: Healthcheck;
+}
+
+/** The exit code of a container whose command was not begun, since what it needs did not come up. */
+export const notReady = 113;
+
+/** The command, once the container is ready for it. The image needs a shell, and `timeout` for healthchecks. */
+export function whenReady(
+  command: string[],
+  { entrypoint, setup, before, after }: Readiness,
+): string[] {
+  const lines = [
+    ...(entrypoint?.length
+      ? [`${entrypoint.map(quoted).join(' ')} sh -c 'sleep infinity' </dev/null >/dev/null 2>&1 &`]
+      : []),
+    ...(before ? [waitFor(before)] : []),
+    ...(setup
+      ? [`[ ! -f ${quoted(setup)} ] || bash ${quoted(setup)} || ${giveUp(`${setup} failed.`)}`]
+      : []),
+    ...(after ? [waitFor(after)] : []),
+  ];
+  return lines.length === 0
+    ? command
+    : ['sh', '-c', [...lines, 'exec "$@"'].join('\n'), 'ready', ...command];
+}
+
+function waitFor({ command, interval, timeout, startPeriod, startInterval, retries }: Healthcheck) {
+  const failure = giveUp(`The healthcheck failed ${retries} times: ${command}`);
+  return [
+    'began=$(date +%s); failures=0',
+    `until timeout ${timeout} sh -c ${quoted(command)} >/dev/null 2>&1; do`,
+    `  if [ $(($(date +%s) - began)) -lt ${Math.ceil(startPeriod)} ]; then sleep ${startInterval}; continue; fi`,
+    `  failures=$((failures + 1)); [ $failures -lt ${retries} ] || ${failure}`,
+    `  sleep ${interval}`,
+    'done',
+  ].join('\n');
+}
+
+const giveUp = (why: string) => `{ echo ${quoted(why)} >&2; exit ${notReady}; }`;
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

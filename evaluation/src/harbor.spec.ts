@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { command, nop, oracle } from './agents/baselines.js';
+import type { Agent } from './agents/agent.js';
+import { Engine } from './engine/engine.js';
+import { defaultFromMap, Images } from './engine/images.js';
+import type { Trial } from './model.js';
+import { runTrials } from './run.js';
+import { suiteNamed } from './suites/index.js';
+import { temporary, write } from './testing/fixtures.js';
+
+const engine = new Engine();
+const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
+const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
+const { folder, remove } = temporary();
+beforeAll(
+  () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
+  300_000,
+);
+afterAll(remove);
+let runs = 0;
+
+async function trial(files: Record<string, string>, agent: Agent): Promise<Trial> {
+  const data = write(join(folder, `data-${++runs}`), {
+    'environment/Dockerfile': 'FROM ubuntu:24.04\nWORKDIR /app\n',
+    ...files,
+  });
+  const [found] = await runTrials(
+    {
+      tasks: suiteNamed('harbor').read(data),
+      agent,
+      attempts: 1,
+      concurrency: 1,
+      network: 'none',
+      out: join(folder, `out-${runs}`),
+      signal: new AbortController().signal,
+    },
+    { engine, images },
+  );
+  return found!;
+}
+
+const service = {
+  'task.toml':
+    '[environment.healthcheck]\ncommand = "test -p /tmp/door"\nretries = 100\ninterval_sec = 0.1\n',
+  // It does not go on to a command, as Harbor’s own example does not.
+  'environment/Dockerfile':
+    'FROM ubuntu:24.04\nWORKDIR /app\nCOPY serve.sh /\nENTRYPOINT ["bash", "/serve.sh"]\n',
+  'environment/serve.sh':
+    'mkfifo /tmp/door.new; mv /tmp/door.new /tmp/door; while :; do echo served > /tmp/door; done\n',
+  'instruction.md': 'Ask at the door.\n',
+  'solution/solve.sh': 'cat /tmp/door > /app/answer\n',
+  'tests/test.sh':
+    'grep -q served /app/answer && cat /tmp/door | grep -q served && echo 1.0 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
+};
+
+it('what the image’s entrypoint brings up is there for the agent and for the tests', async () => {
+  expect((await trial(service, oracle)).verdict).toMatchObject({ outcome: 'pass', reward: 1 });
+  expect((await trial(service, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+});
+
+it('a healthcheck that fails is no failure of the agent', async () => {
+  const toml = '[environment.healthcheck]\ncommand = "false"\nretries = 2\ninterval_sec = 0.1\n';
+  const { verdict } = await trial({ ...service, 'task.toml': toml }, oracle);
+  expect(verdict).toMatchObject({ outcome: 'invalid', cause: 'agent_failed' });
+  expect(verdict.detail).toContain('The healthcheck failed 2 times: false');
+});
+
+const steps = {
+  'task.toml': `[[steps]]
+name = "one"
+min_reward = {ok = 0.5}
+[[steps]]
+name = "two"
+[steps.verifier.env]
+WANTED = "prepared"
+[steps.healthcheck]
+command = "test -f /app/ready"
+`,
+  'tests/check.sh':
+    'reward() { echo "{\\"reward\\": $1, \\"ok\\": $2}" > /logs/verifier/reward.json; }\n',
+  'steps/one/instruction.md': 'Make a.\n',
+  'steps/one/solution/solve.sh': 'touch /app/a\n',
+  'steps/one/tests/test.sh':
+    '. /tests/check.sh; [ -f /app/a ] && reward 1 1 || { [ -f /app/b ] && reward 0 0.5 || reward 0 0.25; }\n',
+  'steps/two/instruction.md': 'Go on.\n',
+  'steps/two/workdir/setup.sh': 'echo prepared > made; touch ready; rm -- "$0"\n',
+  'steps/two/solution/solve.sh': 'cp made kept\n',
+  'steps/two/tests/test.sh':
+    '. /tests/check.sh; [ -f /app/a ] && [ ! -e /app/setup.sh ] && grep -q "$WANTED" kept && reward 1 1 || reward 0 1\n',
+};
+
+it('steps are set up, verified one after the other, and ended by a threshold', async () => {
+  const whole = await trial(steps, oracle);
+  expect(whole.verdict).toMatchObject({ outcome: 'pass', rewards: { reward: 1, ok: 1 } });
+  expect(whole.steps?.map(({ name }) => name)).toEqual(['one', 'two']);
+  const half = await trial(steps, command('touch /app/b'));
+  expect(half.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.75 } });
+  const none = await trial(steps, nop);
+  expect(none.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.25 } });
+  expect(none.steps?.map(({ name }) => name)).toEqual(['one']);
+});
+
+it('a separate verifier gets the artifacts and nothing else', async () => {
+  const files = {
+    'task.toml': 'artifacts = ["/app/answer"]\n[verifier]\nenvironment_mode = "separate"\n',
+    'instruction.md': 'Answer.\n',
+    'solution/solve.sh': 'echo 42 > /app/answer; echo 1 > /app/other\n',
+    'tests/Dockerfile': 'FROM ubuntu:24.04\nWORKDIR /app\nCOPY test.sh /tests/\n',
+    'tests/test.sh':
+      '[ "$(cat /app/answer)" = 42 ] && [ ! -e /app/other ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
+  };
+  expect((await trial(files, oracle)).verdict.outcome).toBe('pass');
+  const forged = command(
+    'mkdir -p /tests /logs/verifier; echo 1 | tee /logs/verifier/reward.txt; echo "echo 1 > /logs/verifier/reward.txt" > /tests/test.sh',
+  );
+  expect((await trial(files, forged)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+});
+
+it('a task that asks for what is not done is invalid, with a sentence', async () => {
+  const { verdict } = await trial({ 'task.toml': '[environment]\ngpus = 1\n' }, oracle);
+  expect(verdict).toMatchObject({
+    outcome: 'invalid',
+    cause: 'unsupported',
+    detail: 'It needs a GPU or a TPU.',
+  });
+});
