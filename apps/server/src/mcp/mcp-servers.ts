@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
@@ -8,25 +7,20 @@ import {
 import {
   AppError,
   errorFrom,
+  mcpTool,
   type Check,
   type McpServer,
   type mcpServerChange,
   type McpTool,
   type newMcpServer,
 } from '@belay/protocol';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../models/outgoing-fetch.js';
-import { PrivateFile } from '../storage/private-file.js';
-import {
-  changedConfig,
-  mcpConfig,
-  shownTransport,
-  withSecrets,
-  type McpConfig,
-} from './mcp-config.js';
-import type { CallToolResult } from './mcp.client.js';
+import { shownTransport, withSecrets, type McpConfig } from './mcp-config.js';
+import type { CallToolResult, Tool } from './mcp.client.js';
 import { McpLink } from './mcp-link.js';
+import { McpStore } from './mcp.store.js';
 
 /** Milliseconds for which a session waits for a server that it did not name. */
 const patience = 5_000;
@@ -38,22 +32,20 @@ export interface SessionTools {
 }
 
 /**
- * The MCP servers that a person has connected, with their secrets in a file of the server's user alone. Changes
- * count for sessions to come; a session keeps the tools that it began with.
+ * Keeps the MCP servers of the settings connected. Changes count for sessions to come: each keeps the tools that
+ * it began with.
  */
 @Injectable()
 export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly file: PrivateFile<z.ZodArray<typeof mcpConfig>>;
-  private configs: readonly McpConfig[];
   private readonly links = new Map<string, McpLink>();
 
-  constructor(private readonly config: Config) {
-    this.file = new PrivateFile(join(config.data, 'mcp.json'), z.array(mcpConfig));
-    this.configs = this.file.read() ?? [];
-  }
+  constructor(
+    private readonly config: Config,
+    private readonly store: McpStore,
+  ) {}
 
   onApplicationBootstrap(): void {
-    for (const config of this.configs) void this.link(config);
+    for (const config of this.store.all) void this.link(config);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -61,7 +53,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   list(): McpServer[] {
-    return this.configs.map((config) => this.shown(config));
+    return this.store.all.map((config) => this.shown(config));
   }
 
   /** For the doctor: one line for each that is enabled. */
@@ -79,31 +71,26 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async create(wanted: z.output<typeof newMcpServer>): Promise<McpServer> {
-    const { name } = wanted;
-    if (this.find(name)) throw new AppError('conflict', `There is an MCP server ${name} already.`);
     const config = { ...wanted, transport: withSecrets(wanted.transport, null) };
-    await this.save([...this.configs, config]);
+    await this.store.add(config);
     return this.connected(config);
   }
 
   /** Answers when it is connected anew, or has failed to. */
   async change(name: string, change: z.output<typeof mcpServerChange>): Promise<McpServer> {
-    const before = this.known(name);
-    const config = changedConfig(before, change);
-    await this.save(this.configs.map((one) => (one === before ? config : one)));
-    const sameLink = config.enabled === before.enabled && config.transport === before.transport;
-    return sameLink ? this.shown(config) : this.connected(config);
+    const config = await this.store.change(name, change);
+    const isOther = change.transport !== undefined || change.enabled !== undefined;
+    return isOther ? this.connected(config) : this.shown(config);
   }
 
   async remove(name: string): Promise<void> {
-    const config = this.known(name);
-    await this.save(this.configs.filter((one) => one !== config));
+    await this.store.remove(name);
     await this.unlink(name);
   }
 
   /** Connects anew, so that a person sees whether it works. */
   async test(name: string): Promise<McpServer> {
-    return this.connected(this.known(name));
+    return this.connected(this.store.known(name));
   }
 
   /**
@@ -112,8 +99,8 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
    */
   async toolsFor(names: readonly string[] | undefined): Promise<SessionTools> {
     const configs = names
-      ? [...new Set(names)].map((name) => this.known(name))
-      : this.configs.filter(({ enabled }) => enabled);
+      ? [...new Set(names)].map((name) => this.store.known(name))
+      : this.store.all.filter(({ enabled }) => enabled);
     const found: SessionTools = { tools: [], missing: [] };
     const attempts = configs.map((config) => this.toolsOf(config, names !== undefined));
     for (const [index, attempt] of (await Promise.allSettled(attempts)).entries()) {
@@ -133,7 +120,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     input: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const config = this.known(server);
+    const config = this.store.known(server);
     if (config.tools && !config.tools.includes(name)) {
       throw new AppError('rejected', `The person has turned the tool ${name} of ${server} off.`);
     }
@@ -146,15 +133,12 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
       throw new AppError('unavailable', link.error ?? `${config.name} is not connected.`);
     }
     await (patient ? link.connect() : soon(config, link.connect()));
-    return link.tools
-      .filter(({ name }) => !config.tools || config.tools.includes(name))
-      .map(({ name, title, annotations, description, inputSchema }) => ({
-        server: config.name,
-        name,
-        ...((title ?? annotations?.title) && { title: title ?? annotations?.title }),
-        description: description ?? '',
-        inputSchema: { ...inputSchema },
-      }));
+    const chosen = link.tools.filter(({ name }) => !config.tools || config.tools.includes(name));
+    const tools = chosen.flatMap(
+      (tool) => mcpTool.safeParse(offered(config.name, tool)).data ?? [],
+    );
+    // Providers refuse two of one name.
+    return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
   }
 
   private enabledLink({ name }: McpConfig): McpLink {
@@ -194,28 +178,23 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
       error: link?.error ?? null,
       offered: (link?.tools ?? []).map((tool) => ({
         name: tool.name,
-        title: tool.title ?? tool.annotations?.title ?? tool.name,
+        title: titleOf(tool) ?? tool.name,
         description: tool.description ?? '',
         readOnly: tool.annotations?.readOnlyHint ?? false,
       })),
     };
   }
-
-  private find(name: string): McpConfig | undefined {
-    return this.configs.find((config) => config.name === name);
-  }
-
-  private known(name: string): McpConfig {
-    const config = this.find(name);
-    if (config) return config;
-    throw new AppError('not_found', `There is no MCP server ${name} in the settings.`);
-  }
-
-  private async save(configs: readonly McpConfig[]): Promise<void> {
-    await this.file.write([...configs]);
-    this.configs = configs;
-  }
 }
+
+const titleOf = ({ title, annotations }: Tool): string | undefined => title ?? annotations?.title;
+
+const offered = (server: string, tool: Tool): z.input<typeof mcpTool> => ({
+  server,
+  name: tool.name,
+  title: titleOf(tool),
+  description: tool.description ?? '',
+  inputSchema: tool.inputSchema,
+});
 
 /** A program that is downloaded first must not hold up a session that did not ask for it. */
 async function soon({ name }: McpConfig, connected: Promise<void>): Promise<void> {

@@ -26,7 +26,12 @@ export function ApprovalField({ texts, onChange }: FieldsProps) {
 const limits = [
   { field: 'steps', label: 'Most steps', hint: 'Calls of the model', step: 1 },
   { field: 'tokens', label: 'Most tokens', hint: 'Prompts and replies together', step: 1 },
-  { field: 'dollars', label: 'Most dollars', hint: 'By the prices that are known', step: 'any' },
+  {
+    field: 'dollars',
+    label: 'Most dollars',
+    hint: 'Models without a known price refuse it',
+    step: 'any',
+  },
   { field: 'minutes', label: 'Most minutes', hint: 'Wall time', step: 'any' },
 ] as const;
 

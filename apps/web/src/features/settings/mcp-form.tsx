@@ -91,7 +91,10 @@ interface FieldsProps {
 function HttpFields({ draft, onChange }: FieldsProps) {
   return (
     <>
-      <Field label="Address" hint="Of its streamable HTTP endpoint.">
+      <Field
+        label="Address"
+        hint="Of its streamable HTTP endpoint. Secrets belong in headers: the address is shown."
+      >
         <Input
           type="url"
           required
