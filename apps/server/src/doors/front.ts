@@ -95,9 +95,10 @@ function locked(request: Request, response: Response): void {
 
 function refusePage(response: Response): void {
   response.status(401).type('html').send(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Belay</title>
-<body style="font: 1rem/1.5 system-ui; max-width: 34rem; margin: 20vh auto; padding: 0 1rem">
-<h1>Belay is locked</h1>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Belay</title>
+<meta name="color-scheme" content="light dark">
+<body style="font: 14px/20px system-ui; max-width: 28rem; margin: 30vh auto; padding: 0 1rem">
+<h1 style="font-size: 20px; font-weight: 600">Belay is locked</h1>
 <p>Open the address with its token: <code>npm start</code> prints it, and <code>npx belay open</code> shows it again.</p>
 `);
 }

@@ -56,7 +56,8 @@ export function TopBar() {
   );
 }
 
-export function Wordmark() {
+/** `short` leaves only the sign of it on a phone. */
+export function Wordmark({ short }: { short?: boolean }) {
   return (
     <Link to="/" className="flex items-center gap-2 rounded-md text-base font-semibold">
       <svg viewBox="0 0 20 20" className="size-5" aria-hidden>
@@ -68,7 +69,7 @@ export function Wordmark() {
           strokeLinecap="round"
         />
       </svg>
-      belay
+      <span className={short ? 'max-md:sr-only' : ''}>belay</span>
     </Link>
   );
 }

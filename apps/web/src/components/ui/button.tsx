@@ -22,7 +22,7 @@ export function Button({ look = 'plain', small, className, ...rest }: ButtonProp
       type="button"
       className={cx(
         'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap transition-colors duration-100 disabled:opacity-50',
-        small ? 'h-6 px-2 text-xs' : 'h-8 px-3 text-sm',
+        small ? 'h-6 px-2 text-xs max-md:h-8 max-md:px-2.5 max-md:text-sm' : 'h-8 px-3 text-sm',
         looks[look],
         className,
       )}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Button } from '@/components/ui/button';
+import { Markdown } from '@/components/ui/markdown';
 import { Input } from '@/components/ui/field';
 import { client } from '@/lib/server';
 import { useReadOnly } from '@/lib/role';
@@ -19,7 +20,11 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
     setText('');
     attempt(() => client.sessions.message(session, { text: value, delivery: 'steer' }));
   };
-  const asked = <p className="text-sm font-medium whitespace-pre-wrap">{question}</p>;
+  const asked = (
+    <div className="text-sm font-medium">
+      <Markdown text={question} />
+    </div>
+  );
   if (readOnly) return asked;
   return (
     <div className="space-y-2">

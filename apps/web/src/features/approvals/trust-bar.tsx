@@ -33,7 +33,7 @@ export function TrustBar() {
   if (!found.length) return paths.includes('.mcp.json') ? <OwnMcpServers /> : null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
-      <p className="min-w-0 flex-1 truncate">
+      <p className="line-clamp-2 min-w-0 flex-1">
         This workspace has guidance of its own ({found.join(', ')}). The agent does not follow it
         until you trust it.{paths.includes('.mcp.json') && ' Its .mcp.json is not used.'}
       </p>

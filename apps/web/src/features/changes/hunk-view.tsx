@@ -32,7 +32,9 @@ export function HunkView({ file, hunk, decides }: HunkViewProps) {
   return (
     <div className={cx('border-t', accepted && 'opacity-60')}>
       <div className="flex min-h-7 flex-wrap items-center gap-1 px-3 text-xs">
-        <span className="min-w-0 flex-1 truncate font-mono text-faint">{hunk.header}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-faint max-md:flex-none max-md:basis-full">
+          {hunk.header}
+        </span>
         {file.to !== null && (
           <Button
             small

@@ -1,4 +1,5 @@
 import { isEnded, type Event } from '@belay/protocol';
+import { Markdown } from '@/components/ui/markdown';
 import { QuestionAnswer } from '../approvals/question-answer';
 import { useSummary } from '../sessions/queries';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
@@ -23,7 +24,9 @@ export function AskCard({ event }: { event: Event }) {
           <QuestionAnswer session={id} question={question} options={options} />
         ) : (
           <>
-            <p className="text-base whitespace-pre-wrap">{question}</p>
+            <div className="text-base">
+              <Markdown text={question} />
+            </div>
             <p className="text-sm text-muted">
               {result
                 ? `Answered: ${textOf((result.args.output as { answer?: unknown }).answer)}`

@@ -47,9 +47,10 @@ export function DockRegion({ id }: { id: RegionId }) {
         id={`region-${id}`}
         role="tabpanel"
         aria-labelledby={`tab-${shown}`}
-        className="min-h-0 flex-1 @max-[64px]:hidden"
+        className="min-h-0 flex-1 overflow-hidden @max-[64px]:invisible"
       >
-        {shown && <PanelContent panel={shown} />}
+        {/* Collapsed it stays as it was, out of sight: its list keeps its place and its draft. */}
+        <div className="h-full min-w-60">{shown && <PanelContent panel={shown} />}</div>
       </div>
     </section>
   );
@@ -73,7 +74,7 @@ function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div className="flex h-8 shrink-0 items-center border-b pr-1 pl-2 @max-[64px]:h-full @max-[64px]:flex-col @max-[64px]:p-0">
+    <div className="flex h-8 shrink-0 items-center border-b pr-1 pl-2 @max-[64px]:absolute @max-[64px]:inset-0 @max-[64px]:z-10 @max-[64px]:h-full @max-[64px]:flex-col @max-[64px]:bg-panel @max-[64px]:p-0">
       <div
         role="tablist"
         aria-label="Panels"

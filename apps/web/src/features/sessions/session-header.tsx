@@ -22,8 +22,8 @@ export function SessionHeader() {
   const summary = useSummary(id);
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
-      <Wordmark />
-      <span aria-hidden className="h-4 w-px bg-line-strong" />
+      <Wordmark short />
+      <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
       <p className="min-w-0 flex-1 truncate font-medium" title={summary?.task}>
         {summary?.title}
       </p>

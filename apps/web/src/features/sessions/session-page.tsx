@@ -55,7 +55,9 @@ function Session() {
         {status === 'loading' ? (
           <Loading what="the log" />
         ) : (
-          <div className="min-h-0 flex-1">{phone ? <PhonePanels /> : <Dock />}</div>
+          <div className="min-h-0 flex-1 max-md:order-last">
+            {phone ? <PhonePanels /> : <Dock />}
+          </div>
         )}
         <TrustBar />
         <EndedBar />

@@ -13,11 +13,18 @@ import type { TerminalBuffer } from '../sessions/terminal-bytes';
  */
 const piece = 512;
 
+export interface Room {
+  columns: number;
+  rows: number;
+  /** In pixels. */
+  width: number;
+}
+
 interface ScreenOptions {
   name: string;
   onKeys(data: string): Promise<unknown>;
   /** The panel has room for this. */
-  onFit(columns: number, rows: number): void;
+  onFit(room: Room): void;
   onFind(): void;
 }
 
@@ -137,9 +144,16 @@ export class Screen {
   #fitSoon(): void {
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
+      const element = this.#terminal.element?.parentElement;
       const fitting = this.#fit.proposeDimensions();
-      if (fitting && fitting.cols > 1 && fitting.rows > 1)
-        this.#options.onFit(fitting.cols, fitting.rows);
+      // A panel that is collapsed has a size that nobody sees.
+      if (!element?.checkVisibility({ visibilityProperty: true }) || !fitting) return;
+      if (fitting.cols > 1 && fitting.rows > 1)
+        this.#options.onFit({
+          columns: fitting.cols,
+          rows: fitting.rows,
+          width: element.clientWidth,
+        });
     }, 120);
   }
 

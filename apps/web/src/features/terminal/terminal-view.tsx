@@ -10,8 +10,9 @@ import { useReadOnly } from '@/lib/role';
 import { useLiveState, useSummary } from '../sessions/queries';
 import { usePlaces } from '../sessions/places';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
-import { Screen } from './screen';
+import { Screen, type Room } from './screen';
 import { SearchBar } from './search-bar';
+import { sizeToFit } from './text-size';
 import '@xterm/xterm/css/xterm.css';
 
 /** One terminal as it is, or as it was at the moment looked at. */
@@ -27,7 +28,8 @@ export function TerminalView({ name }: { name: string }) {
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();
   const [room, setRoom] = useState<Room | null>(null);
-  useSize(name, { screen, room });
+  const fixedColumns = useSize(name, { screen, room });
+  const shownSize = fixedColumns && room ? sizeToFit(size, fixedColumns, room.width) : size;
   const typing = holder === 'user' && !past;
 
   useEffect(() => {
@@ -37,13 +39,13 @@ export function TerminalView({ name }: { name: string }) {
       onFind: () => setSearching(true),
       onKeys: (data) =>
         live().request('terminal.keys', { session, terminal: name, data }).catch(sayError),
-      onFit: (columns, rows) => setRoom({ columns, rows }),
+      onFit: setRoom,
     });
     setScreen(made);
     return () => made.dispose();
   }, [session, name]);
 
-  useEffect(() => screen?.style({ dark, size }), [screen, dark, size]);
+  useEffect(() => screen?.style({ dark, size: shownSize }), [screen, dark, shownSize]);
   useEffect(() => screen?.setTyping(typing), [screen, typing]);
   useEffect(() => {
     if (!screen || !buffer || past) return;
@@ -72,19 +74,14 @@ export function TerminalView({ name }: { name: string }) {
   );
 }
 
-interface Room {
-  columns: number;
-  rows: number;
-}
-
 /**
  * A live terminal is as large as the smallest panel among those that show it; one of the past, one of an
- * ended session, one on a phone and one that only watches do not count.
+ * ended session, one on a phone and one that only watches do not count. Of those it answers the columns.
  */
 function useSize(
   name: string,
   { screen, room }: { screen: Screen | null; room: Room | null },
-): void {
+): number | null {
   const session = useSessionId();
   const state = useSummary(session)?.state;
   const columns = useView((view) => view.terminals.get(name)?.columns);
@@ -107,12 +104,20 @@ function useSize(
     if (counts) return () => tellRoom({ session, terminal: name, room: null });
     return undefined;
   }, [counts, session, name]);
+  return fixed ? (columns ?? null) : null;
+}
+
+interface Fit {
+  session: string;
+  terminal: string;
+  room: Room | null;
 }
 
 /** What fails is told again: when the connection is back, or by the server when the agent is. */
-function tellRoom(fit: { session: string; terminal: string; room: Room | null }): void {
+function tellRoom({ room, ...terminal }: Fit): void {
+  const size = room && { columns: room.columns, rows: room.rows };
   void live()
-    .request('terminal.fit', fit)
+    .request('terminal.fit', { ...terminal, room: size })
     .catch(() => undefined);
 }
 

@@ -6,7 +6,7 @@ import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
 import { useReadOnly } from '@/lib/role';
-
+import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
 import { useLiveState, useSummary } from '../sessions/queries';
@@ -29,7 +29,7 @@ export function Timeline() {
   const first = useLog((log) => log.first);
   const summary = useSummary(context.id);
   const connected = useLiveState() === 'live';
-  const ended = summary !== undefined && isEnded(summary.state);
+  const ended = recorded || (summary !== undefined && isEnded(summary.state));
   usePlayback();
   const here = at ?? last;
   const step = (direction: 1 | -1) => {

@@ -1,0 +1,11 @@
+/** The font’s advance for each pixel of its size, and what the scrollbar takes, in pixels. */
+const advance = 0.6;
+const scrollbar = 14;
+/** Below this nobody reads it: such a terminal scrolls sideways, in pixels. */
+const least = 9;
+
+/** The size of text at which so many columns fit a width, where the wanted one is too large. */
+export function sizeToFit(wanted: number, columns: number, width: number): number {
+  const fitting = Math.floor(((width - scrollbar) / columns / advance) * 2) / 2;
+  return Math.min(wanted, Math.max(least, fitting));
+}
