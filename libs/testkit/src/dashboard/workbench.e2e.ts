@@ -67,6 +67,7 @@ describeSystem('the workbench', (server) => {
     await chord(page, 'Alt', '1');
     expect(await focused(page)).toBe('Chat');
     await press(page, 'Hand back', terminal);
+    await shows(page, terminal, 'agent types');
 
     const before = await widthOf(page, 'Chat');
     await page.focus('[role=separator]');
@@ -80,10 +81,11 @@ describeSystem('the workbench', (server) => {
     await hides(page, rows, 'row-17.');
     await pressOn(page, `${terminal} .xterm-screen`);
     await chord(page, 'Control', 'f');
+    await page.waitForSelector('[aria-label="Search the terminal"]:focus');
     await page.keyboard.type('row-17.');
     await shows(page, rows, 'row-17.');
     await page.keyboard.press('Escape');
-    expect(await page.$('[aria-label="Search the terminal"]')).toBeNull();
+    await until(page, () => !document.querySelector('[aria-label="Search the terminal"]'));
 
     const word = await placeOf(page, 'row-16.');
     await page.mouse.click(word.x, word.y, { count: 2 });
