@@ -51,7 +51,7 @@ function OwnMcpServers() {
   if (seen) return null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
-      <p className="min-w-0 flex-1 truncate">
+      <p className="line-clamp-2 min-w-0 flex-1">
         This workspace names MCP servers in .mcp.json. They are not used; add those that you want in{' '}
         <Link to="/settings" search={{ section: 'mcp' }} className="underline">
           the settings
