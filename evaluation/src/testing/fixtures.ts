@@ -29,6 +29,17 @@ export const doubling = {
 export const humanEvalData = (root: string): string =>
   write(root, { 'human-eval.jsonl': lines(doubling) });
 
+export const mbppData = (root: string): string =>
+  write(root, {
+    'mbpp.jsonl': lines({
+      task_id: 1,
+      prompt: 'Give back twice the number.',
+      code: 'def double(n):\n    return 2 * n\n',
+      test_imports: ['import math'],
+      test_list: ['assert double(4) == 8', 'assert double(-1) == -2'],
+    }),
+  });
+
 export const polyglotData = (root: string): string =>
   write(root, {
     'python/twice/.meta/config.json': JSON.stringify({
