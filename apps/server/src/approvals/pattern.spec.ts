@@ -65,6 +65,9 @@ describe('a rule for hosts, addresses and paths', () => {
     ['web.fetch', '*.example.org:443', 'docs.example.org:443', true],
     ['web.fetch', '*.example.org:443', 'evil.org:443', false],
     ['browser.open', '*example.org:443', 'evil.org/?x=.example.org:443', false],
+    ['mcp.docs.read', '{"path":"docs/*"}', '{"path":"docs/a:b.md"}', true],
+    ['mcp.docs.read', '{"path":"docs/*"}', '{"path":"docs/a","as":"root"}', false],
+    ['mcp.docs.read', '*', '{"path":"/etc"}', true],
     ['files.write', 'src/*', 'src/a/b.js', true],
     ['files.write', 'src/*', 'src/../package.json', false],
   ])('%s %s and %s: %s', (operation, pattern, subject, allowed) =>
