@@ -97,7 +97,7 @@ describe('a call of an MCP tool', () => {
   describe('that a sandbox forges', () => {
     const forbidden = { code: 'forbidden' };
 
-    it('does not run: another session’s, a tool it was not given, a person’s, one logged twice', async () => {
+    it('does not run: one that was never logged, a tool it was not given, one logged twice', async () => {
       const session = await server.session({ approvals: 'auto', mcp: [] });
       await expect(run(session, 'never-logged')).rejects.toMatchObject({ code: 'not_found' });
       await expect(run(session, await logged(session, 'echo'))).rejects.toMatchObject(forbidden);
@@ -134,9 +134,11 @@ describe('a call of an MCP tool', () => {
     });
   });
 
-  it('runs once: not when it has a result, nor again after the server was started anew', async () => {
+  it('runs once: not before it has its result, nor with it, nor again after the server was started anew', async () => {
     const session = await server.session({ approvals: 'auto' });
     const done = await logged(session, 'echo', { text: 'hi' });
+    await run(session, done);
+    await expect(run(session, done)).rejects.toMatchObject({ code: 'conflict' });
     const result = { operation: 'mcp.tools.echo', ok: true, output: {}, seconds: 0 };
     await server.sandboxes.says(server.log, session, { action: 'result', args: result, id: done });
     await expect(run(session, done)).rejects.toMatchObject({ code: 'conflict' });

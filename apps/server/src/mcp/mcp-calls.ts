@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
   isFact,
@@ -21,8 +21,10 @@ import { McpServers } from './mcp-servers.js';
  * a person was asked about, and it runs once.
  */
 @Injectable()
-export class McpCalls {
-  private readonly begun = Date.now();
+export class McpCalls implements OnModuleInit {
+  private readonly started = Date.now();
+  /** Calls that were made and have no result yet. */
+  private readonly made = new Set<string>();
 
   constructor(
     private readonly log: EventLog,
@@ -31,6 +33,13 @@ export class McpCalls {
     private readonly approvals: ApprovalService,
     private readonly servers: McpServers,
   ) {}
+
+  onModuleInit(): void {
+    this.log.subscribeAll((session, events) => {
+      for (const event of events)
+        if (isFact(event, 'result')) this.made.delete(`${session} ${event.id}`);
+    });
+  }
 
   /** The question about a logged call. Throws `not_found` when the log has no such call, `forbidden` for a false one. */
   async question(session: string, id: string): Promise<ApprovalRequest> {
@@ -60,6 +69,9 @@ export class McpCalls {
         `The person did not allow this${reason ? `: ${reason}` : '.'}`,
       );
     }
+    const key = `${session} ${id}`;
+    if (this.made.has(key)) throw new AppError('conflict', 'This call was made already.');
+    this.made.add(key);
     const result = await this.servers.call(tool, call.args, signal);
     return outputOf(result, (bytes, type) => this.blobs.put(bytes, type));
   }
@@ -87,7 +99,7 @@ export class McpCalls {
     const waits = later.some((event) => isFact(event, 'approval'));
     const approved = later.findLast((event) => isFact(event, 'approve'));
     const since = approved ?? (waits ? undefined : call);
-    if (!since || new Date(since.time).getTime() >= this.begun) return;
+    if (!since || new Date(since.time).getTime() >= this.started) return;
     throw new AppError(
       'cancelled',
       'The server was restarted while this ran: it may have had its effect. Find out before you call it again.',
