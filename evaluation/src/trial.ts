@@ -142,7 +142,7 @@ function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
   const rewards = scoring === 'final' ? last.rewards : meansOf(rewarded);
   const reward = rewards?.reward ?? Object.values(rewards ?? {})[0] ?? 0;
   const broken = verdicts.find(({ outcome }) => outcome === 'invalid');
-  if (broken) return { ...broken, reward, rewards };
+  if (broken) return { ...broken, rewards };
   const detail = `Rewards of the steps: ${verdicts.map(({ reward: each }) => each).join(', ')}.`;
   return reward >= 1 && verdicts.length === steps.length
     ? passed(detail, { reward, rewards })

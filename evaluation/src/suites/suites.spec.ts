@@ -134,6 +134,13 @@ describe('SWE-bench', () => {
     expect(judge({ log_parser: 'parse_log_prismjs' }, text).outcome).toBe('pass');
   });
 
+  it('ids that are cut off within their parameters stand for those they begin', () => {
+    const cut = { log_parser: 'parse_log_pytest', FAIL_TO_PASS: ['a[log(x'], PASS_TO_PASS: [] };
+    expect(judge(cut, 'PASSED a[log(x)-1]\nPASSED a[log(x)-2]').outcome).toBe('pass');
+    expect(judge(cut, 'PASSED a[log(x)-1]\nFAILED a[log(x)-2]', 1).outcome).toBe('fail');
+    expect(judge({ ...cut, FAIL_TO_PASS: ['a'] }, 'PASSED a[1]').outcome).toBe('fail');
+  });
+
   it('wants every FAIL_TO_PASS passed; a PASS_TO_PASS may be skipped', () => {
     const pytest = { log_parser: 'parse_log_pytest' };
     expect(judge(pytest, 'PASSED a\nSKIPPED b').outcome).toBe('pass');

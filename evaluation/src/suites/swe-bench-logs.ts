@@ -76,11 +76,24 @@ export function judgeInstance(instance: Instance, { exitCode, output }: Outcome)
 
 export function goodBy(type: Instance['eval_type'], tests: Record<string, string>) {
   return (test: string, list: 'FAIL_TO_PASS' | 'PASS_TO_PASS'): boolean => {
-    const result = tests[test];
+    const result = resultOf(test, tests);
     if (type === 'fail_only') return result !== 'FAILED';
     if (result === 'PASSED' || result === 'XFAIL') return true;
     return list === 'PASS_TO_PASS' && result === 'SKIPPED';
   };
+}
+
+/**
+ * Some lists of SWE-bench have ids that are cut off within their parameters, `test[log(a`: the tests that they begin
+ * count, if these agree whether they passed.
+ */
+function resultOf(test: string, tests: Record<string, string>): string | undefined {
+  if (tests[test] || test.split('[').length <= test.split(']').length) return tests[test];
+  const results = Object.keys(tests)
+    .filter((id) => id.startsWith(test))
+    .map((id) => tests[id] ?? '');
+  const outcomes = new Set(results.map((result) => result === 'PASSED' || result === 'XFAIL'));
+  return outcomes.size === 1 ? results[0] : undefined;
 }
 
 /** The markers are commands that `set -x` prints, or lines of their own. */

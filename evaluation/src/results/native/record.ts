@@ -21,10 +21,6 @@ export function kept(out: string, trial: Trial, ...path: string[]): Buffer | und
   return existsSync(file) ? readFileSync(file) : undefined;
 }
 
-/** The last try of a step, where there were several. */
-export const lastTry = ({ tries }: Trial, step: string): string =>
-  tries && tries.length > 1 ? `${step}.${tries.length}` : step;
-
 export interface TokenUse {
   prompt: number | null;
   cached: number | null;
