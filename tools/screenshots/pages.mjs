@@ -193,7 +193,10 @@ export async function playSessions(server) {
         calls: [
           {
             operation: 'ask',
-            input: { question: 'Should strict mode be on from the first commit?' },
+            input: {
+              question: 'Should strict mode be on from the first commit?',
+              options: ['Yes', 'Not yet'],
+            },
           },
         ],
       },

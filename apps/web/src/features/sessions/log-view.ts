@@ -218,12 +218,11 @@ function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] 
 }
 
 function joinEntries(earlier: readonly Entry[], later: readonly Entry[]): readonly Entry[] {
-  const [first, ...rest] = later;
+  const [first] = later;
   if (!first || !earlier.length) return joinLists(earlier, later);
   const joined = [...earlier];
   addEntry(joined, first);
-  joined.push(...rest);
-  return joined;
+  return joined.concat(later.slice(1));
 }
 
 function joinEdits(earlier: LogView['edits'], later: LogView['edits']): LogView['edits'] {
