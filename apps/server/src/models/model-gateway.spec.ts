@@ -43,9 +43,7 @@ describe('budgets', () => {
     const usage = { input: 4_000, output: 0 };
     server.answer(streaming(anthropicMessages.reply({ text: 'Yes.', usage })));
     expect((await test.generate()).usage.dollars).toBeCloseTo(0.012, 10);
-    await expect(test.generate()).rejects.toThrow(
-      'The budget of $0.01 is spent: $0.0120 used.',
-    );
+    await expect(test.generate()).rejects.toThrow('The budget of $0.01 is spent: $0.0120 used.');
   });
 
   it('refuses a budget in dollars for a model without a price', async () => {
