@@ -165,7 +165,9 @@ export class ContainerLauncher {
     const runtime = await this.runtime();
     // Volumes are root's from the start.
     if (launch.volumes || launch.profile === 'root') return false;
-    if (await this.docker.imageHasLabel(launch.image, seedsVolumes)) return true;
+    // Images that are made from the default one have its label too, and may have files of their own there.
+    const isDefault = launch.image === this.config.image;
+    if (isDefault && (await this.docker.imageHasLabel(launch.image, seedsVolumes))) return true;
     const { volumes } = sandbox;
     const volumeLabels = this.owner({ [labels.sandbox]: sandbox.id });
     const spec = { image: runtime, volumes, labels: this.owner(), volumeLabels };
