@@ -55,7 +55,7 @@ describeSystem('the settings of the server', (server) => {
     await shows(page, 'main', 'No MCP servers');
     await press(page, 'Add an MCP server');
     await fill(page, 'Name', 'tools');
-    await press(page, 'A program here');
+    await press(page, 'A program on the server');
     await shows(page, 'main', 'outside of every sandbox');
     await fill(page, 'Command', process.execPath);
     await fill(page, 'Arguments', '/no/such/file.mjs');

@@ -10,7 +10,7 @@ import { SecretRows } from './secret-rows';
 
 const kinds = [
   { value: 'http', label: 'At an address' },
-  { value: 'stdio', label: 'A program here' },
+  { value: 'stdio', label: 'A program on the server' },
 ] as const;
 
 interface McpFormProps {
@@ -47,6 +47,7 @@ export function McpForm({ server, onSaved, onCancel }: McpFormProps) {
         void save();
       }}
     >
+      {server && <h2 className="font-medium">{server.name}</h2>}
       {!server && (
         <Field label="Name" hint="Small letters, digits and -; part of the names of its tools.">
           <Input

@@ -8,11 +8,7 @@ interface McpToolsProps {
 }
 
 /** The tools of a server, each with a choice whether agents get it. */
-export function McpTools({
-  server: { name: server, offered, tools },
-  disabled,
-  onChange,
-}: McpToolsProps) {
+export function McpTools({ server: { offered, tools }, disabled, onChange }: McpToolsProps) {
   const isChosen = (name: string) => tools === null || tools.includes(name);
   const choose = (changed: string, on: boolean) => {
     const chosen = offered
@@ -23,7 +19,7 @@ export function McpTools({
   return (
     <details>
       <summary className="text-sm text-muted hover:text-ink">
-        {plural(offered.length, 'tool')} of {server}
+        {plural(offered.length, 'tool')}
       </summary>
       <ul className="mt-2 space-y-2">
         {offered.map(({ name, title, description, readOnly }) => (
