@@ -108,6 +108,22 @@ describeSystem('the panels of a session', (server) => {
     expect(session.terminal('main')).not.toContain('second-9');
   });
 
+  it('two people see a terminal at the size of the smaller panel', async () => {
+    const columns = () => {
+      const last = session.events.findLast(
+        (event) => isFact(event, 'terminal') && event.args.terminal === 'main',
+      );
+      return last && isFact(last, 'terminal') ? last.args.columns : 0;
+    };
+    const alone = columns();
+    const path = `/sessions/${session.id}`;
+    const second = await chromium.open(server, path, { width: 1000, height: 700 });
+    await press(second, 'main', terminal);
+    await session.until(() => columns() < alone, 'the smaller size');
+    await second.close();
+    await session.until(() => columns() === alone, 'the size as before');
+  });
+
   it('a person finds a file in the tree, edits it by hand and saves it into the sandbox', async () => {
     await press(page, 'site', code);
     await press(page, 'index.html', code);
