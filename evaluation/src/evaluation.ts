@@ -17,7 +17,7 @@ import { writeWhole } from './results/journal.js';
 import { saveValidity, trialsOf, validityOf, writeReport } from './results/report.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
-import { runTrials, type Machinery } from './run.js';
+import { runTrials, type Machinery, type RunRequest } from './run.js';
 import { sample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
 
@@ -96,7 +96,7 @@ export async function resumeRun(out: string, around: Surroundings): Promise<Summ
       await checkTasks(out, { ...around, cache }, { board, all: run.preflight });
     board?.begin();
     const { attempts, concurrency, network } = run;
-    const request = {
+    const request: RunRequest = {
       tasks,
       agent,
       attempts,
@@ -104,11 +104,11 @@ export async function resumeRun(out: string, around: Surroundings): Promise<Summ
       network,
       out: resolve(out),
       signal: around.signal,
-      onTrial: (...done: Parameters<NonNullable<Surroundings['onTrial']>>) => {
-        board?.judged(done[0]);
-        around.onTrial?.(...done);
+      onTrial: (trial, progress) => {
+        board?.judged(trial);
+        around.onTrial?.(trial, progress);
       },
-      onState: (...now: Parameters<Board['at']>) => board?.at(...now),
+      onState: (of, state) => board?.at(of, state),
     };
     await runTrials(request, machinery);
     return reportRun(out, around);
@@ -194,8 +194,17 @@ async function onBoard(
 
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
 export function reportRun(out: string, { connect }: Pick<Surroundings, 'connect'> = {}): Summary {
-  const isModel = loadRun(out).agent === 'model';
-  return writeReport(out, isModel ? (connect?.().url ?? null) : null);
+  return writeReport(out, loadRun(out).agent === 'model' ? serverOf(connect) : null);
+}
+
+/** Where replays are; null when there is no server now. */
+function serverOf(connect: Surroundings['connect']): string | null {
+  try {
+    return connect?.().url ?? null;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
 }
 
 export function compareRuns(a: string, b: string): Comparison {

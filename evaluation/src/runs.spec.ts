@@ -1,9 +1,17 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
 import { BelayServer, run, script } from '@belay/testkit';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
-import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './evaluation.js';
+import {
+  compareRuns,
+  preflightRun,
+  regradeRun,
+  reportRun,
+  resumeRun,
+  startRun,
+} from './evaluation.js';
 import type { Trial } from './model.js';
 import type { Validity } from './preflight.js';
 import { readTrials } from './results/journal.js';
@@ -214,6 +222,16 @@ describe('a model', () => {
       native.find((path) => path.endsWith('practice/twice/.aider.results.json')),
     ).toBeDefined();
     expect(record).toMatch(/"total_prompt_tokens": [1-9]/);
+
+    const none = () => {
+      throw new AppError('unavailable', 'No Belay server runs here.');
+    };
+    const told: string[] = [];
+    // No model is called, so no server is needed.
+    await regradeRun(out, { ...never, connect: none, onNotice: (sentence) => told.push(sentence) });
+    expect(told).toEqual(['There is no live board: No Belay server runs here.']);
+    expect(reportRun(out, { connect })).toMatchObject({ passed: 1 });
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
 
     const id = /^Live board: (.*)\/evaluations\/(\w+)$/.exec(notices.join('\n'))?.[2] ?? '';
     const { evaluations } = server.client;

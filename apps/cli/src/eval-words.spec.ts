@@ -16,6 +16,8 @@ it('says before a run which tasks are flagged, and how many nobody knows', () =>
     '  b: Doing nothing passes.',
     'No preflight knows 1 of 3 tasks: --preflight checks them first, and calls no model.',
   ]);
+  const long = { ...found('c', false), why: `No.\n${'x'.repeat(4_000)}` };
+  expect(validitySentences([long], 1)[1]).toMatch(/^  c: No\. x{100,160}…$/);
   const many = Array.from({ length: 9 }, (_, index) => found(`t${index}`, false));
   expect(validitySentences(many, 9)).toHaveLength(7);
   expect(validitySentences(many, 9).at(-1)).toBe('  and 4 more');

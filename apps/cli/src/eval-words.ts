@@ -1,4 +1,5 @@
 import type { Comparison, Summary, Validity } from '@belay/evaluation';
+import { oneLine } from './output.js';
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const points = (share: number): string =>
@@ -11,7 +12,9 @@ const mostNamed = 5;
 export function validitySentences(found: Validity[], tasks: number): string[] {
   const flagged = found.filter(({ valid }) => !valid);
   const unchecked = tasks - found.length;
-  const named = flagged.slice(0, mostNamed).map(({ task, why }) => `  ${task}: ${why}`);
+  const named = flagged
+    .slice(0, mostNamed)
+    .map(({ task, why }) => `  ${oneLine(`${task}: ${why}`, 160)}`);
   const more = flagged.length - named.length;
   return [
     ...(flagged.length > 0

@@ -83,7 +83,7 @@ export const evalPreflight = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (around) => preflightRun(out, around));
 
 export function evalReport(out: string): void {
-  printSummary(out, reportRun(out));
+  printSummary(out, reportRun(out, { connect: () => serverAt({}) }));
 }
 
 /** `belay eval compare A B`: B against A, task by task. */
@@ -113,10 +113,7 @@ async function interruptible(
   const around = {
     signal: stop.signal,
     cache: join(dataFolder(), 'evaluation'),
-    connect: () => {
-      const address = findServer(where);
-      return { client: createClient(address), url: address.url };
-    },
+    connect: () => serverAt(where),
     ...tellingOf(progress),
   };
   try {
@@ -130,6 +127,11 @@ async function interruptible(
   } finally {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
   }
+}
+
+function serverAt(where: Where) {
+  const address = findServer(where);
+  return { client: createClient(address), url: address.url };
 }
 
 /** How a run is told of while it goes on: a line for each trial, and what a person should know of. */
