@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -45,7 +46,8 @@ function portSentence(error, host, port) {
 function serve({ port, data, open, environment }) {
   const folder = data && resolve(process.env.INIT_CWD ?? '.', data);
   const began = performance.now();
-  const server = spawn(productNode(), [join(root, 'apps/server/dist/bundle/main.cjs')], {
+  const program = join(root, 'apps/server/dist/bundle/main.cjs');
+  const server = spawn(productNode(), [...nodeArguments(), program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // A group of its own: Ctrl-C in the terminal reaches it through us, once.
     detached: true,
@@ -70,6 +72,11 @@ function serve({ port, data, open, environment }) {
     if (open && process.stdout.isTTY) openInBrowser(folder);
   });
   return untilEnd(server);
+}
+
+/** See docs/server.md, “Memory”. */
+function nodeArguments() {
+  return JSON.parse(readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8'));
 }
 
 function untilEnd(server) {

@@ -53,7 +53,8 @@ export class BelayServer {
   /** Starts it, or starts it again on the same data and port. Resolves when it is ready. */
   async start(): Promise<void> {
     const port = this.#running ? new URL(this.#running.url).port : '0';
-    const child = spawn(process.execPath, [built('apps/server/dist/bundle/main.cjs')], {
+    const program = built('apps/server/dist/bundle/main.cjs');
+    const child = spawn(process.execPath, [...nodeArguments(), program], {
       env: { ...process.env, ...this.#settings(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -106,4 +107,11 @@ export class BelayServer {
       ...this.environment,
     };
   }
+}
+
+/** What the product starts the server with, too. */
+function nodeArguments(): string[] {
+  return JSON.parse(
+    readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8'),
+  ) as string[];
 }
