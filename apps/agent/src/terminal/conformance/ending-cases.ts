@@ -206,6 +206,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       await eventually('it is listed', async () =>
         (await target.list()).some((each) => each.running?.includes('server.pids')),
       );
+      await target.run('until [ -s server.pids ]; do sleep 0.02; done');
       await target.interrupt({ kill: true });
       await nobodyLeft(target, 'server', 1);
     },
