@@ -37,6 +37,8 @@ export interface NewRun {
   network?: 'none' | 'declared';
   fromMap?: FromMap;
   sandbox?: string;
+  /** For a slow machine: times the seconds of every limit. */
+  timeoutMultiplier?: number;
   /** A folder with clones of repositories, for SWE-bench instances whose image is not here. */
   repos?: string;
   /** Check tasks that no preflight knows before the trials; no model is called for it. */
@@ -75,6 +77,7 @@ export async function startRun(request: NewRun, around: Surroundings): Promise<S
     network: request.network ?? 'none',
     fromMap: [...(request.fromMap ?? []), ...defaultFromMap],
     sandbox: request.sandbox ?? null,
+    timeoutMultiplier: request.timeoutMultiplier ?? 1,
     repos: request.repos ? resolve(request.repos) : null,
     preflight: request.preflight ?? false,
     created: new Date().toISOString(),
@@ -216,12 +219,24 @@ export function compareRuns(a: string, b: string): Comparison {
   );
 }
 
+const withLimits = (task: Task, times: number): Task => ({
+  ...task,
+  steps: task.steps.map((step) => {
+    const { build, agent, verify } = step.limits;
+    return {
+      ...step,
+      limits: { build: build * times, agent: agent * times, verify: verify * times },
+    };
+  }),
+});
+
 function opened(out: string): { run: RunFile; tasks: Task[]; machinery: Machinery } {
   const run = loadRun(out);
   const wanted = new Set(run.tasks);
   const tasks = suiteNamed(run.suite)
     .read(run.data)
-    .filter(({ id }) => wanted.has(id));
+    .filter(({ id }) => wanted.has(id))
+    .map((task) => withLimits(task, run.timeoutMultiplier));
   const engine = new Engine();
   const { sandbox, fromMap, repos } = run;
   const images = new Images({ engine, sandbox, fromMap, repos });

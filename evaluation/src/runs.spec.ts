@@ -73,6 +73,23 @@ it('a run that was cut off goes on to the same report', async () => {
   expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0 %');
 });
 
+it('every limit is times the multiplier of the run', async () => {
+  const path = join(
+    write(join(folder, 'endless'), {
+      'h.jsonl': jsonl([{ ...doubling, canonical_solution: '    while True: pass\n' }]),
+    }),
+    'h.jsonl',
+  );
+  const out = join(folder, 'impatient');
+  const asked = { ...request('impatient'), data: path, agent: 'oracle', timeoutMultiplier: 0.125 };
+  await startRun(asked, never);
+  const [trial] = readTrials(join(out, 'results.jsonl')).trials;
+  expect(trial?.verdict).toMatchObject({
+    cause: 'verifier_timeout',
+    detail: 'The tests took longer than 1 s.',
+  });
+});
+
 it('what was handed in is graded again without an agent, and runs are compared', async () => {
   await startRun({ ...request('oracle'), agent: 'oracle' }, never);
   const regraded = await regradeRun(join(folder, 'whole'), never);

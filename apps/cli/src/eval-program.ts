@@ -56,6 +56,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
       'first check tasks that were never checked, with the solution and with nothing (no model)',
     )
     .option('--from-map <name=image>', 'a local image for FROM lines; * matches', several)
+    .option('--timeout-multiplier <n>', 'times every limit, for a slow machine', Number, 1)
     .option('--repos <folder>', 'clones of repositories, for tasks whose image is not here')
     .option('--base-image <image>', 'what helper images are made from (default: the sandbox’s)')
     .addOption(

@@ -38,6 +38,7 @@ function newRun(): string {
     fromMap: [],
     sandbox: null,
     repos: null,
+    timeoutMultiplier: 1,
     preflight: false,
     created: '2026-01-01T00:00:00.000Z',
   });

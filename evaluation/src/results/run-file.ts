@@ -18,6 +18,7 @@ export const runFile = z.object({
   fromMap: z.array(z.tuple([z.string(), z.string()])),
   sandbox: z.string().nullable(),
   repos: z.string().nullable().default(null),
+  timeoutMultiplier: z.number().positive().default(1),
   /** Whether tasks that no preflight knows are checked before the trials. */
   preflight: z.boolean().default(false),
   created: z.string(),

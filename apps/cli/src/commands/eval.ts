@@ -41,6 +41,7 @@ export interface EvalOptions extends Where {
   fromMap?: string[];
   baseImage?: string;
   repos?: string;
+  timeoutMultiplier?: number;
   preflight?: boolean;
 }
 
@@ -66,6 +67,7 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
         fromMap: options.fromMap?.map(fromLine),
         sandbox: options.baseImage,
         repos: options.repos,
+        timeoutMultiplier: options.timeoutMultiplier,
         preflight: options.preflight,
       },
       around,

@@ -10,6 +10,7 @@ export interface HarborTrial {
   source: string;
   /** The task's own folder. */
   path: string;
+  multiplier: number;
   job: { id: string; folder: string };
   out: string;
 }
@@ -132,7 +133,7 @@ function agentResult(trial: Trial, out: string) {
 }
 
 /** TrialConfig with its defaults written out. */
-function trialConfig({ trial, name, source, path, job }: HarborTrial) {
+function trialConfig({ trial, name, source, path, job, multiplier }: HarborTrial) {
   return {
     task: {
       path,
@@ -147,7 +148,7 @@ function trialConfig({ trial, name, source, path, job }: HarborTrial) {
     trial_name: name,
     trials_dir: job.folder,
     install_only: false,
-    timeout_multiplier: float(1),
+    timeout_multiplier: float(multiplier),
     agent_timeout_multiplier: null,
     verifier_timeout_multiplier: null,
     agent_setup_timeout_multiplier: null,

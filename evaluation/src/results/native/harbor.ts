@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Task, Trial } from '../../model.js';
 import { folderName, writeWhole } from '../journal.js';
-import { pythonJson } from './python-json.js';
+import { float, pythonJson } from './python-json.js';
 import type { RunFile } from '../run-file.js';
 import { jobResult } from './harbor-job.js';
 import {
@@ -26,6 +26,7 @@ export const harbor: Writer = (out, { run, tasks, trials }) => {
     name: `${shortName(trial.task)}__${suffixOf(trial.key)}`,
     source: dataset,
     path: join(run.data, trial.task),
+    multiplier: run.timeoutMultiplier,
     job,
     out,
   }));
@@ -33,6 +34,7 @@ export const harbor: Writer = (out, { run, tasks, trials }) => {
     job_name: name,
     jobs_dir: jobs,
     ...(run.attempts > 1 && { n_attempts: run.attempts }),
+    ...multiplierConfig(run.timeoutMultiplier),
     ...(run.concurrency !== 4 && { n_concurrent_trials: run.concurrency }),
     ...agentConfig(run, 'agents', (agent) => [agent]),
     datasets: [{ path: run.data }],
@@ -114,6 +116,9 @@ function manifestOf(
   return pythonJson(manifest, { indent: 2 });
 }
 
+const multiplierConfig = (times: number) =>
+  times === 1 ? {} : { timeout_multiplier: float(times) };
+
 /** Harbor's own default is its oracle: a config leaves it out. */
 function agentConfig(
   { agent, model }: Pick<RunFile, 'agent' | 'model'>,
@@ -126,11 +131,12 @@ function agentConfig(
 }
 
 /** config.json leaves out what has its default; result.json does not. */
-function trialConfigFile({ trial, name, source, path, job }: HarborTrial) {
+function trialConfigFile({ trial, name, source, path, job, multiplier }: HarborTrial) {
   return {
     task: { path, source },
     trial_name: name,
     trials_dir: job.folder,
+    ...multiplierConfig(multiplier),
     ...agentConfig(trial, 'agent'),
     job_id: job.id,
   };

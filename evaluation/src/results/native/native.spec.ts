@@ -31,6 +31,7 @@ const run = (suite: string, data: string): RunFile => ({
   fromMap: [],
   sandbox: null,
   repos: null,
+  timeoutMultiplier: 1,
   preflight: false,
   created: '2026-01-02T03:04:05.678Z',
 });
