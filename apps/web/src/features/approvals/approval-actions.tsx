@@ -76,7 +76,7 @@ function NoForm({ onAnswer, onCancel }: { onAnswer(reason: string): void; onCanc
         placeholder="Why not, or what to do instead (the agent reads this)"
         value={reason}
         onChange={(event) => setReason(event.target.value)}
-        className="h-7 min-w-48 flex-1"
+        className="h-7 min-w-48 flex-1 max-md:h-8"
       />
       <Button small type="submit" look="danger">
         Do not allow

@@ -50,7 +50,7 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
           placeholder="Your answer"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          className="h-7 max-w-md"
+          className="h-7 max-w-md max-md:h-8"
         />
         <Button small look="amber" type="submit" className="h-7">
           Answer

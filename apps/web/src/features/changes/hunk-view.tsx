@@ -106,7 +106,7 @@ function HunkForm({ mode, onSend, onCancel }: HunkFormProps) {
         }
         value={text}
         onChange={(event) => setText(event.target.value)}
-        className="h-7 min-w-40 flex-1"
+        className="h-7 min-w-40 flex-1 max-md:h-8"
       />
       <Button small type="submit" look={reject ? 'danger' : 'solid'}>
         {reject ? 'Reject' : 'Send comment'}
