@@ -95,11 +95,15 @@ export class Images {
     const facts = name ? await this.options.engine.image(name) : undefined;
     if (name && facts) return { ...facts, name };
     const mirror = this.options.repos && mirrorOf(this.options.repos, repo);
-    if (!mirror)
-      throw new AppError(
-        'invalid_input',
-        `${image ? `The image ${image}` : `An image of ${repo}`} is not on this engine, and ${this.options.repos ?? '--repos'} has no clone of ${repo}.`,
-      );
+    if (!mirror) {
+      const missing = image
+        ? `The image ${image} is not on this engine`
+        : 'The instance names no image';
+      const how = this.options.repos
+        ? `${this.options.repos} has no clone of ${repo}.`
+        : `no folder with a clone of ${repo} was named (--repos).`;
+      throw new AppError('invalid_input', `${missing}, and ${how}`);
+    }
     if (!node)
       throw new AppError(
         'invalid_input',

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
-import type { Task } from '../model.js';
+import type { BelayClient } from '@belay/client';
+import type { Assignment } from '../agents/agent.js';
+import { modelAgent } from '../agents/model-agent.js';
+import { Unsupported, type Task } from '../model.js';
 import { harborData, temporary, write } from '../testing/fixtures.js';
 import { suiteNamed } from './index.js';
 
@@ -87,4 +90,15 @@ it('a task without an image is not run; one that contradicts itself is not read'
   expect(() => taskWith('[verifier]\nenvironment_mode = "shared"\n[verifier.environment]')).toThrow(
     /exclude each other/,
   );
+});
+
+it('healthchecks and setups are not for the agent `model`, which says so', async () => {
+  const model = modelAgent({ client: {} as BelayClient, model: 'own:model' });
+  const begin = (task: Task) => model.begin({ task } as Assignment);
+  const checked = taskWith('[environment.healthcheck]\ncommand = "true"');
+  await expect(begin(checked)).rejects.toThrow(Unsupported);
+  const stepped = '[[steps]]\nname = "one"';
+  const setup = taskWith(stepped, { 'steps/one/workdir/setup.sh': 'true' });
+  await expect(begin(setup)).rejects.toThrow(/not for the agent/);
+  await expect(begin(taskWith(stepped))).resolves.toBeDefined();
 });
