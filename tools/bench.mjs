@@ -1,19 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { benchTable, judge } from './bench-table.mjs';
-import { prepareMachine, runCommand } from './prepare/machine.mjs';
-import { preparePackages } from './prepare/packages.mjs';
+import { inProductNode, prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction, step } from './prepare/steps.mjs';
-import { isRecent, productEnvironment, productNode, root } from './product-node.mjs';
+import { isRecent, productEnvironment, root } from './product-node.mjs';
 
 // npm run bench [-- NUMBERS…]: each file tools/bench/NN-name.mjs measures one target of docs/benchmarks.md.
 // It exports `title` and `measure()`, which answers with rows for judge(); the environment is that of the tests.
 const folder = join(root, 'tools/bench');
 
 await runCommand(async () => {
-  if (!isRecent(process.version)) return again();
+  if (!isRecent(process.version)) return inProductNode(import.meta.filename);
   const chosen = choose(process.argv.slice(2));
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
@@ -23,13 +21,6 @@ await runCommand(async () => {
   console.log(`\nWritten to ${write(measurements)}`);
   return measurements.every(({ rows }) => rows?.every((row) => row.good)) ? 0 : 1;
 });
-
-/** Measurements run in the product's own Node. */
-async function again() {
-  await step('packages', preparePackages);
-  const args = [import.meta.filename, ...process.argv.slice(2)];
-  return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
-}
 
 function choose(wanted) {
   const files = readdirSync(folder).filter((name) => /^\d\d-.*\.mjs$/.test(name));

@@ -42,6 +42,10 @@ export function imageSpecs() {
   };
 }
 
+/** For the long test of package managers: the sandbox's image with cargo, go and the settings of a host. */
+export const ecosystemsSpec = (settings) =>
+  spec('belay/test-ecosystems', 'ecosystems', { files: settings });
+
 /** The runtime image: its base and the agent's bundle, whose content is in the tag. */
 export function runtimeSpec(base) {
   const bundle = join(root, 'apps/agent/dist/bundle');

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { prepareBase } from './base-image.mjs';
 import { proxyArguments } from './host-settings.mjs';
-import { imageSpecs, runtimeSpec, withTemporaryFolder } from './image-specs.mjs';
+import { ecosystemsSpec, imageSpecs, runtimeSpec, withTemporaryFolder } from './image-specs.mjs';
 import { lastLines } from './run.mjs';
 import { withLock } from './lock.mjs';
 import { tar } from './tar.mjs';
@@ -18,6 +18,11 @@ export async function prepareTestImages(docker, say) {
     debian: await ensureImage(docker, debian, say),
     busybox: await ensureImage(docker, busybox, say),
   };
+}
+
+/** The image of the long test of package managers, from the sandbox's image and the settings of a host. */
+export function prepareEcosystemsImage(docker, { settings, base }, say) {
+  return ensureImage(docker, ecosystemsSpec(settings), say, () => base);
 }
 
 /** The runtime's image and the volume made of it; answers with the volume's name. */

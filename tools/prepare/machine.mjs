@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { root } from '../product-node.mjs';
+import { productNode, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
@@ -33,6 +34,13 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
     BELAY_TEST_BUSYBOX: bare.busybox,
     CHROMIUM: chromium,
   };
+}
+
+/** Runs a script again in the product's own Node; answers its exit code. */
+export async function inProductNode(file) {
+  await step('packages', preparePackages);
+  const args = [file, ...process.argv.slice(2)];
+  return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
 }
 
 /** Imported late: it needs nothing, but what it runs is only there after the packages. */
