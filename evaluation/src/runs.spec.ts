@@ -230,7 +230,11 @@ describe('a model', () => {
     const said = await server.client.sessions.events(session.id);
     const second = said.findLast(({ action }) => action === 'message');
     expect(second?.message).toMatch(/assert 4 == 8[^]*See the testing errors above/);
-    expect(session).toMatchObject({ state: 'finished', tags: ['evaluation', 'polyglot'] });
+    expect(session).toMatchObject({
+      state: 'finished',
+      archived: true,
+      tags: ['evaluation', 'polyglot'],
+    });
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
     const record = readFileSync(join(out, 'trials/python__twice.1/trajectory.json'), 'utf8');
     expect(record).toMatch(/"function_name": "terminal.run"/);

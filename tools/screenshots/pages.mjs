@@ -102,6 +102,21 @@ export const pages = [
     ready: (page) => shows(page, 'main', 'No key is set'),
   },
   {
+    name: 'budgets',
+    path: () => '/settings?section=budgets',
+    ready: (page) => shows(page, 'main', 'Most dollars'),
+  },
+  {
+    name: 'network',
+    path: () => '/settings?section=network',
+    ready: (page) => shows(page, 'main', 'More hosts'),
+  },
+  {
+    name: 'mcp',
+    path: () => '/settings?section=mcp',
+    ready: (page) => shows(page, 'main', 'tools in use'),
+  },
+  {
     name: 'rules',
     path: () => '/settings?section=approvals',
     ready: (page) => shows(page, 'main', 'npm test *'),
@@ -226,6 +241,10 @@ export async function playSessions(server) {
   await publish.state('waiting');
   await asking.state('waiting');
   await running.until(() => running.terminal().includes('run 1'));
+  await server.client.mcp.create({
+    name: 'workshop',
+    transport: { type: 'stdio', command: 'node', args: ['libs/testkit/mcp-server.mjs'], env: {} },
+  });
   const edited = demo.events.find(
     (event) => event.action === 'result' && event.args.operation === 'files.edit',
   );

@@ -89,12 +89,13 @@ class SessionWork implements Work {
   }
   #spent: Spent = { session: null, tokens: 0, dollars: 0 };
 
-  /** The session stays: its replay is the record of the trial. */
+  /** The session stays, archived: its replay is the record of the trial, and the fleet is for those that run. */
   async end(): Promise<void> {
     if (!this.#id) return;
     const { client } = this.options;
     const { state, tokens, dollars } = await client.sessions.get(this.#id);
     if (!isEnded(state)) await client.sessions.stop(this.#id);
+    await client.sessions.change(this.#id, { archived: true });
     this.#spent = { session: this.#id, tokens, dollars };
   }
 
