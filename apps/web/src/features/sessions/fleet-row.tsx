@@ -57,9 +57,7 @@ export function FleetRow({ session, now }: { session: SessionSummary; now: numbe
               </span>
             ))}
           </div>
-          <p className="truncate font-mono text-xs text-muted">
-            {doing(session) || <span className="text-faint">{session.model}</span>}
-          </p>
+          <p className="truncate font-mono text-xs text-muted empty:hidden">{doing(session)}</p>
         </div>
         <div className="flex items-center gap-5 text-sm text-muted tabular-nums">
           <span className="max-lg:hidden">
@@ -113,6 +111,10 @@ function Waiting({ session }: { session: SessionSummary }) {
   );
 }
 
-/** While it waits its question is said below, and the model stands here. */
-const doing = (session: SessionSummary): string =>
-  needsPerson(session) ? '' : (session.current ?? withoutMarks(session.reason ?? ''));
+/** While it waits for a person its question is said below. */
+function doing(session: SessionSummary): string {
+  if (needsPerson(session)) return '';
+  if (session.current !== null) return session.current;
+  if (session.state === 'running') return 'waits for the model’s reply';
+  return withoutMarks(session.reason ?? '');
+}
