@@ -11,7 +11,7 @@ export const title = 'a session of 30,000 events in the dashboard';
 
 const count = 30_000;
 const samples = 5;
-/** Calls that the agent makes while the frames are watched. */
+/** Calls that the agent makes while the frames are watched, and again while the work is. */
 const calls = 300;
 
 /** The floor of opening is a session of a few events; that of a frame is the same page with nothing to do. */
@@ -36,14 +36,13 @@ async function measureIn(server, chromium) {
   const floor = await opening(page, short.id);
   await opening(page, long.id);
   const idle = await longestFrame(page, () => new Promise((done) => setTimeout(done, 3_000)));
-  let busy = 0;
-  const work = await mostWork(page, async () => {
-    busy = await longestFrame(page, async () => {
-      await server.client.sessions.message(long.id, { text: 'Begin', delivery: 'steer' });
-      await long.finished();
-      await shows(page, '[aria-label="Chat"]', 'The very end.');
-    });
-  });
+  const half = (words) => async () => {
+    await server.client.sessions.message(long.id, { text: 'Go on', delivery: 'steer' });
+    await shows(page, '[aria-label="Chat"]', words);
+  };
+  // One after the other: a trace costs frames.
+  const busy = await longestFrame(page, half('Half of it is done.'));
+  const work = await mostWork(page, half('The very end.'));
   long.close();
   short.close();
   return [
@@ -61,12 +60,16 @@ async function measureIn(server, chromium) {
 
 /** A session at work whose log has grown long while nobody looked. */
 async function longSession(server) {
+  const ask = (question) => ({ calls: [{ operation: 'ask', input: { question } }] });
+  const half = Array.from({ length: calls / 10 }, (_, turn) => ({
+    say: `Reply ${turn}.`,
+    calls: Array.from({ length: 10 }, (__, index) => run(`seq ${turn * 10 + index} 999`)),
+  }));
   const turns = [
-    { calls: [{ operation: 'ask', input: { question: 'Begin?' } }] },
-    ...Array.from({ length: calls / 10 }, (_, turn) => ({
-      say: `Reply ${turn}.`,
-      calls: Array.from({ length: 10 }, (__, index) => run(`seq ${turn * 10 + index} 999`)),
-    })),
+    ask('Begin?'),
+    ...half,
+    ask('Half of it is done.'),
+    ...half,
     { finish: 'The very end.' },
   ];
   const session = await start(server, { task: 'Go on and on', model: playing(server, turns) });

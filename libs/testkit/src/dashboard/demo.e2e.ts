@@ -13,10 +13,12 @@ describeSystem('the demo in the dashboard', (server) => {
     await page.waitForFunction(() => location.pathname.startsWith('/sessions/'), { polling: 100 });
     const id = new URL(page.url()).pathname.split('/')[2] ?? '';
     const session = new Followed(server, id);
-    await shows(page, '[aria-label="Terminal"]', 'npm test');
+    // The agent may be done before a slow page shows its first output.
+    await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await page.reload();
-    await shows(page, '[aria-label="Terminal"]', 'npm test');
+    await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await session.finished();
+    await shows(page, '[aria-label="Terminal"]', '200 OK');
     await shows(page, '[aria-label="Code"] .view-lines', /return/);
     await shows(page, '[aria-label="Plan"]', /\w/);
     await page.waitForFunction(

@@ -1,15 +1,17 @@
 import { useEffect } from 'react';
 import { queryOptions } from '@tanstack/react-query';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
+import { liveList } from '@/lib/live-list';
 import { perFrame } from '@/lib/per-frame';
 import { queryClient } from '@/lib/query';
 import { client, live } from '@/lib/server';
 
-export const evaluationsQuery = queryOptions({
-  queryKey: ['evaluations'],
-  queryFn: () => client.evaluations.list(),
-  staleTime: Infinity,
+const evaluations = liveList<EvaluationSummary>({
+  name: 'evaluations',
+  list: () => client.evaluations.list(),
+  version: ({ heard }) => Date.parse(heard),
 });
+export const evaluationsQuery = evaluations.query;
 
 /** A run's tasks; its summary comes with the list, which is kept up to date. */
 export const evaluationQuery = (id: string) =>
@@ -55,15 +57,7 @@ export const keyOf = (task: string, attempt: number): string => JSON.stringify([
 /** Keeps the list of runs in the cache as the server tells of changes, while a page shows it. */
 export function useEvaluationUpdates(): void {
   useEffect(() => {
-    const put = perFrame<{ id: string; summary: EvaluationSummary | null }>((changes) => {
-      queryClient.setQueryData(evaluationsQuery.queryKey, (known = []) => {
-        const byId = new Map(known.map((summary) => [summary.id, summary]));
-        for (const { id, summary } of changes)
-          if (summary) byId.set(id, summary);
-          else byId.delete(id);
-        return [...byId.values()];
-      });
-    });
+    const put = perFrame(evaluations.put);
     const watch = live().evaluations((id, summary) => put({ id, summary }));
     // What was removed while the connection was gone is told by nobody: the list is asked again.
     const stop = live().onState((state) => {

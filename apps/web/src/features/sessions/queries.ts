@@ -1,16 +1,18 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { SessionSummary } from '@belay/protocol';
+import { liveList } from '@/lib/live-list';
 import { client, live } from '@/lib/server';
 import { perFrame } from '@/lib/per-frame';
 import { queryClient } from '@/lib/query';
 import { notifyOf } from '@/lib/notify';
 
-export const sessionsQuery = queryOptions({
-  queryKey: ['sessions'],
-  queryFn: () => client.sessions.list(),
-  staleTime: Infinity,
+const sessions = liveList<SessionSummary>({
+  name: 'sessions',
+  list: () => client.sessions.list(),
+  version: ({ lastSeq }) => lastSeq,
 });
+export const sessionsQuery = sessions.query;
 
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
@@ -41,15 +43,14 @@ export const examplesQuery = queryOptions({
 export function useFleetUpdates(): void {
   useEffect(() => {
     const put = perFrame<{ id: string; summary: SessionSummary | null }>((changes) => {
-      queryClient.setQueryData(sessionsQuery.queryKey, (known = []) => {
-        const byId = new Map(known.map((summary) => [summary.id, summary]));
-        for (const { id, summary } of changes) {
-          if (summary) notifyOf(byId.get(id), summary);
-          if (summary) byId.set(id, summary);
-          else byId.delete(id);
-        }
-        return [...byId.values()];
-      });
+      const known = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
+      const before = new Map(known.map((summary) => [summary.id, summary]));
+      for (const { id, summary } of changes) {
+        if (!summary) continue;
+        notifyOf(before.get(id), summary);
+        before.set(id, summary);
+      }
+      sessions.put(changes);
     });
     const watch = live().fleet((id, summary) => put({ id, summary }));
     // What was deleted while the connection was gone is told by nobody: the list is asked again.

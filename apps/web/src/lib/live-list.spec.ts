@@ -1,0 +1,40 @@
+/** @jest-environment node */
+import { liveList } from './live-list';
+import { queryClient } from './query';
+
+const one = (version: number, id = 'a') => ({ id, version });
+
+describe('a live list', () => {
+  let answer: (list: ReturnType<typeof one>[]) => void;
+  const { query, put } = liveList({
+    name: 'things',
+    list: () => new Promise<ReturnType<typeof one>[]>((resolve) => (answer = resolve)),
+    version: ({ version }) => version,
+  });
+  const known = () => queryClient.getQueryData(query.queryKey);
+  afterEach(() => queryClient.clear());
+
+  it('keeps a notice that came while an older list was on its way', async () => {
+    const asked = queryClient.fetchQuery(query);
+    put([{ id: 'a', summary: one(2) }]);
+    put([{ id: 'new', summary: one(1, 'new') }]);
+    answer([one(1)]);
+    await asked;
+    expect(known()).toEqual([one(2), one(1, 'new')]);
+  });
+
+  it('keeps a newer list when a notice is late, and what was removed stays so', async () => {
+    const asked = queryClient.fetchQuery(query);
+    put([
+      { id: 'a', summary: one(1) },
+      { id: 'b', summary: null },
+    ]);
+    answer([one(3), one(1, 'b')]);
+    await asked;
+    expect(known()).toEqual([one(3)]);
+    put([{ id: 'a', summary: one(2) }]);
+    expect(known()).toEqual([one(3)]);
+    put([{ id: 'a', summary: null }]);
+    expect(known()).toEqual([]);
+  });
+});
