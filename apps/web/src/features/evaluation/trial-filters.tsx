@@ -1,8 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { EvaluationSummary } from '@belay/protocol';
-import { Search } from 'lucide-react';
 import { Choice } from '@/components/ui/choice';
-import { Input } from '@/components/ui/field';
+import { SearchField } from '@/components/ui/search-field';
 import type { TrialFilter } from './task-rows';
 
 const shows = [
@@ -20,17 +19,13 @@ export function TrialFilters({ run, filter }: { run: EvaluationSummary; filter: 
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-3 border-b px-4 py-2">
-      <div className="relative w-56 max-sm:w-full">
-        <Search size={14} aria-hidden className="absolute top-2 left-2 text-faint" />
-        <Input
-          type="search"
-          aria-label="Filter tasks"
-          placeholder={`Filter ${run.tasks} tasks`}
-          defaultValue={filter.q ?? ''}
-          onChange={(event) => narrow({ q: event.target.value || undefined })}
-          className="pl-7"
-        />
-      </div>
+      <SearchField
+        label="Filter tasks"
+        placeholder={`Filter ${run.tasks} tasks`}
+        value={filter.q}
+        onChange={(q) => narrow({ q })}
+        className="w-56"
+      />
       <div className="max-w-full overflow-x-auto">
         <Choice
           label="Which trials"

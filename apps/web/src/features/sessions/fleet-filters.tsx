@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
-import { Search } from 'lucide-react';
 import { Choice } from '@/components/ui/choice';
-import { Input, Select } from '@/components/ui/field';
+import { Select } from '@/components/ui/field';
+import { SearchField } from '@/components/ui/search-field';
 import { dollars, plural } from '@/lib/format';
 import type { FleetFilter } from './fleet-order';
 
@@ -30,17 +30,13 @@ export function FleetFilters({ sessions, filter }: FleetFiltersProps) {
   const spent = sessions.reduce((sum, each) => sum + each.dollars, 0);
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-3 border-b px-4 py-2">
-      <div className="relative w-72 max-sm:w-full">
-        <Search size={14} aria-hidden className="absolute top-2 left-2 text-faint" />
-        <Input
-          type="search"
-          aria-label="Filter sessions and search their logs"
-          placeholder="Filter, and search all logs"
-          defaultValue={filter.q ?? ''}
-          onChange={(event) => narrow({ q: event.target.value || undefined })}
-          className="pl-7"
-        />
-      </div>
+      <SearchField
+        label="Filter sessions and search their logs"
+        placeholder="Filter, and search all logs"
+        value={filter.q}
+        onChange={(q) => narrow({ q })}
+        className="w-72"
+      />
       <Choice
         label="Which sessions"
         value={filter.show ?? 'all'}
