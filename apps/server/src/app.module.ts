@@ -6,7 +6,7 @@ import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
-import { LogsModule } from './sessions/logs.module.js';
+import { LogsModule } from './logs/logs.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { StorageModule } from './storage/storage.module.js';
 

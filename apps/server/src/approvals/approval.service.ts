@@ -14,9 +14,9 @@ import {
   type Event,
   type NewEvent,
 } from '@belay/protocol';
-import { EventLog } from '../sessions/event-log.js';
-import { SessionStore } from '../sessions/session.store.js';
-import { subjectOf } from '../sessions/subject.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionStore } from '../logs/session.store.js';
+import { subjectOf } from '../logs/subject.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isFact, isCall, type Event, type NewRule, type RulePreview } from '@belay/protocol';
-import { EventLog } from '../sessions/event-log.js';
-import { subjectOf } from '../sessions/subject.js';
+import { EventLog } from '../logs/event-log.js';
+import { subjectOf } from '../logs/subject.js';
 import { matches, type Match } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 

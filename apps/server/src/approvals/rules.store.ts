@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError, type NewRule, type Rule } from '@belay/protocol';
 import type { Selectable } from 'kysely';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { Database, notStored } from '../storage/database.js';
 import type { RuleTable } from '../storage/schema.js';
 import { matches, type Match } from './pattern.js';

@@ -1,8 +1,8 @@
 import { isFact } from '@belay/protocol';
 import type { SandboxService } from '../sandboxes/sandbox.service.js';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 import { isCongested, type ViewerSocket } from './viewer.js';
-import type { Live } from '../sessions/live.js';
+import type { Live } from '../logs/live.js';
 
 /** Who looks at which browser. An agent takes pictures only while somebody does. */
 export class BrowserWatch {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { dashboardPath, fact, type Event, type SessionSummary } from '@belay/protocol';
 import { io, type Socket } from 'socket.io-client';
-import { Live } from '../sessions/live.js';
-import { TerminalLog } from '../sessions/terminal-log.js';
+import { Live } from '../logs/live.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 

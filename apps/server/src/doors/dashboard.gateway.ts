@@ -15,10 +15,10 @@ import {
 import type { z } from 'zod';
 import { EvaluationService } from '../evaluations/evaluation.service.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from '../sessions/event-log.js';
-import { Live } from '../sessions/live.js';
+import { EventLog } from '../logs/event-log.js';
+import { Live } from '../logs/live.js';
 import { SessionService } from '../sessions/session.service.js';
-import { TerminalLog } from '../sessions/terminal-log.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { BrowserWatch } from './browser-watch.js';
 import { EventFollowers } from './event-followers.js';
 import { SummaryFeed } from './summary-feed.js';

@@ -292,7 +292,7 @@ describe('the doors', () => {
 
   it('gives bytes of a terminal from any offset', async () => {
     const id = await server.session();
-    const { TerminalLog } = await import('../sessions/terminal-log.js');
+    const { TerminalLog } = await import('../logs/terminal-log.js');
     await server.app.get(TerminalLog).append(id, 'main', 0, Buffer.from('0123456789'));
     const read = async (query: string) =>
       (await server.fetch(`/api/sessions/${id}/terminals/main${query}`)).text();

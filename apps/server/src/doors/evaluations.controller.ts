@@ -21,7 +21,7 @@ import type { Request, Response } from 'express';
 import { createZodDto } from 'nestjs-zod';
 import { z } from 'zod';
 import { EvaluationService } from '../evaluations/evaluation.service.js';
-import { BlobStore } from '../sessions/blob-store.js';
+import { BlobStore } from '../logs/blob-store.js';
 import { sendBlob } from './send-blob.js';
 
 class FactsBody extends createZodDto(evaluationFacts) {}

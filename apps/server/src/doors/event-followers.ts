@@ -1,5 +1,5 @@
 import type { Event } from '@belay/protocol';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 import { drained, hangUp, isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
 
 /** Events read and sent in one piece while a viewer catches up. */

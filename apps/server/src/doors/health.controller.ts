@@ -2,7 +2,7 @@ import { Controller, Get, Header, Res, type OnApplicationBootstrap } from '@nest
 import type { Response } from 'express';
 import { sql } from 'kysely';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { Database } from '../storage/database.js';
 import { Metrics } from './metrics.js';
 import { Open } from './open.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { sessionState } from '@belay/protocol';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { DashboardGateway } from './dashboard.gateway.js';
 
 /** What the server counts, for Prometheus. */

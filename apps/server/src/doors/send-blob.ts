@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { BlobStore } from '../sessions/blob-store.js';
+import type { BlobStore } from '../logs/blob-store.js';
 
 /** Types that a browser may show; everything else is only offered for download. */
 const shown = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);

@@ -34,7 +34,7 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway, type Trial } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { BlobStore, maxBlobBytes } from '../sessions/blob-store.js';
+import { BlobStore, maxBlobBytes } from '../logs/blob-store.js';
 import { Examples } from '../sessions/examples.js';
 import { Search, type Found } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';

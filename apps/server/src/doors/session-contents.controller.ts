@@ -6,11 +6,11 @@ import type { Request, Response } from 'express';
 import { createZodDto } from 'nestjs-zod';
 import { z } from 'zod';
 import { ApprovalService } from '../approvals/approval.service.js';
-import { BlobStore } from '../sessions/blob-store.js';
+import { BlobStore } from '../logs/blob-store.js';
 import { Dispatcher } from '../sessions/dispatcher.js';
 import { Exports, type ExportFormat } from '../sessions/exports.js';
 import { SessionService } from '../sessions/session.service.js';
-import { TerminalLog } from '../sessions/terminal-log.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { Identity } from './identity.js';
 import { sendBlob } from './send-blob.js';
 

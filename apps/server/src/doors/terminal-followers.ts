@@ -1,4 +1,4 @@
-import type { TerminalLog } from '../sessions/terminal-log.js';
+import type { TerminalLog } from '../logs/terminal-log.js';
 import { hangUp, type ViewerSocket } from './viewer.js';
 
 /** Bytes on their way to one viewer that it has not said to have received. */

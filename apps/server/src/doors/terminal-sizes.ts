@@ -1,6 +1,6 @@
 import { isFact, type ViewerRequests } from '@belay/protocol';
 import type { SandboxService } from '../sandboxes/sandbox.service.js';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 import type { ViewerSocket } from './viewer.js';
 
 type Fit = ViewerRequests['terminal.fit'];

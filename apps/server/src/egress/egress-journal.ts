@@ -1,5 +1,5 @@
 import { AppError, fact, type EventArgs } from '@belay/protocol';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 
 export interface Connection extends EventArgs<'egress'> {
   session: string;

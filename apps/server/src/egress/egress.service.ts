@@ -5,7 +5,7 @@ import { AppError } from '@belay/protocol';
 import type { RopeStream } from '@belay/rope';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { isPublicAddress } from './addresses.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
 import { EgressJournal } from './egress-journal.js';

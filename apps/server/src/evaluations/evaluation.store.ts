@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
-import { Database, type Connection } from '../storage/database.js';
+import { Database } from '../storage/database.js';
+import type { Connection } from '../storage/schema.js';
 
 export interface EvaluationRecord {
   epoch: number;

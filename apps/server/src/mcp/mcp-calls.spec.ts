@@ -1,5 +1,5 @@
 import type { McpOutput } from '@belay/protocol';
-import { BlobStore } from '../sessions/blob-store.js';
+import { BlobStore } from '../logs/blob-store.js';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';

@@ -10,9 +10,9 @@ import {
   type McpOutput,
 } from '@belay/protocol';
 import { ApprovalService } from '../approvals/approval.service.js';
-import { BlobStore } from '../sessions/blob-store.js';
-import { EventLog } from '../sessions/event-log.js';
-import { SessionStore } from '../sessions/session.store.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionStore } from '../logs/session.store.js';
 import { outputOf } from './mcp-result.js';
 import { McpServers } from './mcp-servers.js';
 

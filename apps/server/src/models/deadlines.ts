@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AppError, isEnded, type SessionSummary } from '@belay/protocol';
-import { EventLog } from '../sessions/event-log.js';
-import { wallSeconds } from '../sessions/wall-time.js';
-import { limitFact, spentBudget } from './budgets.js';
+import { EventLog } from '../logs/event-log.js';
+import { wallSeconds } from '../logs/wall-time.js';
+import { limitFact, spentBudget } from '../logs/budgets.js';
 
 /** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
 const longest = 2 ** 31 - 1;

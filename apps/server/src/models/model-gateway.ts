@@ -10,11 +10,11 @@ import {
   type ProviderName,
   type Usage,
 } from '@belay/protocol';
-import { BlobStore } from '../sessions/blob-store.js';
-import { EventLog } from '../sessions/event-log.js';
-import { Live } from '../sessions/live.js';
-import { wallSeconds } from '../sessions/wall-time.js';
-import { limitFact, limitReached, spentBudget, type SpentBudget } from './budgets.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { EventLog } from '../logs/event-log.js';
+import { Live } from '../logs/live.js';
+import { wallSeconds } from '../logs/wall-time.js';
+import { limitFact, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices } from './choices.js';
 import { localModels } from './local-models.js';

@@ -1,7 +1,7 @@
 import { agentCalls, serverCalls, type Assignment, type Event } from '@belay/protocol';
 import { dialRope, type Rope } from '@belay/rope';
 import { EgressService } from '../egress/egress.service.js';
-import { TerminalLog } from '../sessions/terminal-log.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { TestLogs, until } from '../testing/logs.js';
 import { AgentCalls } from './agent-calls.js';
 import { RopeListener } from './rope-listener.js';

@@ -1,5 +1,5 @@
 import type { Event } from '@belay/protocol';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 import type { AgentRope } from './agent-link.js';
 import { Backlog } from './backlog.js';
 import { Turnstile } from './turnstile.js';

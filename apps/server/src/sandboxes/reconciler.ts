@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { errorFrom } from '@belay/protocol';
 import { Config } from '../config.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { labels } from './container-spec.js';
 import { ContainerLauncher } from './container-launcher.js';
 import { dockerError } from './docker-errors.js';

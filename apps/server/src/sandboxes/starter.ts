@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, type Assignment } from '@belay/protocol';
 import { Config } from '../config.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import type { AgentRope } from './agent-link.js';
 import { Backlog } from './backlog.js';
 import { ContainerLauncher } from './container-launcher.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from './event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { Launcher } from './launcher.js';
 
 /**

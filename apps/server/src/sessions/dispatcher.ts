@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError, operationNamed } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from './event-log.js';
+import { EventLog } from '../logs/event-log.js';
 
 /** A person's calls of operations: whatever door they come through, they reach the agent here. */
 @Injectable()

@@ -10,12 +10,12 @@ import {
 } from '@belay/protocol';
 import { ModelGateway } from '../models/model-gateway.js';
 import { Dispatcher } from './dispatcher.js';
-import { EventLog } from './event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
-import { SessionStore } from './session.store.js';
+import { SessionStore } from '../logs/session.store.js';
 import { newSessionId, startFact } from './session.service.js';
-import { TerminalLog } from './terminal-log.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 export interface ForkRequest {

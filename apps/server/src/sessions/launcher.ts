@@ -2,8 +2,8 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, fact, type SessionState } from '@belay/protocol';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { stateMessage } from './consequences.js';
-import { EventLog } from './event-log.js';
+import { stateMessage } from '../logs/consequences.js';
+import { EventLog } from '../logs/event-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** How long the sandbox of an ended session is kept for a person to look around, unless it is needed. */

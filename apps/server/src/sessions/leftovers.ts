@@ -4,8 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { BlobStore } from './blob-store.js';
-import { EventLog } from './event-log.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { EventLog } from '../logs/event-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** How long an upload, or a picture, may wait for the session that it was made for. */

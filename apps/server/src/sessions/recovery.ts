@@ -6,8 +6,8 @@ import {
 } from '@nestjs/common';
 import { fact, isEnded, isFact, type Event, type SessionSummary } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { stateMessage } from './consequences.js';
-import { EventLog } from './event-log.js';
+import { stateMessage } from '../logs/consequences.js';
+import { EventLog } from '../logs/event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
 

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
 import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
-import { SessionStore } from './session.store.js';
+import { SessionStore } from '../logs/session.store.js';
 
 export interface Found {
   session: string;

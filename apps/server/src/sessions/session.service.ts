@@ -18,11 +18,11 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SettingsStore } from '../settings/settings.store.js';
-import { BlobStore } from './blob-store.js';
-import { EventLog, type Appendix } from './event-log.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { EventLog, type Appendix } from '../logs/event-log.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
-import { TerminalLog } from './terminal-log.js';
+import { TerminalLog } from '../logs/terminal-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** How long a stopped agent has to write down its last changes. */

@@ -1,5 +1,5 @@
 import { blobId } from '@belay/protocol';
-import type { Connection } from './database.js';
+import type { Connection } from './schema.js';
 
 const rowsAtOnce = 500;
 

@@ -2,15 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
-import { Kysely, type Transaction } from 'kysely';
+import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { Config } from '../config.js';
 import { migrations } from './migrations/index.js';
 import { postgres } from './postgres.js';
 import type { Schema } from './schema.js';
 import { sqlite } from './sqlite.js';
-
-export type Connection = Kysely<Schema> | Transaction<Schema>;
 
 /** SQLite in the data folder, or PostgreSQL when DATABASE_URL is set; brought up to date at the start. */
 @Injectable()

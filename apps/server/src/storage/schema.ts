@@ -1,3 +1,5 @@
+import type { Kysely, Transaction } from 'kysely';
+
 /** The tables, as Kysely knows them. JSON is kept as text: both databases give it back to the byte. */
 export interface Schema {
   session: SessionTable;
@@ -9,6 +11,9 @@ export interface Schema {
   evaluation: EvaluationTable;
   evaluation_trial: EvaluationTrialTable;
 }
+
+/** The database, or one transaction on it. */
+export type Connection = Kysely<Schema> | Transaction<Schema>;
 
 export interface SessionTable {
   id: string;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError, type Assignment, type Event } from '@belay/protocol';
-import type { EventLog } from '../sessions/event-log.js';
+import type { EventLog } from '../logs/event-log.js';
 
 /** One agent of the fake: what it was told, and what it answers. */
 export interface FakeAgent {

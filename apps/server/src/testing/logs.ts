@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fact, sessionSettings, type SessionSettingsInput } from '@belay/protocol';
 import { Config } from '../config.js';
-import { EventLog } from '../sessions/event-log.js';
-import { SessionStore } from '../sessions/session.store.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionStore } from '../logs/session.store.js';
 import { Database } from '../storage/database.js';
 
 export interface TestDatabases {

@@ -11,7 +11,7 @@ import { Identity } from '../doors/identity.js';
 import { openDoors } from '../doors/open-doors.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { EventLog } from '../sessions/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { FakeSandboxes } from './fake-sandboxes.js';
 
 type Init = Omit<RequestInit, 'headers'> & { token?: string; headers?: Record<string, string> };

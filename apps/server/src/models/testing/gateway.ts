@@ -1,6 +1,6 @@
 import type { Event, Message, ModelRequest, SessionSettingsInput } from '@belay/protocol';
-import { BlobStore } from '../../sessions/blob-store.js';
-import { Live } from '../../sessions/live.js';
+import { BlobStore } from '../../logs/blob-store.js';
+import { Live } from '../../logs/live.js';
 import { TestLogs } from '../../testing/logs.js';
 import { ModelGateway } from '../model-gateway.js';
 import { ProviderKeys } from '../provider-keys.js';

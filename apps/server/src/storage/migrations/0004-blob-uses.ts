@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration';
 import { blobsIn, useBlobs } from '../blob-uses.js';
-import type { Connection } from '../database.js';
+import type { Connection } from '../schema.js';
 
 const pageSize = 1_000;
 

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
-import { Database, type Connection } from '../storage/database.js';
-import type { EventTable } from '../storage/schema.js';
+import { Database } from '../storage/database.js';
+import type { Connection, EventTable } from '../storage/schema.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
 
 /** An event as it is stored: with whose it is, when an agent wrote it. */

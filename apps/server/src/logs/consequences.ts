@@ -9,7 +9,7 @@ import {
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
-import { budgetIsSpent } from '../models/budgets.js';
+import { budgetIsSpent } from './budgets.js';
 
 /**
  * The change of state that an event brings about, stored in the same transaction. Pure.

@@ -9,7 +9,8 @@ import {
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
-import { notStored, storageError, type Connection } from '../storage/database.js';
+import { notStored, storageError } from '../storage/database.js';
+import type { Connection } from '../storage/schema.js';
 import { checkAgentEvent } from './agent-events.js';
 import { fold, takeOver, type Draft } from './fold.js';
 import type { SessionRecord } from './session-record.js';

@@ -1,5 +1,5 @@
 import { AppError, fact, type NewEvent, type SessionSummary } from '@belay/protocol';
-import { wallSeconds } from '../sessions/wall-time.js';
+import { wallSeconds } from './wall-time.js';
 
 export interface SpentBudget {
   budget: 'steps' | 'tokens' | 'dollars' | 'seconds';
