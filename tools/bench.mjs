@@ -11,7 +11,7 @@ import { isRecent, productEnvironment, root } from './product-node.mjs';
 const folder = join(root, 'tools/bench');
 
 await runCommand(async () => {
-  if (!isRecent(process.version)) return inProductNode(import.meta.filename);
+  if (!isRecent(process.version)) return inProductNode(import.meta.url);
   const chosen = choose(process.argv.slice(2));
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));

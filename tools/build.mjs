@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
 /** Builds what changed, from Nx's cache where it can; answers with the exit code. */
@@ -19,4 +20,4 @@ export function build({ quiet = false } = {}) {
   return run.status ?? 1;
 }
 
-if (process.argv[1] === import.meta.filename) process.exit(build());
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(build());

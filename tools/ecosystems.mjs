@@ -30,7 +30,7 @@ const installs = {
 };
 
 await runCommand(async () => {
-  if (!isRecent(process.version)) return inProductNode(import.meta.filename);
+  if (!isRecent(process.version)) return inProductNode(import.meta.url);
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
   const root = mkdtempSync(join(tmpdir(), 'belay-ecosystems-'));

@@ -21,6 +21,6 @@ export function productEnvironment(more = {}) {
   return { ...process.env, PATH: path, ...more };
 }
 
-export function isRecent(version) {
-  return Number(version.replace(/^v/, '').split('.')[0]) >= 24;
-}
+export const isRecent = (version) => majorOf(version) >= 24;
+
+export const majorOf = (version) => Number(version.replace(/^v/, '').split('.')[0]);

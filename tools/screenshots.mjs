@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { prepareMachine, runCommand } from './prepare/machine.mjs';
-import { preparePackages } from './prepare/packages.mjs';
+import { inProductNode, prepareMachine, runCommand } from './prepare/machine.mjs';
 import { step } from './prepare/steps.mjs';
-import { isRecent, productEnvironment, productNode, root } from './product-node.mjs';
+import { isRecent, productEnvironment, root } from './product-node.mjs';
 import { withPalette } from './screenshots/palette.mjs';
 import { pages, playSessions } from './screenshots/pages.mjs';
 
@@ -18,7 +16,7 @@ const sizes = [
 ];
 
 await runCommand(async () => {
-  if (!isRecent(process.version)) return again();
+  if (!isRecent(process.version)) return inProductNode(import.meta.url);
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
   const { BelayServer, Chromium } = createRequire(import.meta.url)('../libs/testkit');
   const server = new BelayServer({ BELAY_LOG_LEVEL: 'warn' });
@@ -33,13 +31,6 @@ await runCommand(async () => {
   }
   return 0;
 });
-
-/** Pictures are taken in the product's own Node. */
-async function again() {
-  await step('packages', preparePackages);
-  const args = [import.meta.filename, ...process.argv.slice(2)];
-  return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
-}
 
 async function takeAll(server, chromium) {
   mkdirSync(folder, { recursive: true });

@@ -3,7 +3,7 @@ import { parseStart } from './start-options.mjs';
 describe('the options of npm start', () => {
   it('has defaults', () => {
     expect(parseStart([])).toEqual({
-      port: undefined,
+      port: 4600,
       data: undefined,
       open: true,
       install: true,
@@ -17,6 +17,19 @@ describe('the options of npm start', () => {
     expect(parseStart(['--port', '5000', '--data', '/tmp/a=b', ...flags])).toEqual(wanted);
     expect(parseStart([...flags, '--port=5000', '--data=/tmp/a=b'])).toEqual(wanted);
   });
+
+  it('takes the port of the environment when none is said', () => {
+    expect(parseStart([], { BELAY_PORT: '0' }).port).toBe(0);
+    expect(parseStart(['--port', '7'], { BELAY_PORT: 'http' }).port).toBe(7);
+    expect(parseStart([], { BELAY_PORT: 'http' }).error).toMatch(/BELAY_PORT is http/);
+  });
+
+  it.each([{ npm_config_port: '5000' }, { npm_config_open: '' }])(
+    'says what npm kept for itself: %j',
+    (env) => {
+      expect(parseStart([], env).error).toMatch(/Put -- before the options/);
+    },
+  );
 
   it.each([
     [['--prot', '1'], /no option --prot/],

@@ -6,10 +6,11 @@ import { createInterface } from 'node:readline';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
+import { dataFolder, runningServer } from './running-server.mjs';
 import { parseStart, startUsage } from './start-options.mjs';
 
 await runCommand(async () => {
-  const options = parseStart(process.argv.slice(2));
+  const options = parseStart(process.argv.slice(2), process.env);
   if (options.error) {
     console.error(options.error);
     return 2;
@@ -18,13 +19,22 @@ await runCommand(async () => {
     console.log(startUsage);
     return 0;
   }
-  const port = options.port ?? Number(process.env.BELAY_PORT || 4600);
-  await assertFree(port);
+  const folder = options.data ? resolve(process.env.INIT_CWD ?? '.', options.data) : dataFolder();
+  // Before anything is built or installed: these are the likeliest reasons to fail.
+  await assertAlone(folder);
+  await assertFree(options.port);
   const environment = await prepareMachine({ install: options.install });
-  return serve({ ...options, port, environment });
+  return serve({ ...options, folder, environment });
 });
 
-/** Before anything is built or installed: a taken port is the likeliest reason to fail. */
+async function assertAlone(folder) {
+  const address = await runningServer(folder);
+  if (address)
+    throw new Instruction(
+      `Belay runs already at ${address}\nCtrl-C in its terminal stops it; --data DIR --port N starts another beside it.`,
+    );
+}
+
 function assertFree(port) {
   const host = process.env.BELAY_HOST || '127.0.0.1';
   return new Promise((done, failed) => {
@@ -36,15 +46,14 @@ function assertFree(port) {
 
 function portSentence(error, host, port) {
   if (error.code === 'EADDRINUSE')
-    return `Port ${port} is in use, maybe by a Belay that runs already: stop it, or choose another with --port.`;
+    return `Port ${port} is in use by another program: stop it, or choose another port: npm start -- --port N`;
   if (error.code === 'EACCES')
-    return `Port ${port} needs rights you do not have: choose another with --port.`;
+    return `Port ${port} needs rights you do not have: choose another port: npm start -- --port N`;
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 
 /** Runs the server until it ends. Ctrl-C stops the server alone; agents go on and are adopted at the next start. */
-function serve({ port, data, open, environment }) {
-  const folder = data && resolve(process.env.INIT_CWD ?? '.', data);
+function serve({ port, folder, open, environment }) {
   const began = performance.now();
   const program = join(root, 'apps/server/dist/bundle/main.cjs');
   const server = spawn(productNode(), [...nodeArguments(), program], {
@@ -56,7 +65,7 @@ function serve({ port, data, open, environment }) {
       ...environment,
       ...(process.env.BELAY_IMAGE && { BELAY_IMAGE: process.env.BELAY_IMAGE }),
       BELAY_PORT: String(port),
-      ...(folder && { BELAY_DATA: folder }),
+      BELAY_DATA: folder,
       // Compiled code is kept between starts.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/belay-compile'),
       NODE_ENV: 'production',
@@ -89,8 +98,8 @@ function untilEnd(server) {
   return new Promise((done, failed) => {
     server.on('error', failed);
     server.on('exit', (code, signal) => {
-      if (asked === 0)
-        console.error(`The server ended by itself (${signal ?? `exit code ${code}`}).`);
+      // With an exit code it has said itself why.
+      if (asked === 0 && signal) console.error(`The server was ended by ${signal}.`);
       done(asked > 0 ? 0 : code || 1);
     });
   });
@@ -108,6 +117,7 @@ function readyLine(line) {
 /** The command line knows how; without a screen it opens nothing. */
 function openInBrowser(folder) {
   const command = join(root, 'apps/cli/bin/belay.mjs');
-  const where = folder ? ['--data', folder] : [];
-  spawn(productNode(), [command, 'open', ...where], { stdio: ['ignore', 'ignore', 'inherit'] });
+  spawn(productNode(), [command, 'open', '--data', folder], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }

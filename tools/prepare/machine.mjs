@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { productNode, root } from '../product-node.mjs';
+import { fileURLToPath } from 'node:url';
+import { majorOf, productNode, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
@@ -10,9 +11,10 @@ import { Instruction, step } from './steps.mjs';
 
 /** Makes this machine ready, each step only where something is missing; answers with the product's environment. */
 export async function prepareMachine({ install = true, tests = false } = {}) {
+  // First what a person may have to mend; the rest takes minutes.
+  const docker = await step('Docker Engine', (say) => prepareEngine(say, { install }));
   await step('packages', preparePackages);
   await step('build', buildAll);
-  const docker = await step('Docker Engine', (say) => prepareEngine(say, { install }));
   const image = await step('sandbox image', (say) => prepareSandboxImage(docker, say));
   const runtime = await step('runtime', (say) => prepareRuntime(docker, say));
   const environment = {
@@ -37,9 +39,9 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
 }
 
 /** Runs a script again in the product's own Node; answers its exit code. */
-export async function inProductNode(file) {
+export async function inProductNode(url) {
   await step('packages', preparePackages);
-  const args = [file, ...process.argv.slice(2)];
+  const args = [fileURLToPath(url), ...process.argv.slice(2)];
   return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
 }
 
@@ -53,9 +55,20 @@ async function buildAll() {
 /** Runs a command's main function: an instruction is one sentence, never a stack. */
 export async function runCommand(main) {
   try {
+    assertNode(process.version);
     process.exitCode = (await main()) ?? 0;
   } catch (error) {
     console.error(`\n${error instanceof Instruction ? error.message : (error.stack ?? error)}`);
     process.exitCode = 1;
   }
 }
+
+/** These scripts run on the Node that is there; the product's own comes with the packages. */
+export function assertNode(version) {
+  if (majorOf(version) < oldestNode)
+    throw new Instruction(
+      `Belay needs Node ${oldestNode} or newer, and this is ${version}: install a newer one (https://nodejs.org) and run this again.`,
+    );
+}
+
+const oldestNode = 18;

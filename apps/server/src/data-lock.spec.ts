@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockData } from './data-lock.js';
@@ -10,6 +10,16 @@ describe('the lock of the data folder', () => {
     expect(() => lockData(folder)).toThrow(`Another Belay server works on ${folder}`);
     unlock();
     lockData(folder)();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('refuses a folder that cannot be one with a sentence', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'belay-lock-'));
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect(() => lockData(file)).toThrow(
+      /^The data folder .*file cannot be written \(EEXIST.*set BELAY_DATA to another folder\.$/,
+    );
     await rm(folder, { recursive: true, force: true });
   });
 });

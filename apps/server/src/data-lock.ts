@@ -8,18 +8,25 @@ import { AppError } from '@belay/protocol';
  * so it is gone with the process, however that ends. Throws `conflict` when another server has it.
  */
 export function lockData(folder: string): () => void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const lock = new SqliteDatabase(join(folder, 'server.lock'), { timeout: 0 });
+  let lock: SqliteDatabase.Database | undefined;
   try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    lock = new SqliteDatabase(join(folder, 'server.lock'), { timeout: 0 });
     lock.pragma('locking_mode = EXCLUSIVE');
     lock.exec('begin exclusive');
   } catch (error) {
-    lock.close();
-    if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error;
-    throw new AppError(
-      'conflict',
-      `Another Belay server works on ${folder}: stop it, or set BELAY_DATA to another folder.`,
-    );
+    lock?.close();
+    throw refusal(folder, error as Error & { code?: unknown });
   }
-  return () => lock.close();
+  return () => lock?.close();
+}
+
+function refusal(folder: string, { code, message }: Error & { code?: unknown }): AppError {
+  const remedy = 'or set BELAY_DATA to another folder.';
+  return String(code).startsWith('SQLITE_BUSY')
+    ? new AppError('conflict', `Another Belay server works on ${folder}: stop it, ${remedy}`)
+    : new AppError(
+        'invalid_input',
+        `The data folder ${folder} cannot be written (${message}): give this user the right to, ${remedy}`,
+      );
 }

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dataFolder, runningServer } from './running-server.mjs';
+
+describe('the server that runs already', () => {
+  let folder;
+  let server;
+  let url;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'belay-running-'));
+    server = createServer(({ headers }, response) => {
+      response.statusCode = headers.authorization === 'Bearer good' ? 200 : 401;
+      response.end();
+    });
+    await new Promise((done) => server.listen(0, '127.0.0.1', done));
+    url = `http://127.0.0.1:${server.address().port}`;
+  });
+  afterEach(async () => {
+    rmSync(folder, { recursive: true });
+    await new Promise((done) => server.close(done));
+  });
+  const known = (file) => writeFileSync(join(folder, 'server.json'), JSON.stringify(file));
+
+  it('is found by what it wrote beside its data', async () => {
+    known({ url, token: 'good' });
+    expect(await runningServer(folder)).toBe(`${url}/?token=good`);
+  });
+
+  it('is not one that another data folder belongs to, nor one that is gone', async () => {
+    expect(await runningServer(folder)).toBeUndefined();
+    known({ url, token: 'of another' });
+    expect(await runningServer(folder)).toBeUndefined();
+    known({ url: 'http://127.0.0.1:9', token: 'good' });
+    expect(await runningServer(folder)).toBeUndefined();
+  });
+
+  it('has the data folder of the environment', () => {
+    expect(dataFolder({ BELAY_DATA: '/d', XDG_DATA_HOME: '/x' })).toBe('/d');
+    expect(dataFolder({ XDG_DATA_HOME: '/x' })).toBe('/x/belay');
+    expect(dataFolder({})).toMatch(/\/\.local\/share\/belay$/);
+  });
+});
