@@ -24,6 +24,7 @@ export const eventArgs = {
     reasoning: z.string().optional(),
     calls: z.array(operationCall),
     opaque: z.record(z.string(), z.unknown()).optional(),
+    cut: z.literal(true).optional().describe('The reply reached its limit of length.'),
     seen: z
       .object({ own: z.int().nonnegative(), others: z.int().nonnegative() })
       .optional()

@@ -25,8 +25,8 @@ type Act = (page: Page, signal: AbortSignal) => Promise<unknown>;
 /** Characters of one answer. */
 const answerLength = 20_000;
 const longestHistory = 30_000;
-/** Chromium makes no larger picture. */
-const highest = 8_000;
+/** Pixels. Among many pictures Anthropic takes no larger one, and any model is shown a higher one too small to read. */
+const highest = 2_000;
 
 /** The browser's operations, one after the other; each answers with what the page shows afterwards. */
 export class BrowserHandlers {

@@ -13,9 +13,6 @@ import type { Place } from './workspace-folder.js';
 
 type Read = (typeof filesOperations)['files.read'];
 
-/** Bytes of text in one page, and of bytes that make as much base64. */
-export const pageText = 200_000;
-export const pageBytes = 150_000;
 const chunkSize = 1 << 20;
 
 export async function readFile(
@@ -25,21 +22,28 @@ export async function readFile(
 ): Promise<OperationOutput<Read>> {
   const { file, stats } = await openToRead(place);
   try {
-    if (input.encoding === 'base64') return await readBytes(place, file, input.offset, stats.size);
+    if (input.encoding === 'base64') return await readBytes(place, file, input, stats.size);
     return await readLines(place, file, input, signal);
   } finally {
     await file.close();
   }
 }
 
-async function readBytes(place: Place, file: FileHandle, offset: number, size: number) {
+async function readBytes(
+  place: Place,
+  file: FileHandle,
+  { offset, limit }: { offset: number; limit: number },
+  size: number,
+) {
   if (offset > size) {
     throw new AppError(
       'invalid_input',
       `${place.given} has ${size} bytes: there is no byte ${offset}.`,
     );
   }
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(pageBytes), 0, pageBytes, offset);
+  // As many bytes as make a page of base64.
+  const page = Math.max(1, Math.floor((limit * 3) / 4));
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(page), 0, page, offset);
   const to = offset + bytesRead;
   const content = buffer.subarray(0, bytesRead).toString('base64');
   return {
@@ -57,13 +61,13 @@ async function readBytes(place: Place, file: FileHandle, offset: number, size: n
 async function readLines(
   place: Place,
   file: FileHandle,
-  range: { from: number; to?: number | undefined },
+  range: { from: number; to?: number | undefined; limit: number },
   signal: AbortSignal,
 ) {
   if (range.to !== undefined && range.to < range.from) {
     throw new AppError('invalid_input', '`to` must not be before `from`.');
   }
-  const page = new Page(range.from, range.to ?? Number.MAX_SAFE_INTEGER);
+  const page = new Page(range.from, range.to ?? Number.MAX_SAFE_INTEGER, range.limit);
   const chunk = Buffer.alloc(chunkSize);
   let size = 0;
   for (;;) {
@@ -113,6 +117,8 @@ class Page {
   constructor(
     private readonly from: number,
     private readonly to: number,
+    /** Bytes. */
+    private readonly limit: number,
   ) {
     this.last = from - 1;
   }
@@ -138,7 +144,7 @@ class Page {
     const text = new StringDecoder('utf8').write(Buffer.concat(this.kept));
     if (!this.overlong) return text;
     const { line, start, size } = this.overlong;
-    return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + pageText}.]\n`;
+    return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.limit}.]\n`;
   }
 
   private get wanted(): boolean {
@@ -147,7 +153,7 @@ class Page {
   }
 
   private keep(part: Buffer): void {
-    const room = pageText - this.lineBytes;
+    const room = this.limit - this.lineBytes;
     if (this.wanted && room > 0) this.line.push(Buffer.from(part.subarray(0, room)));
     this.lineBytes += part.length;
   }
@@ -156,13 +162,13 @@ class Page {
   private finishLine(): void {
     if (this.wanted) {
       const number = this.lines + 1;
-      if (this.bytes > 0 && this.bytes + this.lineBytes > pageText) {
+      if (this.bytes > 0 && this.bytes + this.lineBytes > this.limit) {
         this.full = true;
       } else {
         this.kept.push(...this.line);
         this.bytes += this.lineBytes;
         this.last = number;
-        if (this.lineBytes > pageText) {
+        if (this.lineBytes > this.limit) {
           this.overlong = { line: number, start: this.lineStart, size: this.lineBytes };
           this.full = true;
         }

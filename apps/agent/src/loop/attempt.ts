@@ -63,10 +63,7 @@ export async function attempt(
 
 function check(call: OperationCall, offered: readonly Operation[]): Checked {
   if (call.invalid !== undefined) {
-    throw new AppError(
-      'invalid_input',
-      `The input of ${call.operation} could not be read: ${call.invalid}. Call again with valid JSON.`,
-    );
+    throw new AppError('invalid_input', `${call.operation} was not run. ${call.invalid}`);
   }
   return checkCall(operationName(call, offered), call.input, offered);
 }

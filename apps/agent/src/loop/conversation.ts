@@ -24,7 +24,7 @@ export interface Turn {
 export type Item =
   | { kind: 'turn'; turn: Turn }
   | { kind: 'text'; text: string; images: string[]; pinned: boolean }
-  | { kind: 'nudge' }
+  | { kind: 'nudge'; say: EventArgs<'say'> }
   | { kind: 'summary'; summary: string; plan: string | null; dropped: number };
 
 /** A call of the last reply that has no result yet. `begun` when it was started. */
@@ -69,6 +69,12 @@ export function conversation(events: readonly Event[]): Conversation {
 export function sandboxOf(events: readonly Event[]): string | null {
   const first = events.find((event) => isFact(event, 'say') && event.args.sandbox !== undefined);
   return first ? String(first.args['sandbox']) : null;
+}
+
+/** The reply without calls that is the last thing said, if it is. */
+export function silentReply({ items }: Pick<Conversation, 'items'>): EventArgs<'say'> | null {
+  const last = items.at(-1);
+  return last?.kind === 'turn' && last.turn.say.calls.length === 0 ? last.turn.say : null;
 }
 
 class Fold {
@@ -118,7 +124,8 @@ class Fold {
   #say(seq: number, say: EventArgs<'say'>): void {
     this.#hear(say.seen?.others ?? seq);
     this.#deliver();
-    if (this.#isSilent()) this.#state.items.push({ kind: 'nudge' });
+    const silent = silentReply(this.#state);
+    if (silent) this.#state.items.push({ kind: 'nudge', say: silent });
     const turn: Turn = { seq, say, results: new Map(), shortened: false };
     this.#state.items.push({ kind: 'turn', turn });
     this.#state.ended = false;
@@ -254,12 +261,6 @@ class Fold {
       { kind: 'summary', summary, plan, dropped: dropped.messages },
       ...items.slice(last + 1),
     ];
-  }
-
-  /** Whether the last thing said is a reply without calls. */
-  #isSilent(): boolean {
-    const last = this.#state.items.at(-1);
-    return last?.kind === 'turn' && last.turn.say.calls.length === 0;
   }
 
   #isCalled(id: string): boolean {

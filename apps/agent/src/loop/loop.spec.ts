@@ -54,7 +54,7 @@ describe('the loop', () => {
           calls: [
             { operation: 'files.destroy', input: {} },
             { operation: 'files.edit', input: { path: 'a', change: 'INSERT', from: 0 } },
-            { operation: 'files.read', invalid: 'Unexpected end of JSON input' },
+            { operation: 'files.read', invalid: 'The input ends too early.' },
             { operation: 'files_read', input: { path: 'a' } },
             { operation: 'workspace.log', input: {} },
           ],
@@ -69,7 +69,7 @@ describe('the loop', () => {
     expect(outputs.map((output) => output.message)).toEqual([
       expect.stringMatching(/^There is no operation files\.destroy; there are files\.list/),
       expect.stringMatching(/^The input of files\.edit is not valid: from: /),
-      expect.stringMatching(/could not be read: Unexpected end of JSON input/),
+      'files.read was not run. The input ends too early.',
       'There is no file a.',
       expect.stringMatching(/^There is no operation workspace\.log/),
     ]);
@@ -248,6 +248,15 @@ describe('the loop', () => {
     expect(third).not.toContain('tidy up');
     expect(fourth).toContain('tidy up');
     expect(fourth).toContain('The person wrote meanwhile');
+  });
+
+  it('tells the model that its reply was cut, not that it called nothing', async () => {
+    play({ turns: [{ text: 'Once upon', finish: 'length' }] });
+    await stage.event('finish');
+    expect(stage.log.find((event) => event.action === 'say')?.args).toMatchObject({ cut: true });
+    expect(stage.requests[1]?.messages.at(-1)).toMatchObject({
+      text: expect.stringMatching(/^Your reply reached its limit of length/),
+    });
   });
 
   it('nudges once after a reply without calls, then waits for the person', async () => {

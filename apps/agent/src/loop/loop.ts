@@ -104,13 +104,14 @@ export class Loop {
   }
 
   #say(reply: ModelReply, prompted: { seen: Seen; sandbox?: string }): void {
-    const { text, reasoning, opaque, usage, contextTokens } = reply;
+    const { text, reasoning, opaque, finish, usage, contextTokens } = reply;
+    const cut = finish === 'length' && ({ cut: true } as const);
     const calls = withFreshIds(reply.calls, this.options.log.events);
     this.#fill = contextTokens ? (usage.inputTokens + usage.outputTokens) / contextTokens : 0;
     const names = calls.map((call) => call.operation).join(', ');
     this.options.journal.append(
       fact('agent', 'say', {
-        args: { text, reasoning, calls, opaque, ...prompted },
+        args: { text, reasoning, calls, opaque, ...cut, ...prompted },
         message: oneLine(text) || (names ? `Calls ${names}` : 'Says nothing'),
       }),
     );

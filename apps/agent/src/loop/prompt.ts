@@ -1,11 +1,15 @@
-import { toolName, type Message } from '@belay/protocol';
-import type { Answer, Conversation, Item, Turn } from './conversation.js';
+import { toolName, type EventArgs, type Message } from '@belay/protocol';
+import {
+  silentReply,
+  type Answer,
+  type Conversation,
+  type Item,
+  type Turn,
+} from './conversation.js';
+import { withoutOldPictures } from './pictures.js';
 import { shortened } from './shortened.js';
 import { systemPrompt } from './system-prompt.js';
-
-/** What the model is told when a reply of it called nothing. */
-export const nudge =
-  'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the person can decide.';
+import { withNote } from './with-note.js';
 
 /** The messages of the next request. Pure, like the conversation that they come from. */
 export function prompt(conversation: Conversation): Message[] {
@@ -13,15 +17,21 @@ export function prompt(conversation: Conversation): Message[] {
     { role: 'system', text: systemPrompt(conversation) },
     ...conversation.items.flatMap(messagesOf),
   ];
-  const last = conversation.items.at(-1);
-  if (last?.kind === 'turn' && last.turn.say.calls.length === 0) messages.push(asUser(nudge));
-  return messages;
+  const silent = silentReply(conversation);
+  if (silent) messages.push(asUser(nudge(silent)));
+  return withoutOldPictures(messages);
 }
+
+/** What the model is told when a reply of it called nothing. */
+const nudge = ({ cut }: EventArgs<'say'>): string =>
+  cut
+    ? 'Your reply reached its limit of length and was cut. Go on from there in shorter replies: call the next operation, and write long files in several pieces.'
+    : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the person can decide.';
 
 function messagesOf(item: Item): Message[] {
   if (item.kind === 'turn') return messagesOfTurn(item.turn);
   if (item.kind === 'text') return [asUser(item.text, item.images)];
-  if (item.kind === 'nudge') return [asUser(nudge)];
+  if (item.kind === 'nudge') return [asUser(nudge(item.say))];
   const plan = item.plan === null ? '' : `\n\nThe plan as it stood:\n\n${item.plan}`;
   return [
     asUser(
@@ -68,14 +78,6 @@ function resultOf(answer: Answer | undefined, short: boolean) {
     failed: !answer.ok,
     images: short ? [] : answer.images,
   };
-}
-
-function withNote(output: unknown, note: string | undefined): unknown {
-  if (note === undefined) return output;
-  if (typeof output === 'object' && output !== null && !Array.isArray(output)) {
-    return { ...output, note };
-  }
-  return { output, note };
 }
 
 function asUser(text: string, images: string[] = []): Message {

@@ -171,6 +171,7 @@ export class ModelGateway {
     });
     // An empty reply is paid for, too.
     const usage = await this.tellUsage(session, name, output);
+    if (output.finish === 'filter') throw withheld(name, output);
     if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
     return { ...output, usage };
   }
@@ -218,10 +219,16 @@ function isUnpriced(name: string): boolean {
   return address.kind === 'provider' && knownPrice(name) === null;
 }
 
+/** What it had begun to say may not be gone on from: the provider would refuse that again. */
+function withheld(model: string, { text }: ModelOutput): ModelFailure {
+  const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return new ModelFailure(
+    'fatal',
+    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, put it differently, or use another model.`,
+  );
+}
+
 function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'filter') {
-    return new ModelFailure('fatal', `The content filter of ${model} withheld the reply.`);
-  }
   if (finish === 'length') {
     return new ModelFailure(
       'empty',

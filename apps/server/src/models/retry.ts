@@ -43,14 +43,20 @@ export async function withRetries<T>(
       if (error.kind === 'empty') empty += 1;
       const again =
         error.kind === 'retry' ? tried < policy.tries : error.kind === 'empty' && empty < 2;
-      if (!again) throw error;
+      if (!again)
+        throw error.kind === 'retry' ? givenUp(error, `It was tried ${tried} times`) : error;
       const seconds = waitOf(policy, tried, error.retryAfterSeconds);
-      if (seconds > policy.longestAskedSeconds) throw error;
+      if (seconds > policy.longestAskedSeconds) {
+        throw givenUp(error, `It asks to wait ${Math.ceil(seconds / 60)} minutes`);
+      }
       await onRetry({ attempt: tried + 1, seconds, error: error.message });
       await delay(seconds * 1000, undefined, { signal });
     }
   }
 }
+
+const givenUp = ({ message }: ModelFailure, why: string): ModelFailure =>
+  new ModelFailure('fatal', `${message} ${why}: write to the session to try again.`);
 
 /** Doubles from try to try; half of it is chance, so that many sessions do not come back at once. */
 function waitOf(policy: RetryPolicy, tried: number, asked: number | undefined): number {

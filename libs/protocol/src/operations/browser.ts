@@ -108,9 +108,15 @@ export const browserOperations = {
   'browser.screenshot': defineOperation({
     name: 'browser.screenshot',
     title: 'Take a screenshot',
-    description: 'Takes a picture of the page; models that see images are shown it.',
+    description:
+      'Takes a picture of the page; models that see images are shown it. To find and use elements browser.read is better.',
     risk: 'read',
-    input: z.object({ fullPage: z.boolean().default(false) }),
+    input: z.object({
+      fullPage: z
+        .boolean()
+        .default(false)
+        .describe('More than the view: the page from its top, 2,000 pixels at most.'),
+    }),
     output: z.object({
       url: z.string(),
       image: z.string().describe('The picture’s blob.'),

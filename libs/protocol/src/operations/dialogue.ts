@@ -43,7 +43,7 @@ export const dialogueOperations = {
     name: 'finish',
     title: 'Finish',
     description:
-      'Ends the task: `success` when it is done and checked, else `failure` with what stands in the way.',
+      'Ends the task, alone in its reply: `success` when it is done and checked, else `failure`. `summary` tells the person what changed and how it was checked, or what stands in the way.',
     risk: 'read',
     audience: ['model'],
     input: ending,

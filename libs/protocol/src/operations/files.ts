@@ -52,6 +52,12 @@ export const filesOperations = {
       to: line.optional().describe('Last line, included.'),
       encoding: z.enum(['utf8', 'base64']).default('utf8'),
       offset: z.int().nonnegative().default(0).describe('First byte, for base64.'),
+      limit: z
+        .int()
+        .positive()
+        .max(200_000)
+        .default(40_000)
+        .describe('Characters of one page, about; whole lines.'),
     }),
     output: z.object({
       path: z.string(),
@@ -71,7 +77,7 @@ export const filesOperations = {
     name: 'files.write',
     title: 'Write a file',
     description:
-      'Writes a whole file, making its folders; replaces what was there and keeps its mode.',
+      'Writes a whole file, making its folders; replaces what was there and keeps its mode. For new files and rewrites: an edit of a part takes files.replace-text.',
     risk: 'write',
     input: z.object({
       path,
@@ -85,7 +91,7 @@ export const filesOperations = {
     name: 'files.edit',
     title: 'Edit lines',
     description:
-      'Changes lines of a text file. INSERT puts `content` before line `from` (one past the end appends); DELETE removes lines from–to; REPLACE puts `content` in their place. Lines count from 1; a range outside the file is an error.',
+      'Changes lines of a text file by their numbers, as the last reading showed them: numbers move with each edit above them. INSERT puts `content` before line `from` (one past the end appends); DELETE removes lines from–to; REPLACE puts `content` in their place. A range outside the file is an error.',
     risk: 'write',
     input: z
       .object({
@@ -105,7 +111,7 @@ export const filesOperations = {
     name: 'files.replace-text',
     title: 'Replace text',
     description:
-      'Replaces an exact piece of text. It must occur exactly `count` times (1 when left out), else nothing changes and the answer says where it occurs.',
+      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times (1 when left out), else nothing changes and the answer says where it occurs.',
     risk: 'write',
     input: z.object({
       path,
@@ -119,7 +125,7 @@ export const filesOperations = {
     name: 'files.patch',
     title: 'Apply a patch',
     description:
-      'Applies a unified diff of one or more files. A hunk is searched outward from its stated line; if any hunk fails, nothing changes and the answer names the hunk and why.',
+      'Applies a unified diff of one or more files, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. A hunk is searched outward from its stated line; if any hunk fails, nothing changes and the answer names the hunk and why.',
     risk: 'write',
     input: z.object({ patch: z.string().min(1) }),
     output: z.object({
@@ -163,7 +169,7 @@ export const filesOperations = {
     name: 'files.search',
     title: 'Search files',
     description:
-      'Searches the text of files for a regular expression, or finds files by name with `name`. What .gitignore names is left out.',
+      'Searches the text of files for a regular expression, or finds files by name with `name`; quicker and shorter than grep or find in a terminal. What .gitignore names is left out.',
     risk: 'read',
     input: z.object({
       pattern: z.string().default('').describe('Regular expression; empty to find files by name.'),

@@ -36,7 +36,7 @@ export const terminalOperations = {
     name: 'terminal.run',
     title: 'Run a command',
     description:
-      'Runs a command in a persistent shell: directory and variables last from call to call. Answers when the command ends, or after `wait` seconds with what it printed so far and status `running`; it then goes on, and terminal.read, terminal.input and terminal.interrupt reach it.',
+      'Runs a command in a persistent shell: directory and variables last from call to call. Answers when the command ends, or after `wait` seconds with what it printed so far and status `running`: it then goes on, is not to be started again, and terminal.read, terminal.input and terminal.interrupt reach it. Give a longer `wait` to what takes long, such as builds.',
     risk: 'execute',
     input: z.object({
       command: z.string().min(1).describe('Shell source; several lines and heredocs are fine.'),

@@ -21,6 +21,8 @@ type ProviderError = z.infer<typeof providerError>;
 const overflow =
   /context_length_exceeded|exceed_context_size|prompt is too long|input is too long|exceeds? the (maximum|available|model'?s?) (number of tokens|context)|maximum context length|context (window|length|limit|size)|input length and .max_tokens. exceed/i;
 
+const noCredit = /insufficient_quota|credit balance is too low|billing_hard_limit/i;
+
 const keyVariables: Record<string, string> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
@@ -37,25 +39,35 @@ export function failureOf(
   const read = providerError.safeParse(typeof error === 'string' ? { message: error } : error);
   const known: ProviderError = read.success ? read.data : { message: String(error) };
   if (known.statusCode !== undefined && known.statusCode < 400) {
-    return new ModelFailure('retry', `The reply of ${at.provider} broke off in the middle.`);
+    return new ModelFailure('retry', brokenOff(at.provider));
   }
   const said = sentence(known, at.secret);
   const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
   const status = statusOf(known);
-  if (status === 401 || status === 403) {
-    const variable = keyVariables[at.provider] ?? 'its key';
-    return new ModelFailure('fatal', `${at.provider} refused the key: check ${variable}.`);
+  if (status === 401 || /API_KEY_INVALID/.test(body)) {
+    const variable = keyVariables[at.provider] ?? 'its variable';
+    const sentence = `${at.provider} refused the key: check it under Settings → Models, or ${variable}.`;
+    return new ModelFailure('fatal', sentence);
   }
   if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
     return new ModelFailure('overflow', `The conversation is too long for ${at.model}: ${said}`);
   }
-  if (/insufficient_quota|credit balance is too low|billing_hard_limit/i.test(body)) {
-    return new ModelFailure('fatal', `The account at ${at.provider} has no credit left: ${said}`);
+  if (status === 402 || noCredit.test(body)) {
+    const sentence = `The account at ${at.provider} has no credit left: ${said}`;
+    return new ModelFailure('fatal', sentence);
+  }
+  if (status === 403 || status === 404) {
+    const what = status === 403 ? `does not let this key use ${at.model}` : `has no ${at.model}`;
+    const check = status === 403 ? 'what the key may do' : 'the model’s name and the address';
+    return new ModelFailure('fatal', `${at.provider} ${what}: ${said} Check ${check}.`);
   }
   const answered = status === undefined ? 'failed' : `answered ${status}`;
   const kind = isPassing(status, known.isRetryable) ? 'retry' : 'fatal';
   return new ModelFailure(kind, `${at.provider} ${answered}: ${said}`, retryAfter(known));
 }
+
+export const brokenOff = (provider: string): string =>
+  `The reply of ${provider} broke off in the middle.`;
 
 /** A failure without a status is one of the connection. */
 function isPassing(status: number | undefined, retryable: boolean | undefined): boolean {

@@ -1,5 +1,4 @@
 import type {
-  JSONValue,
   LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
@@ -7,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { Message } from '@belay/protocol';
 import type { ModelCall } from '../model.js';
+import { resultText } from '../result-text.js';
 import { callId, sentName } from './names.js';
 import { assistantParts } from './opaque.js';
 import type { SdkProvider } from './sdk-provider.js';
@@ -62,13 +62,13 @@ async function toolMessages(
 }
 
 function toolOutput(result: Result, shown: Picture[]): LanguageModelV4ToolResultPart['output'] {
-  const value = (result.output ?? null) as JSONValue;
+  const value = resultText(result);
   if (shown.length > 0) {
-    const text = { type: 'text' as const, text: JSON.stringify(value) };
+    const text = { type: 'text' as const, text: value };
     const files = shown.map(({ data, mediaType }) => ({ type: 'file' as const, data, mediaType }));
     return { type: 'content', value: [text, ...files] };
   }
-  return result.failed ? { type: 'error-json', value } : { type: 'json', value };
+  return { type: result.failed ? 'error-text' : 'text', value };
 }
 
 async function picture(id: string, blob: ModelCall['blob']): Promise<Picture> {

@@ -1,12 +1,12 @@
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
-  LanguageModelV4ToolCall,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { ModelReply, OperationCall } from '@belay/protocol';
 import { ModelFailure, type ModelCall, type ModelOutput } from '../model.js';
+import { brokenOff } from './failures.js';
 import type { OpaqueReply } from './opaque.js';
 
 interface Segment {
@@ -16,7 +16,10 @@ interface Segment {
 }
 interface CallPart {
   type: 'call';
-  call: OperationCall;
+  id: string;
+  operation: string;
+  /** As the model wrote it, which need not be JSON. */
+  input: string;
   metadata?: SharedV4ProviderMetadata;
 }
 
@@ -48,7 +51,9 @@ export class ReplyBuilder {
       case 'tool-call':
         this.parts.push({
           type: 'call',
-          call: this.readCall(part),
+          id: part.toolCallId,
+          operation: this.operationOf(part.toolName),
+          input: part.input,
           ...(part.providerMetadata && { metadata: part.providerMetadata }),
         });
         return;
@@ -61,21 +66,24 @@ export class ReplyBuilder {
     }
   }
 
-  /** Throws `ModelFailure` when the stream ended before its end was said. */
+  /** Throws `ModelFailure` when the reply is none: its stream ended before its end was said, or by a failure. */
   build(): Omit<ModelOutput, 'contextTokens'> {
-    const reason = this.finish?.reason.unified;
-    if (!this.finish || reason === 'interrupted' || reason === 'error') {
-      throw new ModelFailure('retry', `The reply of ${this.provider} broke off in the middle.`);
-    }
-    const calls = this.parts.flatMap((part) => (part.type === 'call' ? [part.call] : []));
+    if (!this.finish) throw new ModelFailure('retry', brokenOff(this.provider));
+    const { reason, usage } = this.finish;
+    const failure = failedEnd(reason, this.provider);
+    if (failure) throw failure;
+    const last = this.parts.at(-1);
+    const calls = this.parts.flatMap((part) =>
+      part.type === 'call' ? [readCall(part, reason.unified === 'length' && part === last)] : [],
+    );
     const reasoning = this.textOf('reasoning');
     const opaque = this.opaque();
     return {
       text: this.textOf('text'),
       ...(reasoning && { reasoning }),
       calls,
-      finish: finishOf(this.finish.reason, calls.length),
-      usage: tokens(this.finish.usage),
+      finish: finishOf(reason, calls.length),
+      usage: tokens(usage),
       ...(opaque && { opaque }),
     };
   }
@@ -102,17 +110,6 @@ export class ReplyBuilder {
     this.delta(type, part.delta);
   }
 
-  private readCall(part: LanguageModelV4ToolCall): OperationCall {
-    const known = { id: part.toolCallId, operation: this.operationOf(part.toolName) };
-    if (part.input.trim() === '') return { ...known, input: {} };
-    try {
-      return { ...known, input: JSON.parse(part.input) as unknown };
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { ...known, input: part.input, invalid: `The input is not valid JSON: ${reason}.` };
-    }
-  }
-
   private textOf(type: Segment['type']): string {
     return this.parts.map((part) => (part.type === type ? part.text : '')).join('');
   }
@@ -130,6 +127,39 @@ export class ReplyBuilder {
     }));
     return { provider: this.provider, parts };
   }
+}
+
+/** `isCut`: the reply reached its limit of length in this call, or right behind it. */
+function readCall({ id, operation, input }: CallPart, isCut: boolean): OperationCall {
+  const known = { id, operation };
+  // The SDK makes an empty object of an input that had not begun, and `finish` takes that for a success.
+  if (isCut && /^\s*(\{\})?\s*$/.test(input)) return { ...known, input, invalid: cutCall };
+  if (input.trim() === '') return { ...known, input: {} };
+  try {
+    return { ...known, input: JSON.parse(input) as unknown };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const bad = `The input is not valid JSON: ${reason}. Call again with valid JSON.`;
+    return { ...known, input, invalid: isCut ? cutCall : bad };
+  }
+}
+
+const cutCall =
+  'The reply reached its limit of length in the middle of this call. Do it in several smaller calls.';
+
+/** The ends that are failures, by the SDK's word or the provider's own. */
+function failedEnd(
+  { unified, raw }: LanguageModelV4FinishReason,
+  provider: string,
+): ModelFailure | undefined {
+  if (raw === 'model_context_window_exceeded') {
+    return new ModelFailure('overflow', 'The reply filled the model’s window.');
+  }
+  if (raw === 'MALFORMED_FUNCTION_CALL') {
+    return new ModelFailure('retry', `The model of ${provider} wrote a call that cannot be read.`);
+  }
+  if (unified !== 'interrupted' && unified !== 'error') return undefined;
+  return new ModelFailure('retry', brokenOff(provider));
 }
 
 function finishOf(reason: LanguageModelV4FinishReason, calls: number): ModelReply['finish'] {

@@ -1,5 +1,6 @@
 import type { Message, ModelTool, OperationCall } from '@belay/protocol';
 import { z } from 'zod';
+import { resultText } from '../result-text.js';
 
 /** A tool under the name that it has here. */
 export interface OfferedTool {
@@ -34,9 +35,9 @@ export function writtenCall(call: OperationCall): string {
 
 export function writtenResults(results: Extract<Message, { role: 'tool' }>['results']): string {
   return results
-    .map(({ operation, output, failed }) => {
-      const outcome = failed ? 'failed' : 'result';
-      return `[${outcome} of ${operation}]\n${JSON.stringify(output ?? null)}`;
+    .map((result) => {
+      const outcome = result.failed ? 'failed' : 'result';
+      return `[${outcome} of ${result.operation}]\n${resultText(result)}`;
     })
     .join('\n\n');
 }

@@ -39,6 +39,7 @@ async function read(session: string, path: string): Promise<FileContent> {
       path,
       encoding: 'base64',
       offset,
+      limit: 200_000,
     })) as FilePage;
     if (page.size > largest)
       throw new AppError('too_large', 'This file is over 2 MB. Read it in a terminal instead.');

@@ -1,0 +1,143 @@
+import { TestGateway } from '../testing/gateway.js';
+import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
+import {
+  anthropicMessages,
+  chatCompletions,
+  googleGenerate,
+  openaiResponses,
+  wires,
+  type Wire,
+} from '../testing/wire.js';
+
+describe('how replies end', () => {
+  let server: ProviderServer;
+  let test: TestGateway;
+  const open = async (wire: Wire) => {
+    test = await TestGateway.open(wire.environment(server.url));
+    await test.session(wire.model);
+  };
+  beforeEach(async () => {
+    server = await ProviderServer.open();
+  });
+  afterEach(async () => {
+    await test.close();
+    await server.close();
+  });
+
+  describe.each([
+    ['openai-compatible', chatCompletions, 'length'],
+    ['openai', openaiResponses, 'length'],
+    ['anthropic', anthropicMessages, 'max_tokens'],
+  ] as const)('at the limit of length: %s', (_, wire, finish) => {
+    it.each(['{"command": "cat > a <<E', ''])('says that a call was cut: %j', async (input) => {
+      await open(wire);
+      const whole = { id: 'call_1', name: 'files_read', input: '{"path":"a"}' };
+      const calls = [whole, { id: 'call_2', name: 'finish', input }];
+      server.answer(streaming(wire.reply({ calls, finish })));
+      const reply = await test.generate();
+      expect(reply.finish).toBe('length');
+      expect(reply.calls).toMatchObject([
+        { input: { path: 'a' } },
+        { invalid: expect.stringMatching(/limit of length in the middle of this call/) as string },
+      ]);
+      expect(reply.calls[0]).not.toHaveProperty('invalid');
+    });
+
+    it('keeps a call that was whole', async () => {
+      await open(wire);
+      const calls = [{ id: 'call_1', name: 'files_read', input: '{"path":"a"}' }];
+      server.answer(streaming(wire.reply({ calls, finish })));
+      expect((await test.generate()).calls).toEqual([
+        { id: 'call_1', operation: 'files.read', input: { path: 'a' } },
+      ]);
+    });
+  });
+
+  it.each<[string, Wire, string]>([
+    ['refusal', anthropicMessages, 'Well, to'],
+    ['content_filter', chatCompletions, 'Well, to'],
+    ['SAFETY', googleGenerate, ''],
+  ])(
+    'says that a reply was withheld, runs nothing of it and does not try again: %s',
+    async (...of) => {
+      const [finish, wire, text] = of;
+      await open(wire);
+      server.answer(streaming(wire.reply({ text, finish })));
+      const after = text && ` after “${text}”`;
+      await expect(test.generate()).rejects.toThrow(
+        `${wire.model} refused to answer, or its content filter withheld the reply${after}. Rewind to an earlier step, put it differently, or use another model.`,
+      );
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('takes a prompt that Google blocks for a withheld reply', async () => {
+    await open(googleGenerate);
+    const feedback = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
+    server.answer(streaming([`data: ${JSON.stringify(feedback)}\n\n`]));
+    await expect(test.generate()).rejects.toThrow(/content filter withheld the reply\./);
+  });
+
+  it('asks again when Gemini wrote a call that cannot be read', async () => {
+    await open(googleGenerate);
+    server.answer(
+      streaming(googleGenerate.reply({ finish: 'MALFORMED_FUNCTION_CALL' })),
+      streaming(googleGenerate.reply({ text: 'Now.' })),
+    );
+    expect((await test.generate()).text).toBe('Now.');
+    expect((await test.events('retry'))[0]?.message).toMatch(/wrote a call that cannot be read/);
+  });
+
+  it('shortens the conversation when the reply filled Anthropic’s window', async () => {
+    await open(anthropicMessages);
+    const finish = 'model_context_window_exceeded';
+    server.answer(streaming(anthropicMessages.reply({ text: 'Well, to', finish })));
+    await expect(test.generate()).rejects.toMatchObject({ code: 'context_overflow' });
+  });
+});
+
+describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
+  'what is done about an error of %s',
+  (name, wire) => {
+    let server: ProviderServer;
+    let test: TestGateway;
+    beforeEach(async () => {
+      server = await ProviderServer.open();
+      test = await TestGateway.open(wire.environment(server.url));
+      await test.session(wire.model);
+    });
+    afterEach(async () => {
+      await test.close();
+      await server.close();
+    });
+    const model = wire.model.slice(wire.provider.length + 1);
+
+    it.each<[number, string, string]>([
+      [401, 'model_failed', `${name} refused the key: check it under Settings → Models, or `],
+      [402, 'model_failed', `The account at ${name} has no credit left: No.`],
+      [
+        403,
+        'model_failed',
+        `${name} does not let this key use ${model}: No. Check what the key may`,
+      ],
+      [404, 'model_failed', `${name} has no ${model}: No. Check the model’s name and the address.`],
+      [413, 'context_overflow', `The conversation is too long for ${model}: No.`],
+      [422, 'model_failed', `${name} answered 422: No.`],
+    ])('%i is told at once', async (status, code, sentence) => {
+      server.answer(failing(status, wire.error('No')));
+      await expect(test.generate()).rejects.toMatchObject({
+        code,
+        message: expect.stringContaining(sentence) as string,
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it.each([429, 500, 503, 529])('%i is told after some tries', async (status) => {
+      const failed = failing(status, wire.error('Busy'));
+      server.answer(failed, failed, failed);
+      await expect(test.generate()).rejects.toThrow(
+        `${name} answered ${status}: Busy. It was tried 3 times: write to the session to try again.`,
+      );
+    });
+  },
+);

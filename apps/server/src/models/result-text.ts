@@ -1,0 +1,61 @@
+import type { Message } from '@belay/protocol';
+
+type Result = Extract<Message, { role: 'tool' }>['results'][number];
+type Fields = Record<string, unknown>;
+
+/**
+ * A result in the words that a model reads: short fields as JSON, which comes first and so cannot be forged by what
+ * follows; then text as it is, unescaped, and lists of like things as lines.
+ */
+export function resultText({ operation, output }: Pick<Result, 'operation' | 'output'>): string {
+  if (typeof output === 'string') return output;
+  if (!isFields(output)) return JSON.stringify(output ?? null);
+  const short: Fields = {};
+  const blocks: string[] = [];
+  for (const [name, value] of Object.entries(output)) {
+    const lines = operation === 'files.read' && name === 'content' && numbered(output);
+    const block = lines || inLines(value);
+    if (block) blocks.push(`${name}:\n${block}`);
+    else short[name] = value;
+  }
+  const head = Object.keys(short).length > 0 || blocks.length === 0 ? [JSON.stringify(short)] : [];
+  return [...head, ...blocks].join('\n\n');
+}
+
+/** The lines of a file with their numbers; undefined for bytes and for none. */
+function numbered({ content, lines, from }: Fields): string | undefined {
+  if (typeof content !== 'string' || content === '' || !lines) return undefined;
+  const texts = content.replace(/\n$/, '').split('\n');
+  return texts.map((text, index) => `${Number(from) + index}\t${text}`).join('\n');
+}
+
+function inLines(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.includes('\n') ? value : undefined;
+  return Array.isArray(value) ? table(value) : undefined;
+}
+
+/** Undefined unless all rows have the same simple fields. */
+function table(rows: unknown[]): string | undefined {
+  const [first] = rows;
+  if (rows.length < 2 || !isFields(first)) return undefined;
+  const names = Object.keys(first);
+  const lines = rows.map((row) => (isFields(row) ? line(row, names) : undefined));
+  if (names.length === 0 || lines.includes(undefined)) return undefined;
+  return [names.join('\t'), ...lines].join('\n');
+}
+
+function line(row: Fields, names: string[]): string | undefined {
+  if (Object.keys(row).join() !== names.join()) return undefined;
+  const values = names.map((name) => row[name]);
+  if (values.some((value) => typeof value === 'object' && value !== null)) return undefined;
+  return values.map((value, index) => cell(value, index === names.length - 1)).join('\t');
+}
+
+/** The last one ends with its line, so a tab in it is no end. */
+function cell(value: unknown, isLast: boolean): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return (isLast ? /[\n\r]/ : /[\n\r\t]/).test(text) ? JSON.stringify(text) : text;
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
