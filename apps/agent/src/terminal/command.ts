@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { now, type Origin } from './process-tree.js';
 
 export type Ending = 'exited' | 'timeout' | 'interrupted';
 
 /** One command of a terminal, from its order to its end. */
 export class Command {
-  readonly id = randomBytes(8).toString('hex');
   readonly #started = Date.now();
   readonly #since = now();
   #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
@@ -19,11 +17,17 @@ export class Command {
   killing: Promise<void> | undefined;
 
   constructor(
+    /** Which its processes carry. */
+    private readonly number: number,
     readonly text: string,
     readonly background: boolean,
     /** Offset in the terminal of its first byte of output. */
     readonly from: number,
   ) {}
+
+  get id(): string {
+    return String(this.number);
+  }
 
   get ended() {
     return this.#ended;
@@ -38,9 +42,10 @@ export class Command {
     return ((this.#ended?.at ?? Date.now()) - this.#started) / 1000;
   }
 
-  /** How its processes are found in a shell. */
-  origin(shell: number): Origin {
-    return { shell, variable: 'BELAY_COMMAND', value: this.id, since: this.#since };
+  /** How its processes are found. */
+  origin(shell: number | undefined): Origin {
+    const numbers = { first: this.number, last: this.number };
+    return { numbers, shell, since: this.#since };
   }
 
   end(exitCode: number, to: number): void {

@@ -1,33 +1,72 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { ProcessNumbers } from './process-numbers.js';
 import { listProcesses, now, processesOf, signalAll } from './process-tree.js';
 
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    const closed = child.stdout?.closed ? undefined : once(child, 'close');
+    try {
+      process.kill(-Number(child.pid), 'SIGKILL');
+    } catch {
+      // Nobody is left of it.
+    }
+    await closed;
+  }
+});
+
+/** Resolves once the script has said something. */
+async function start(script: string): Promise<number> {
+  const child = spawn('sh', ['-c', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  children.push(child);
+  await once(child.stdout, 'data');
+  return child.pid ?? 0;
+}
+
+const carrying = (number: number) => `ulimit -S -x ${number} 2>&- || ulimit -S -w ${number}`;
+
 test('a process that took over an id is not signalled', async () => {
-  const child = spawn('sleep', ['600']);
-  await once(child, 'spawn');
-  const found = listProcesses().find(({ pid }) => pid === child.pid);
+  const pid = await start('echo; exec sleep 600');
+  const found = listProcesses().find((process) => process.pid === pid);
   expect(found).toBeDefined();
   if (!found) return;
   signalAll([{ ...found, start: found.start - 1 }], 'SIGKILL');
-  expect(listProcesses().some(({ pid, zombie }) => pid === child.pid && !zombie)).toBe(true);
+  expect(listProcesses().some((process) => process.pid === pid && !process.zombie)).toBe(true);
   signalAll([found], 'SIGKILL');
-  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+  expect(await once(children[0] as ChildProcess, 'exit')).toEqual([null, 'SIGKILL']);
 });
 
-test('processes are told by their variable, and older ones never', async () => {
-  const value = `test-${process.pid}`;
+test('a process is told by the number that it carries, however old it is', async () => {
+  const numbers = new ProcessNumbers();
+  const [first, second] = [numbers.next(), numbers.next()];
+  const pid = await start(`${carrying(first)}; echo; exec sleep 600`);
+  const found = (range: { first: number; last: number }) =>
+    processesOf({ numbers: range, shell: undefined, since: now() }).map((each) => each.pid);
+  expect(found({ first, last: first })).toEqual([pid]);
+  expect(found(numbers)).toEqual([pid]);
+  expect(found({ first: second, last: second })).toEqual([]);
+  expect(found(new ProcessNumbers())).toEqual([]);
+});
+
+test('one without a number is told by its parents, and by the shell it began in', async () => {
+  const number = new ProcessNumbers().next();
+  const numbers = { first: number, last: number };
   const since = now();
-  // In a session of its own, as a shell's commands are: whoever shares one belongs to the tree.
-  const env = { PATH: '/usr/bin:/bin', BELAY_COMMAND: value };
-  const child = spawn('sleep', ['600'], { env, detached: true });
-  await once(child, 'spawn');
-  const origin = { shell: 1, variable: 'BELAY_COMMAND', value, since } as const;
-  const pids = () => processesOf(origin).map(({ pid }) => pid);
-  for (const end = Date.now() + 10_000; pids().length === 0 && Date.now() < end;)
-    await Promise.resolve();
-  expect(pids()).toEqual([child.pid]);
-  expect(processesOf({ ...origin, since: since + 100_000 })).toEqual([]);
-  expect(processesOf({ ...origin, value: 'other' })).toEqual([]);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  const shell = await start('sh -c "sleep 600 & echo; wait" & wait');
+  const found = (origin: { shell: number | undefined; since: number }) =>
+    processesOf({ numbers, ...origin }).length;
+  expect(found({ shell, since })).toBe(2);
+  expect(found({ shell, since: since + 100_000 })).toBe(0);
+  expect(found({ shell: undefined, since })).toBe(0);
+});
+
+test('one that took another limit is told by its parents', async () => {
+  const number = new ProcessNumbers().next();
+  await start(`${carrying(number)}; (${carrying(5)}; exec sh -c "echo; exec sleep 600") & wait`);
+  const numbers = { first: number, last: number };
+  expect(processesOf({ numbers, shell: undefined, since: 0 })).toHaveLength(2);
 });

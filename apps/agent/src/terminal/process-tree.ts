@@ -1,21 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { leastNumber } from './process-numbers.js';
 
 /** A process, told apart from a later one with the same id by its start. */
 export interface Process {
   pid: number;
   parent: number;
-  group: number;
-  session: number;
   /** In ticks of 10 ms since boot. */
   start: number;
   zombie: boolean;
 }
 
-/** Whose processes are meant: those that inherited a variable from a shell, and no older ones. */
+/** Whose processes are meant. */
 export interface Origin {
-  shell: number;
-  variable: 'BELAY_COMMAND' | 'BELAY_TERMINAL';
-  value: string;
+  numbers: { first: number; last: number };
+  /** Runs the commands, and is not meant itself. */
+  shell: number | undefined;
   /** `now()` before the first of them began. */
   since: number;
 }
@@ -26,13 +25,19 @@ export function now(): number {
 }
 
 /**
- * The processes of an origin, also those that left its session or lost their parents.
- * The variable in their environment tells; a fork of the shell that has run no program yet still shows the shell's own
- * environment, and is known by its parents, or by its session when they are gone.
+ * The living processes of an origin, whatever they did to get away.
+ *
+ * Each command has a number, to which its shell sets its own soft limit of file locks before it runs the command. Linux
+ * has not enforced that limit since 2.4.25 (setrlimit(2), RLIMIT_LOCKS), hands it down at fork, keeps it at exec, and
+ * shows it to all. So it is known of a process without parents, session, environment or its first user which command
+ * it comes from, whatever else runs meanwhile.
+ *
+ * One that gave itself another limit, or whose shell was forbidden to set it, is known as long as its parents live.
+ * Not known: one that did that and lost its parents. What a server starts when asked comes from the server's command.
  */
 export function processesOf(origin: Origin, all = listProcesses()): Process[] {
   const byPid = new Map(all.map((process) => [process.pid, process]));
-  const verdicts = new Map<number, boolean>([[origin.shell, false]]);
+  const verdicts = new Map<number, boolean>();
 
   const judge = (process: Process): boolean => {
     const known = verdicts.get(process.pid);
@@ -43,19 +48,16 @@ export function processesOf(origin: Origin, all = listProcesses()): Process[] {
     verdicts.set(process.pid, verdict);
     return verdict;
   };
-  const decide = (process: Process): boolean => {
-    if (process.start < origin.since) return false;
-    const value = variableOf(process.pid, origin.variable);
-    if (value !== undefined) return value === origin.value;
-    if (process.parent === origin.shell) return true;
-    const parent = byPid.get(process.parent);
-    const leader = byPid.get(process.group);
-    if (parent && judge(parent)) return true;
-    if (leader && leader !== process && leader.pid !== origin.shell && judge(leader)) return true;
-    const orphan = !parent || parent.session !== process.session;
-    return orphan && process.session === origin.shell;
+  const decide = ({ pid, parent, start }: Process): boolean => {
+    if (pid === origin.shell) return false;
+    const number = numberOf(pid);
+    if (number !== undefined)
+      return origin.numbers.first <= number && number <= origin.numbers.last;
+    if (parent === origin.shell) return start >= origin.since;
+    const elder = byPid.get(parent);
+    return elder !== undefined && judge(elder);
   };
-  return all.filter((process) => !process.zombie && process.pid !== origin.shell && judge(process));
+  return all.filter((process) => !process.zombie && judge(process));
 }
 
 /** Signals these processes, unless their id belongs to another one by now. */
@@ -86,19 +88,14 @@ function readProcess(pid: number): Process | undefined {
     pid,
     zombie: fields[0] === 'Z' || fields[0] === 'X',
     parent: Number(fields[1]),
-    group: Number(fields[2]),
-    session: Number(fields[3]),
     start: Number(fields[19]),
   };
 }
 
-/** Undefined when it is not set, or the environment is not readable. */
-function variableOf(pid: number, name: string): string | undefined {
-  const start = `${name}=`;
-  return readText(`/proc/${pid}/environ`)
-    ?.split('\0')
-    .find((entry) => entry.startsWith(start))
-    ?.slice(start.length);
+/** Undefined when it carries none of ours, or has ended. */
+function numberOf(pid: number): number | undefined {
+  const limit = /^Max file locks +(\d+)/m.exec(readText(`/proc/${pid}/limits`) ?? '')?.[1];
+  return Number(limit) >= leastNumber ? Number(limit) : undefined;
 }
 
 function readText(path: string): string | undefined {

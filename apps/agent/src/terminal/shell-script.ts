@@ -23,9 +23,13 @@ export const comeBack = '__belay';
  * no command can break the channel by unsetting a variable. `bash` enters the loop before each prompt; other shells
  * are typed `__belay` when the prompt reports itself, with mark 0 before the prompt.
  */
-export function shellScript(kind: 'bash' | 'sh', paths: ChannelPaths): string {
+export function shellScript(kind: 'bash' | 'sh', paths: ChannelPaths, number: number): string {
   const { reports, orders, commands, mark } = paths;
   return `unset ENV
+__belay_carry() {
+  command ulimit -S -x "$1" || command ulimit -S -w "$1" || command ulimit -S -L "$1"
+} 2>/dev/null
+__belay_carry ${number}
 __belay_status=0
 __belay_next() {
   case $- in *x*) set +x; __belay_trace=1 ;; *) __belay_trace= ;; esac
@@ -39,10 +43,10 @@ __belay_next() {
   case $__belay_verb in
     run)
       . ${quote(commands)}/"$__belay_id"
-      export BELAY_COMMAND="$__belay_id"
+      __belay_carry "$__belay_id"
       command printf 'begin %s\\000' "$__belay_id" >${quote(reports)}
       ;;
-    release) unset BELAY_COMMAND; __belay_source='break 2' ;;
+    release) __belay_carry ${number}; __belay_source='break 2' ;;
     *) exit 125 ;;
   esac
   __belay_status=0

@@ -20,6 +20,8 @@ export interface ShellOptions extends ShellEvents {
   folder: string;
   cwd: string;
   env: Record<string, string>;
+  /** What it carries while it runs no command of the agent; see `processesOf`. */
+  number: number;
   columns: number;
   rows: number;
 }
@@ -72,7 +74,7 @@ export class Shell {
       (nonce) => this.#mark(nonce),
     );
     this.#pty = openPty({
-      ...launch(channel, options.env),
+      ...launch(channel, options),
       cwd: options.cwd,
       columns: options.columns,
       rows: options.rows,
@@ -214,13 +216,13 @@ export class Shell {
 
 function launch(
   channel: SideChannel,
-  given: Record<string, string>,
+  { env, number }: Pick<ShellOptions, 'env' | 'number'>,
 ): Pick<PtyOptions, 'file' | 'args' | 'env'> {
-  const bash = find('bash', given.PATH);
-  const script = channel.put('start', shellScript(bash ? 'bash' : 'sh', channel.paths));
-  if (bash) return { file: bash, args: ['--noprofile', '--rcfile', script, '-i'], env: given };
-  const sh = find('sh', given.PATH) ?? '/bin/sh';
-  return { file: sh, args: ['-i'], env: { ...given, ENV: script } };
+  const bash = find('bash', env.PATH);
+  const script = channel.put('start', shellScript(bash ? 'bash' : 'sh', channel.paths, number));
+  if (bash) return { file: bash, args: ['--noprofile', '--rcfile', script, '-i'], env };
+  const sh = find('sh', env.PATH) ?? '/bin/sh';
+  return { file: sh, args: ['-i'], env: { ...env, ENV: script } };
 }
 
 function find(program: string, path = '/usr/local/bin:/usr/bin:/bin'): string | undefined {

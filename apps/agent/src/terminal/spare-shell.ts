@@ -1,15 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { ProcessNumbers } from './process-numbers.js';
 import { Shell, usualSize, type ShellEvents } from './shell.js';
 
 /** More output than this is no start of a shell. */
 const mostEarly = 64 * 1024;
 
-/** Tells the processes of one terminal, its shells included, apart from all others: they inherit it as `BELAY_TERMINAL`. */
-export const newMarker = (): string => randomBytes(9).toString('hex');
-
 /** A shell that was started before its terminal, which then hears first what the shell said until it came. */
 export class SpareShell {
-  readonly marker = newMarker();
+  /** For the terminal that takes it. */
+  readonly numbers = new ProcessNumbers();
   readonly #shell: Promise<Shell>;
   #early: ((events: ShellEvents) => void)[] = [];
   #earlyBytes = 0;
@@ -24,7 +22,7 @@ export class SpareShell {
     this.#shell = Shell.open({
       ...options,
       ...usualSize,
-      env: { ...options.env, BELAY_TERMINAL: this.marker },
+      number: this.numbers.first,
       onOutput: (bytes, torn) => {
         this.#count(bytes.length);
         tell((events) => events.onOutput(bytes, torn));

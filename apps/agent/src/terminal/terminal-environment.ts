@@ -8,7 +8,7 @@ const calm = {
 };
 
 /** The agent's own connection and what its start left behind. */
-const own = ['BELAY_ROPE', 'BELAY_TOKEN', 'BELAY_COMMAND', 'BELAY_TERMINAL', 'ENV', 'BASH_ENV'];
+const own = ['BELAY_ROPE', 'BELAY_TOKEN', 'ENV', 'BASH_ENV'];
 
 /** The environment of shells, made from the agent's. */
 export function terminalEnvironment(

@@ -6,11 +6,12 @@ import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
 import type { OpenStream } from './outlet.js';
 import { Output } from './output.js';
+import { ProcessNumbers } from './process-numbers.js';
 import { processesOf, signalAll, type Process } from './process-tree.js';
 import { promptText, typedText } from './prompt.js';
 import { quote } from './shell-script.js';
 import { Shell, usualSize, type ShellEvents } from './shell.js';
-import { newMarker, type SpareShell } from './spare-shell.js';
+import type { SpareShell } from './spare-shell.js';
 
 /** How long a shell whose command has ended may take to say so, in ms. */
 const lastPatience = 10_000;
@@ -48,7 +49,7 @@ export class Terminal {
   last: Command | undefined;
   background: Command[] = [];
   closed = false;
-  readonly #marker: string;
+  readonly #numbers: ProcessNumbers;
   #shell: Shell | undefined;
   /** The shell waits for an order. */
   #idle = false;
@@ -66,7 +67,7 @@ export class Terminal {
   #failures = 0;
 
   constructor(private readonly options: TerminalOptions) {
-    this.#marker = options.spare?.marker ?? newMarker();
+    this.#numbers = options.spare?.numbers ?? new ProcessNumbers();
     this.directory = options.workspace;
     this.output = new Output({
       terminal: options.name,
@@ -112,7 +113,12 @@ export class Terminal {
     if (!shell || !this.free)
       throw new AppError('conflict', `The terminal ${this.name} is not free.`);
     this.output.print(typedText(text));
-    const command = new Command(text, options.background, this.output.tape.end);
+    const command = new Command(
+      this.#numbers.next(),
+      text,
+      options.background,
+      this.output.tape.end,
+    );
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
     const source = [
       `__belay_text=${quote(text)}`,
@@ -138,7 +144,7 @@ export class Terminal {
 
   /** The living processes of a command. */
   processes(command: Command): Process[] {
-    return this.#shell ? processesOf(command.origin(this.#shell.pid)) : [];
+    return processesOf(command.origin(this.#shell?.pid));
   }
 
   /** Background commands that still run; those that have ended are forgotten. */
@@ -183,20 +189,12 @@ export class Terminal {
     clearInterval(this.#watch);
     clearTimeout(this.#returning);
     this.changes.notify();
-    const shell = this.#shell;
-    if (shell) {
-      const origin = {
-        shell: shell.pid,
-        variable: 'BELAY_TERMINAL',
-        value: this.#marker,
-        since: 0,
-      } as const;
-      const left = processesOf(origin);
-      shell.kill('SIGKILL');
-      // The shell's own id may be reused once it is gone, so its children are looked up by what they inherited.
-      await endProcesses(() => (left.length > 0 ? processesOf(origin) : []), 0);
-      await this.changes.until(() => this.#shell === undefined, 2_000);
-    }
+    const left = () => processesOf({ numbers: this.#numbers, shell: this.#shell?.pid, since: 0 });
+    // The first look is at once: some are known only while the shell lives.
+    const ended = endProcesses(left, 0);
+    this.#shell?.kill('SIGKILL');
+    await ended;
+    await this.changes.until(() => this.#shell === undefined, 2_000);
     this.output.close();
   }
 
@@ -226,10 +224,10 @@ export class Terminal {
       onExit: (end) => this.#exited(end),
     };
     const { columns, rows } = this;
-    const own = { ...env, BELAY_TERMINAL: this.#marker };
+    const number = this.#numbers.first;
     try {
       if (spare?.usable) await spare.adopt(events, (shell) => (this.#shell = shell));
-      else this.#shell = await Shell.open({ folder, cwd, env: own, columns, rows, ...events });
+      else this.#shell = await Shell.open({ folder, cwd, env, number, columns, rows, ...events });
       if (this.closed) this.#shell?.kill('SIGKILL');
     } catch (error) {
       this.#failures += 1;
