@@ -5,14 +5,17 @@ import { join, normalize, sep } from 'node:path';
 const layers = [
   ['storage'],
   ['logs', 'settings', 'evaluations'],
-  ['approvals', 'models'],
-  ['mcp', 'egress'],
+  ['approvals'],
+  ['egress'],
+  ['models'],
+  ['mcp'],
   ['sandboxes'],
   ['sessions'],
   ['doors'],
 ];
 
-const isProduct = (file: string): boolean => file.endsWith('.ts') && !/spec\.ts$|testing/.test(file);
+const isProduct = (file: string): boolean =>
+  file.endsWith('.ts') && !/spec\.ts$|testing/.test(file);
 
 it('imports of the server point one way', () => {
   const files = readdirSync(__dirname, { recursive: true, encoding: 'utf8' }).filter(isProduct);

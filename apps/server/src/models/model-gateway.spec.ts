@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TestGateway } from './testing/gateway.js';
+import { budgets } from '@belay/protocol';
+import { TestGateway, turn } from './testing/gateway.js';
 import { ProviderServer, streaming } from './testing/provider-server.js';
 import { anthropicMessages, chatCompletions } from './testing/wire.js';
 
@@ -46,10 +47,40 @@ describe('budgets', () => {
     await expect(test.generate()).rejects.toThrow('The budget of $0.01 is spent: $0.0120 used.');
   });
 
-  it('refuses a budget in dollars for a model without a price', async () => {
+  it('counts a model at an address of one’s own as free, and others by the price in their name', async () => {
     await test.session(chatCompletions.model, { budgets: { dollars: 1 } });
-    await expect(test.generate()).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(server.requests).toEqual([]);
+    server.answer(yes());
+    expect((await test.generate()).usage.dollars).toBe(0);
+    await test.logs.session('priced', {
+      model: `${chatCompletions.model}?price=100/1000`,
+      budgets: { dollars: 0.01 },
+    });
+    server.answer(yes());
+    const { signal } = new AbortController();
+    const reply = await test.gateway.generate('priced', turn(), { signal });
+    // 120 tokens in and 9 out.
+    expect(reply.usage.dollars).toBeCloseTo(0.021, 10);
+    await expect(test.gateway.generate('priced', turn(), { signal })).rejects.toThrow(
+      'The budget of $0.01 is spent: $0.0210 used.',
+    );
+  });
+
+  it.each([
+    ['https://openrouter.ai/api/v1', 'llama', false],
+    ['https://8.8.8.8/v1', 'llama', false],
+    ['https://openrouter.ai/api/v1', 'llama?price=0', true],
+    ['http://192.168.1.7:11434/v1', 'llama', true],
+    ['http://[::1]:11434/v1', 'llama', true],
+    ['http://gpu-box:8000/v1', 'llama', true],
+    ['http://gpu.lan/v1', 'llama', true],
+  ])('keeps a budget in dollars for a model at %s named %s: %s', async (url, name, kept) => {
+    await test.gateway.setProvider('openai-compatible', { url });
+    const checked = test.gateway.check(`openai-compatible:${name}`, budgets.parse({ dollars: 2 }));
+    if (kept) await expect(checked).resolves.toBeUndefined();
+    else
+      await expect(checked).rejects.toThrow(
+        'The price of openai-compatible:llama is not known, so the budget of $2 cannot be kept. Add its dollars for a million tokens in and out, as in openai-compatible:llama?price=0.5/2, or set no budget in dollars.',
+      );
   });
 
   it('aborts a running call when the wall time is over', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   fact,
+  type Budgets,
   type ModelChoice,
   type ModelReply,
   type ModelRequest,
@@ -21,7 +22,8 @@ import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { openModel, scriptFile } from './open-model.js';
-import { dollarsOf, priceOf, type Price } from './prices.js';
+import { checkBudgets, knownPrice } from './known-price.js';
+import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { readScript } from './scripted/script.js';
@@ -79,8 +81,12 @@ export class ModelGateway {
     }
   }
 
-  /** Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model. */
-  async check(model: string): Promise<void> {
+  /**
+   * Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model, or could
+   * not keep these budgets with it.
+   */
+  async check(model: string, budgets?: Budgets): Promise<void> {
+    if (budgets) checkBudgets(model, budgets, this.keys.setup);
     const address = parseModelName(model);
     if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.keys.setup));
     else if (address.kind === 'provider') openModel(model, this.keys.setup);
@@ -130,12 +136,7 @@ export class ModelGateway {
     const { budgets, model, wallTime } = summary;
     const spent = spentBudget(summary);
     if (spent) throw await this.tellLimit(session, spent);
-    if (budgets.dollars !== null && isUnpriced(model)) {
-      throw new AppError(
-        'invalid_input',
-        `The price of ${model} is not known, so a budget in dollars cannot be kept; set one in tokens instead.`,
-      );
-    }
+    checkBudgets(model, budgets, this.keys.setup);
     if (budgets.seconds === null) return { model, secondsLeft: null };
     return { model, secondsLeft: budgets.seconds - wallSeconds(wallTime, Date.now()) };
   }
@@ -191,7 +192,7 @@ export class ModelGateway {
 
   private async tellUsage(session: string, model: string, output: ModelOutput): Promise<Usage> {
     const { input, cached, output: written } = output.usage;
-    const dollars = dollarsOf(knownPrice(model), output.usage);
+    const dollars = dollarsOf(knownPrice(model, this.keys.setup), output.usage);
     const usage = { inputTokens: input, cachedTokens: cached, outputTokens: written, dollars };
     const args = { ...usage, model, contextTokens: input, contextWindow: output.contextTokens };
     const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
@@ -204,19 +205,6 @@ export class ModelGateway {
   private async tell(session: string, event: NewEvent): Promise<void> {
     await this.events.stalls.whenRoom(session, () => this.events.append(session, [event]));
   }
-}
-
-function knownPrice(name: string): Price | null {
-  const address = parseModelName(name);
-  if (address.kind === 'provider') return priceOf(address.provider, address.model);
-  return address.kind === 'cassette' && address.record !== null ? knownPrice(address.record) : null;
-}
-
-/** Scripts and replays cost nothing, and say so. */
-function isUnpriced(name: string): boolean {
-  const address = parseModelName(name);
-  if (address.kind === 'cassette' && address.record !== null) return isUnpriced(address.record);
-  return address.kind === 'provider' && knownPrice(name) === null;
 }
 
 /** What it had begun to say may not be gone on from: the provider would refuse that again. */

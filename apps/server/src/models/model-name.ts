@@ -11,12 +11,14 @@ export interface ProviderOptions {
   reasoning?: (typeof efforts)[number];
   /** Tokens of the window, for models that the price table does not know. */
   context?: number;
+  /** Dollars for a million tokens, over the price table. */
+  price?: { input: number; output: number };
 }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /**
- * Reads `provider:model[?tools=tags&reasoning=high&context=32768]`, `scripted:FILE`,
+ * Reads `provider:model[?tools=tags&reasoning=high&context=32768&price=0.5/2]`, `scripted:FILE`,
  * `cassette:FILE[?record=MODEL]`. Throws `invalid_input` with one sentence.
  */
 export function parseModelName(name: string): ModelAddress {
@@ -49,15 +51,24 @@ function providerOptions(query: string): ProviderOptions {
     const effort = efforts.find((known) => known === value);
     if (key === 'tools' && (value === 'tags' || value === 'native')) options.tools = value;
     else if (key === 'reasoning' && effort) options.reasoning = effort;
+    else if (key === 'price' && price.test(value)) options.price = priceOption(value);
     else if (key === 'context' && /^[1-9]\d{2,8}$/.test(value)) options.context = Number(value);
     else {
       throw new AppError(
         'invalid_input',
-        `A model has no option ${key}=${value}; there are tools=tags, reasoning=${efforts.join('|')} and context=TOKENS.`,
+        `A model has no option ${key}=${value}; there are tools=tags, reasoning=${efforts.join('|')}, context=TOKENS and price=IN/OUT.`,
       );
     }
   }
   return options;
+}
+
+/** `0.5/2`, or one figure for both. */
+const price = /^\d+(\.\d+)?(\/\d+(\.\d+)?)?$/;
+
+function priceOption(value: string): { input: number; output: number } {
+  const [input = 0, output = input] = value.split('/').map(Number);
+  return { input, output };
 }
 
 function split(text: string, mark: string): string[] {

@@ -1,24 +1,31 @@
 import type { TokenUsage } from './model.js';
 import type { ProviderName } from '@belay/protocol';
 
-/** Dollars for a million tokens, and the tokens that a prompt may hold. */
-export interface Price {
+/** Dollars for a million tokens. */
+export interface Rates {
   input: number;
   /** Read from the cache; as `input` where the provider has no such price. */
   cached?: number;
   /** Written into the cache; as `input` where the provider has no such price. */
   cacheWrite?: number;
   output: number;
+}
+
+/** Rates, and the tokens that a prompt may hold. */
+export interface Price extends Rates {
   window: number;
   /** What counts when the prompt is longer than `above`. */
-  long?: { above: number; input: number; cached: number; cacheWrite?: number; output: number };
+  long?: Rates & { above: number };
 }
 
 /** When the table was compared with the providers' pages. */
 export const pricesAsOf = '2026-10-09';
 
-/** What this call cost; null when the model is not in the table. */
-export function dollarsOf(price: Price | null, usage: TokenUsage): number | null {
+/** What this call cost; null when the price is not known. */
+export function dollarsOf(
+  price: (Rates & Pick<Price, 'long'>) | null,
+  usage: TokenUsage,
+): number | null {
   if (usage.dollars !== undefined) return usage.dollars;
   if (!price) return null;
   const rates = price.long && usage.input > price.long.above ? price.long : price;

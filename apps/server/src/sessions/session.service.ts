@@ -56,10 +56,10 @@ export class SessionService {
    * server's settings, and is the session's own from then on.
    */
   async create(wanted: z.output<typeof newSession>): Promise<SessionSummary> {
-    await this.models.check(wanted.model);
+    const defaults = changedDefaults(await this.defaults.read(), wanted);
+    await this.models.check(wanted.model, defaults.budgets);
     await this.workspaces.check(wanted.workspace);
     const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
-    const defaults = changedDefaults(await this.defaults.read(), wanted);
     const settings = { ...wanted, ...defaults, mcp: tools };
     const id = newSessionId();
     const without = missing.map((args) => fact('server', 'mcp', { args, message: args.error }));
@@ -126,7 +126,8 @@ export class SessionService {
 
   /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
   async restart(id: string): Promise<void> {
-    await this.models.check((await this.log.settings(id)).model);
+    const { model, budgets } = await this.log.summary(id);
+    await this.models.check(model, budgets);
     await this.decide(id, ({ state }, settings) => {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);

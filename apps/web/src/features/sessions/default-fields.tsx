@@ -29,7 +29,7 @@ const limits = [
   {
     field: 'dollars',
     label: 'Most dollars',
-    hint: 'Models without a known price refuse it',
+    hint: 'Needs a model with a known price',
     step: 'any',
   },
   { field: 'minutes', label: 'Most minutes', hint: 'Wall time', step: 'any' },

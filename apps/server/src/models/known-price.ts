@@ -1,0 +1,41 @@
+import { isIP } from 'node:net';
+import { AppError, type Budgets } from '@belay/protocol';
+import { isPublicAddress } from '../egress/addresses.js';
+import { parseModelName } from './model-name.js';
+import { priceOf, type Price, type Rates } from './prices.js';
+import type { ModelSetup } from './provider-keys.js';
+
+const free: Rates = { input: 0, output: 0 };
+
+/** The price by the model's name, by the table, or none at all at an address of one's own. Null when it is not known. */
+export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price, 'long'>) | null {
+  const address = parseModelName(name);
+  // Scripts and replays cost nothing.
+  if (address.kind === 'scripted') return free;
+  if (address.kind === 'cassette') return address.record ? knownPrice(address.record, setup) : free;
+  const { provider, model, options } = address;
+  const url = setup.providers['openai-compatible'].url;
+  const isOwn = provider === 'openai-compatible' && url !== undefined && isNear(url);
+  return options.price ?? priceOf(provider, model) ?? (isOwn ? free : null);
+}
+
+/** Throws `invalid_input` when a budget in dollars cannot be kept. */
+export function checkBudgets(
+  model: string,
+  { dollars }: Pick<Budgets, 'dollars'>,
+  setup: ModelSetup,
+): void {
+  if (dollars === null || knownPrice(model, setup)) return;
+  const sign = model.includes('?') ? '&' : '?';
+  throw new AppError(
+    'invalid_input',
+    `The price of ${model} is not known, so the budget of $${dollars} cannot be kept. Add its dollars for a million tokens in and out, as in ${model}${sign}price=0.5/2, or set no budget in dollars.`,
+  );
+}
+
+/** Whether an address is on this machine or in its own network. */
+function isNear(url: string): boolean {
+  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (isIP(host)) return !isPublicAddress(host);
+  return !host.includes('.') || /\.(local|lan|internal|localhost)$/.test(host);
+}
