@@ -17,6 +17,8 @@ interface Stall {
  */
 export class Stalls {
   private readonly stalls = new Map<string, Stall>();
+  /** Sessions that a person stopped, which is not stored yet. */
+  private readonly stopped = new Set<string>();
 
   /** `changed` is told when a stall begins (null) and when it is over, after so many seconds. */
   constructor(private readonly changed: (session: string, seconds: number | null) => void) {}
@@ -59,6 +61,19 @@ export class Stalls {
     }
   }
 
+  /** As `whenRoom`, for a session whose agent was stopped; it is shown so at once. */
+  async stopWhenRoom(session: string, stop: () => Promise<unknown>): Promise<void> {
+    this.stopped.add(session);
+    if (this.stalls.has(session)) this.changed(session, null);
+    try {
+      await this.whenRoom(session, stop);
+    } finally {
+      this.stopped.delete(session);
+      // Its agent is gone, and waits for nothing any more.
+      this.forget(session);
+    }
+  }
+
   /** Somebody waits no longer. */
   release(session: string, who: unknown): void {
     const stall = this.stalls.get(session);
@@ -75,6 +90,10 @@ export class Stalls {
   shown(summary: SessionSummary): SessionSummary {
     const stall = this.stalls.get(summary.id);
     if (!stall || isEnded(summary.state)) return summary;
+    if (this.stopped.has(summary.id)) {
+      const reason = `Stopped by a person. ${stall.reason} Then this is stored.`;
+      return { ...summary, state: 'stopped', current: null, reason };
+    }
     return {
       ...summary,
       state: 'waiting',
@@ -91,5 +110,5 @@ export class Stalls {
   }
 }
 
-const isDiskFull = (error: unknown): error is AppError =>
+export const isDiskFull = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'disk_full';

@@ -1,4 +1,6 @@
-import { AppError, newMessage, type SessionSummary } from '@belay/protocol';
+import { AppError, fact, newMessage, type SessionSummary } from '@belay/protocol';
+import { sql } from 'kysely';
+import { Database } from '../storage/database.js';
 import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 import { SessionService } from './session.service.js';
@@ -265,6 +267,33 @@ describe('sessions', () => {
     await server.reaches(id, 'running');
     expect((await summary(id)).budgets.steps).toBe(9);
     expect(agent(id).assignment.settings.budgets.steps).toBe(9);
+  });
+
+  it('stop on a full disk too, and say so at once and in their log when there is room', async () => {
+    const id = await server.session();
+    const { kysely } = server.app.get(Database);
+    const pages = (count: number) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
+    await pages(1); // No less than it has already.
+    for (const size of [100_000, 1_000, 1]) {
+      const fill = fact('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
+      await until('the disk is full', () =>
+        server.log.append(id, [fill]).then(
+          () => false,
+          () => true,
+        ),
+      );
+    }
+    const stopped = await server.fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
+    expect(stopped.ok).toBe(true);
+    await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
+    expect(await summary(id)).toMatchObject({
+      state: 'stopped',
+      reason: expect.stringMatching(/^Stopped by a person\. The disk is full/) as string,
+    });
+    await pages(1_000_000);
+    await until('the stop is stored', async () => (await actions(id)).includes('stop'));
+    await server.reaches(id, 'stopped');
+    expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by a person.' });
   });
 
   it('find words in all logs', async () => {

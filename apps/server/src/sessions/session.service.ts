@@ -20,6 +20,7 @@ import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SettingsStore } from '../settings/settings.store.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog, type Appendix } from '../logs/event-log.js';
+import { isDiskFull } from '../logs/stalls.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
 import { TerminalLog } from '../logs/terminal-log.js';
@@ -116,12 +117,23 @@ export class SessionService {
     });
   }
 
-  /** Stopping what has ended changes nothing. The sandbox ends in the background; its files stay. */
+  /**
+   * Stopping what has ended changes nothing. The sandbox ends in the background; its files stay. A full disk hinders
+   * nobody from stopping: that is stored when there is room.
+   */
   async stop(id: string): Promise<void> {
-    const events = await this.log.append(id, ({ state }) =>
-      isEnded(state) ? [] : [bare('stop', 'Stopped by a person.')],
-    );
-    if (events.length > 0) void this.halt(id);
+    const stop = () =>
+      this.log.append(id, ({ state }) =>
+        isEnded(state) ? [] : [bare('stop', 'Stopped by a person.')],
+      );
+    try {
+      const events = await stop();
+      if (events.length > 0) void this.halt(id);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      void this.halt(id);
+      void this.log.stalls.stopWhenRoom(id, stop).catch(ignore);
+    }
   }
 
   /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
