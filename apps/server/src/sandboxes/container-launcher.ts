@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, type SandboxProfile } from '@belay/protocol';
 import { Config } from '../config.js';
 import {
   agentContainer,
+  hosts,
   labels,
   ownershipContainer,
   seedsVolumes,
@@ -135,7 +138,7 @@ export class ContainerLauncher {
     });
     try {
       const [listening, seeded] = await Promise.allSettled([
-        this.listen(sandbox),
+        this.prepareFolder(sandbox),
         this.prepareVolumes(sandbox, launch),
       ]);
       if (listening.status === 'rejected') throw listening.reason;
@@ -158,6 +161,14 @@ export class ContainerLauncher {
       this.letGo(sandbox);
     }
     await this.hello(sandbox);
+  }
+
+  private async prepareFolder(sandbox: Sandbox): Promise<void> {
+    await this.listen(sandbox);
+    // Readable whatever the server's umask is.
+    const file = join(this.listener.folder(sandbox.id), hosts.file);
+    await writeFile(file, hosts.content);
+    await chmod(file, 0o644);
   }
 
   /** Answers whether fresh volumes get their owner from the sandbox's image. */

@@ -19,6 +19,7 @@ it('gives an agent no rights, no network and bounded resources', () => {
     User: '1000:1000',
     Entrypoint: ['/opt/belay/node', '--no-experimental-websocket', '/opt/belay/agent.cjs'],
     Labels: { 'belay.sandbox': 'one' },
+    NetworkDisabled: true,
     HostConfig: {
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
@@ -43,6 +44,7 @@ it('gives an agent no rights, no network and bounded resources', () => {
     { Source: 's', Target: '/var/lib/belay', ReadOnly: false },
     { Source: 'runtime', Target: '/opt/belay', ReadOnly: true },
     { Source: '/ropes/one', Target: '/run/belay', ReadOnly: false },
+    { Source: '/ropes/one/hosts', Target: '/etc/hosts', ReadOnly: true },
   ]);
   for (const options of Object.values(spec.HostConfig?.Tmpfs ?? {})) {
     expect(options).toMatch(/exec,nosuid,nodev/);
@@ -53,8 +55,13 @@ it('gives root what installing packages needs, and nothing that reaches further'
   const usual = agentContainer(agent);
   const root = agentContainer({ ...agent, profile: 'root' });
   expect(root.User).toBe('0:0');
+  // As the engine's own: who may install packages may name hosts.
+  const mounts = usual.HostConfig?.Mounts?.map((mount) =>
+    mount.Target === '/etc/hosts' ? { ...mount, ReadOnly: false } : mount,
+  );
   expect(root.HostConfig).toEqual({
     ...usual.HostConfig,
+    Mounts: mounts,
     ReadonlyRootfs: false,
     CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID'],
     Tmpfs: expect.objectContaining({ '/tmp': expect.stringContaining('uid=0,gid=0,mode=1777') }),
@@ -66,8 +73,8 @@ it('lets fresh volumes take over the image’s folders only where these are mean
     agentContainer({ ...agent, seeded }).HostConfig?.Mounts?.map(
       ({ VolumeOptions }) => VolumeOptions && !VolumeOptions.NoCopy,
     );
-  expect(copies(false)).toEqual([false, false, false, undefined]);
-  expect(copies(true)).toEqual([true, true, false, undefined]);
+  expect(copies(false)).toEqual([false, false, false, undefined, undefined]);
+  expect(copies(true)).toEqual([true, true, false, undefined, undefined]);
 });
 
 it('puts a browser on the agent’s own loopback, as bounded as the agent', () => {
