@@ -214,11 +214,11 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (events.some(({ action }) => mcpToolNamed(action) && action !== operation)) {
       throw new AppError('forbidden', 'An answer to this would be taken for one to another call.');
     }
-    const started = await this.store.latest(session, 'start');
-    return events.findLast(
-      (event) =>
-        ['approval', 'approve', 'reject'].includes(event.action) && event.seq > (started?.seq ?? 0),
+    const last = events.findLast(({ action }) =>
+      ['approval', 'approve', 'reject'].includes(action),
     );
+    const started = last && (await this.store.latest(session, 'start'));
+    return last && last.seq > (started?.seq ?? 0) ? last : undefined;
   }
 }
 

@@ -1,21 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fact, type EvaluationTrial } from '@belay/protocol';
-import { Kysely, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { EvaluationStore } from '../evaluations/evaluation.store.js';
-import { migrations } from '../storage/migrations/index.js';
-import type { Schema } from '../storage/schema.js';
-import { sqlite } from '../storage/sqlite.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { BlobStore } from './blob-store.js';
@@ -115,40 +101,4 @@ onEveryDatabase('blobs', (databases) => {
     await clear();
     expect(readdirSync(join(unfinished, '..'))).toEqual([]);
   });
-});
-
-it('blobs of logs from before the table of their uses are in it', async () => {
-  const [task, page] = ['a'.repeat(64), 'b'.repeat(64)];
-  const folder = mkdtempSync(join(tmpdir(), 'belay-blobs-'));
-  const kysely = new Kysely<Schema>({ dialect: sqlite(join(folder, 'belay.db')) });
-  const all = migrations('sqlite');
-  const { '0004-blob-uses': added, ...before } = all;
-  const migrate = async (steps: typeof all) => {
-    const provider = { getMigrations: () => Promise.resolve(steps) };
-    const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
-    expect(error).toBeUndefined();
-  };
-  expect(added).toBeDefined();
-  await migrate(before);
-  await sql`insert into session values ('s', 'now', 0, 3, 0, 0, '{}', '{}')`.execute(kysely);
-  const events: [number, string, object][] = [
-    [1, 'start', { images: [task] }],
-    [2, 'start', { task: 'older, without pictures' }],
-    [3, 'browser', { screenshot: page }],
-    [4, 'browser', { screenshot: null }],
-    [5, 'message', { images: [task] }],
-  ];
-  for (const [seq, action, args] of events) {
-    await sql`insert into event values
-      ('s', ${seq}, 'now', 'user', ${action}, ${JSON.stringify(args)}, '', null, null, null)`.execute(
-      kysely,
-    );
-  }
-  await migrate(all);
-  expect(await kysely.selectFrom('blob_use').selectAll().orderBy('blob').execute()).toEqual([
-    { owner: 's', blob: task },
-    { owner: 's', blob: page },
-  ]);
-  await kysely.destroy();
-  rmSync(folder, { recursive: true });
 });

@@ -4,6 +4,7 @@ import { sql, type Selectable } from 'kysely';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
 import type { Connection, EventTable } from '../storage/schema.js';
+import { removeTexts } from './event-text.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
 
 /** An event as it is stored: with whose it is, when an agent wrote it. */
@@ -40,7 +41,13 @@ export class SessionStore {
   async insert(connection: Connection, record: SessionRecord): Promise<void> {
     await connection
       .insertInto('session')
-      .values({ id: record.id, created: record.created, indexed_seq: 0, ...columnsOf(record) })
+      .values({
+        id: record.id,
+        created: record.created,
+        number: sql`(select coalesce(max(number), 0) + 1 from session)`,
+        indexed_seq: 0,
+        ...columnsOf(record),
+      })
       .execute();
   }
 
@@ -137,7 +144,7 @@ export class SessionStore {
   /** Answers the blobs that the session needed. */
   async remove(connection: Connection, session: string): Promise<string[]> {
     await connection.deleteFrom('event').where('session', '=', session).execute();
-    await connection.deleteFrom('event_text').where('session', '=', session).execute();
+    await removeTexts(connection, this.database.kind, session);
     await connection.deleteFrom('session').where('id', '=', session).execute();
     return releaseBlobs(connection, session);
   }

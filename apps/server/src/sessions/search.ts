@@ -1,16 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
-import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
+import { findTexts, insertTexts, type Found } from '../logs/event-text.js';
 import { SessionStore } from '../logs/session.store.js';
 
-export interface Found {
-  session: string;
-  seq: number;
-  excerpt: string;
-}
-
-const batch = 2_000;
+/** Events indexed in one piece: the server does nothing else meanwhile. */
+const batch = 500;
 /** What is found of one event's text; the rest is in the log. */
 const maxText = 20_000;
 
@@ -28,34 +23,14 @@ export class Search implements OnModuleInit {
     await this.database.migrated();
   }
 
-  /** All words of the query must occur; the last one may be a beginning. Newest sessions first. */
+  /** At most so many events with all words of the query; see `findTexts`. */
   async find(query: string, limit = 100): Promise<Found[]> {
     const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
     if (words.length === 0) return [];
     this.indexing = this.indexing.catch(() => undefined).then(() => this.index());
     await this.indexing;
-    return this.database.kind === 'sqlite'
-      ? this.findInSqlite(words, limit)
-      : this.findInPostgres(words, limit);
-  }
-
-  private async findInSqlite(words: string[], limit: number): Promise<Found[]> {
-    const match = `${words.map((word) => `"${word}"`).join(' ')}*`;
-    const { rows } = await sql<Found>`
-      select session, seq, snippet(event_text, 2, '', '', '…', 24) as excerpt
-      from event_text where event_text match ${match}
-      order by session desc, seq desc limit ${limit}`.execute(this.database.kysely);
-    return rows;
-  }
-
-  private async findInPostgres(words: string[], limit: number): Promise<Found[]> {
-    const match = `${words.join(' & ')}:*`;
-    const { rows } = await sql<Found>`
-      select session, seq, ts_headline('simple', text, to_tsquery('simple', ${match}),
-        'StartSel="", StopSel="", MaxFragments=1, MaxWords=24, MinWords=8') as excerpt
-      from event_text where to_tsvector('simple', text) @@ to_tsquery('simple', ${match})
-      order by session desc, seq desc limit ${limit}`.execute(this.database.kysely);
-    return rows;
+    const { kysely, kind } = this.database;
+    return findTexts(kysely, kind, { words, limit });
   }
 
   private async index(): Promise<void> {
@@ -72,9 +47,9 @@ export class Search implements OnModuleInit {
       const events = await this.store.events(session, { after, limit: batch });
       const last = events.at(-1)?.seq;
       if (last === undefined) return;
-      const rows = events
-        .map((event) => ({ session, seq: event.seq, text: textOf(event) }))
-        .filter((row) => row.text !== '');
+      const texts = events
+        .map((event) => ({ seq: event.seq, text: textOf(event) }))
+        .filter(({ text }) => text !== '');
       await this.store.transaction(async (connection) => {
         // A session that was deleted meanwhile is not indexed again.
         const { numUpdatedRows } = await connection
@@ -84,14 +59,10 @@ export class Search implements OnModuleInit {
           .where('indexed_seq', '=', after)
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return;
-        for (let at = 0; at < rows.length; at += 500) {
-          await connection
-            .insertInto('event_text')
-            .values(rows.slice(at, at + 500))
-            .execute();
-        }
+        await insertTexts(connection, this.database.kind, { session, texts });
       });
       after = last;
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 }

@@ -18,6 +18,8 @@ export type Connection = Kysely<Schema> | Transaction<Schema>;
 export interface SessionTable {
   id: string;
   created: string;
+  /** Counts the sessions. */
+  number: number;
   /** Counts the sandboxes it has had: the fence. */
   epoch: number;
   last_seq: number;
@@ -62,7 +64,7 @@ export interface SettingTable {
   value: string;
 }
 
-/** FTS5 in SQLite, a table with a tsvector index in PostgreSQL. */
+/** In PostgreSQL a table with a tsvector index; in SQLite FTS5 with `text` alone, see `event-text.ts`. */
 export interface EventTextTable {
   session: string;
   seq: number;

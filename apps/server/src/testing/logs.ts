@@ -21,15 +21,27 @@ export class TestLogs {
 
   constructor(private readonly databases?: TestDatabases) {}
 
+  /** Opens it after `work` on the database as it is, without its tables. */
+  async prepare(work: (database: Database) => Promise<void>): Promise<this> {
+    const database = new Database(await this.configure());
+    await work(database);
+    await database.onApplicationShutdown();
+    return this.open();
+  }
+
   async open(env: Record<string, string> = {}): Promise<this> {
-    this.folder ??= await mkdtemp(join(tmpdir(), 'belay-test-'));
-    this.place ??= (await this.databases?.fresh()) ?? {};
-    this.config = new Config({ BELAY_DATA: this.folder, BELAY_PORT: '0', ...this.place, ...env });
+    this.config = await this.configure(env);
     this.database = new Database(this.config);
     await this.database.migrated();
     this.store = new SessionStore(this.database);
     this.log = new EventLog(this.store);
     return this;
+  }
+
+  private async configure(env: Record<string, string> = {}): Promise<Config> {
+    this.folder ??= await mkdtemp(join(tmpdir(), 'belay-test-'));
+    this.place ??= (await this.databases?.fresh()) ?? {};
+    return new Config({ BELAY_DATA: this.folder, BELAY_PORT: '0', ...this.place, ...env });
   }
 
   /** As if the process had ended and begun again. */

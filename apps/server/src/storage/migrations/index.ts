@@ -3,6 +3,7 @@ import { sessionsEventsRules } from './0001-sessions-events-rules.js';
 import { evaluations } from './0002-evaluations.js';
 import { settings } from './0003-settings.js';
 import { blobUses } from './0004-blob-uses.js';
+import { eventIndexes } from './0005-event-indexes.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -11,5 +12,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0002-evaluations': evaluations,
     '0003-settings': settings,
     '0004-blob-uses': blobUses,
+    '0005-event-indexes': eventIndexes(kind),
   };
 }

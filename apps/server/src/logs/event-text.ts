@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import type { Database } from '../storage/database.js';
+import type { Connection } from '../storage/schema.js';
+
+type Kind = Database['kind'];
+
+/** Where a text of a log was found. */
+export interface Found {
+  session: string;
+  seq: number;
+  excerpt: string;
+}
+
+/*
+ * In SQLite a text's rowid is the number of its session and its seq, in one: the newest come first without a sort, and
+ * those of one session are a range.
+ */
+const firstRow = sql.raw('(session.number << 24)');
+
+export async function insertTexts(
+  connection: Connection,
+  kind: Kind,
+  { session, texts }: { session: string; texts: readonly { seq: number; text: string }[] },
+): Promise<void> {
+  if (texts.length === 0) return;
+  if (kind === 'postgres') {
+    const rows = texts.map((each) => ({ session, ...each }));
+    await connection.insertInto('event_text').values(rows).execute();
+    return;
+  }
+  const rows = JSON.stringify(texts.map(({ seq, text }) => [seq, text]));
+  await sql`insert into event_text (rowid, text)
+    select ${firstRow} + (row.value->>0), row.value->>1
+    from json_each(${rows}) as row, session where session.id = ${session}`.execute(connection);
+}
+
+/** All words must occur; the last one may be a beginning. The newest session first, and its newest event. */
+export async function findTexts(
+  connection: Connection,
+  kind: Kind,
+  { words, limit }: { words: readonly string[]; limit: number },
+): Promise<Found[]> {
+  return kind === 'sqlite'
+    ? findInSqlite(connection, `${words.map((word) => `"${word}"`).join(' ')}*`, limit)
+    : findInPostgres(connection, `${words.join(' & ')}:*`, limit);
+}
+
+async function findInSqlite(
+  connection: Connection,
+  match: string,
+  limit: number,
+): Promise<Found[]> {
+  const { rows } = await sql<Found>`
+    select (select id from session where session.number = event_text.rowid >> 24) as session,
+      event_text.rowid & 0xffffff as seq, snippet(event_text, 0, '', '', '…', 24) as excerpt
+    from event_text where event_text match ${match}
+    order by event_text.rowid desc limit ${limit}`.execute(connection);
+  return rows;
+}
+
+async function findInPostgres(
+  connection: Connection,
+  match: string,
+  limit: number,
+): Promise<Found[]> {
+  const { rows } = await sql<Found>`
+    select session, seq, ts_headline('simple', text, to_tsquery('simple', ${match}),
+      'StartSel="", StopSel="", MaxFragments=1, MaxWords=24, MinWords=8') as excerpt
+    from event_text where to_tsvector('simple', text) @@ to_tsquery('simple', ${match})
+    order by session desc, seq desc limit ${limit}`.execute(connection);
+  return rows;
+}
+
+/** Before the session itself is deleted. */
+export async function removeTexts(
+  connection: Connection,
+  kind: Kind,
+  session: string,
+): Promise<void> {
+  if (kind === 'postgres') {
+    await connection.deleteFrom('event_text').where('session', '=', session).execute();
+    return;
+  }
+  const first = sql`(select ${firstRow} from session where id = ${session})`;
+  await sql`delete from event_text
+    where rowid between ${first} and ${first} + 0xffffff`.execute(connection);
+}
