@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import {
-  cargoConfig,
-  goEnvironment,
-  ownAddress,
-  privateCertificate,
-  setUp,
-} from './ecosystems/private-host.mjs';
+import { ownAddress, privateCertificate, setUp } from './ecosystems/private-host.mjs';
 import { startRegistries, word } from './ecosystems/registries.mjs';
 import { Docker } from './prepare/docker-api.mjs';
 import { hostSettings } from './prepare/host-settings.mjs';
@@ -25,9 +19,28 @@ import { isRecent, productEnvironment } from './product-node.mjs';
 const installs = {
   pip: `pip install --quiet --target packages belay-demo && PYTHONPATH=packages python3 -c 'import belay_demo; print(belay_demo.word)'`,
   // Debian's cargo knows sparse registries, and wants to be told that they may be used.
-  cargo: `cd rust && CARGO_HOME=/tmp/cargo RUSTC_BOOTSTRAP=1 cargo -Z sparse-registry run --quiet`,
-  go: `cd go && export GOENV=/workspace/go/env GOPATH=/tmp/go GOFLAGS=-mod=mod && go get example.org/demo@v1.0.0 && go run .`,
+  cargo: `cd rust && RUSTC_BOOTSTRAP=1 cargo -Z sparse-registry run --quiet`,
+  go: `cd go && export GOPATH=/tmp/go GOFLAGS=-mod=mod && go get example.org/demo@v1.0.0 && go run .`,
 };
+
+/** A small program for each of cargo and go that prints what its package says. */
+const projects = [
+  {
+    path: 'rust/Cargo.toml',
+    content:
+      '[package]\nname = "program"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\nbelay-demo = "1"\n',
+  },
+  {
+    path: 'rust/src/main.rs',
+    content: 'fn main() { println!("{}", belay_demo::word()); }\n',
+  },
+  { path: 'go/go.mod', content: 'module program\n\ngo 1.19\n' },
+  {
+    path: 'go/main.go',
+    content:
+      'package main\n\nimport (\n\t"fmt"\n\n\t"example.org/demo"\n)\n\nfunc main() { fmt.Println(demo.Word) }\n',
+  },
+];
 
 await runCommand(async () => {
   if (!isRecent(process.version)) return inProductNode(import.meta.url);
@@ -68,7 +81,7 @@ async function installAll({ registries, image, home }) {
   await server.start();
   let failed = 0;
   try {
-    const archive = await buffer(Readable.from(tar(projects(registries.url))));
+    const archive = await buffer(Readable.from(tar(projects)));
     const { workspace } = await server.client.uploadWorkspace(archive);
     for (const [name, command] of Object.entries(installs)) {
       const model = script(server.data, [
@@ -92,27 +105,4 @@ async function installAll({ registries, image, home }) {
     await server.dispose();
   }
   return failed === 0 ? 0 : 1;
-}
-
-/** A small program for each of cargo and go that prints what its package says. */
-function projects(url) {
-  return [
-    {
-      path: 'rust/Cargo.toml',
-      content:
-        '[package]\nname = "program"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\nbelay-demo = "1"\n',
-    },
-    {
-      path: 'rust/src/main.rs',
-      content: 'fn main() { println!("{}", belay_demo::word()); }\n',
-    },
-    { path: 'rust/.cargo/config.toml', content: cargoConfig(url) },
-    { path: 'go/go.mod', content: 'module program\n\ngo 1.19\n' },
-    {
-      path: 'go/main.go',
-      content:
-        'package main\n\nimport (\n\t"fmt"\n\n\t"example.org/demo"\n)\n\nfunc main() { fmt.Println(demo.Word) }\n',
-    },
-    { path: 'go/env', content: goEnvironment(url) },
-  ];
 }

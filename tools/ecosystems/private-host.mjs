@@ -35,10 +35,10 @@ export function setUp(root, url) {
   place(root, 'home/.config/go/env', goEnvironment(url));
 }
 
-export const cargoConfig = (url) =>
+const cargoConfig = (url) =>
   `[source.crates-io]\nreplace-with = "private"\n\n[source.private]\nregistry = "sparse+${url}/cargo/index/"\n`;
 
-export const goEnvironment = (url) => `GOPROXY=${url}/go\nGONOSUMDB=example.org/*\n`;
+const goEnvironment = (url) => `GOPROXY=${url}/go\nGONOSUMDB=example.org/*\n`;
 
 function place(root, path, content) {
   mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -10,6 +10,8 @@ const environment = z
     BELAY_WORKSPACE: z.string().default('/workspace'),
     BELAY_STATE: z.string().default('/var/lib/belay'),
     CHROMIUM: z.string().optional(),
+    /** What cargo is told of the host's registries. */
+    BELAY_CARGO_CONFIG: z.string().optional(),
   })
   .transform((values) => ({
     rope: values.BELAY_ROPE,
@@ -17,6 +19,7 @@ const environment = z
     workspace: values.BELAY_WORKSPACE,
     state: values.BELAY_STATE,
     chromium: values.CHROMIUM,
+    cargo: values.BELAY_CARGO_CONFIG,
   }));
 export type Environment = z.output<typeof environment> & {
   /** What the shells of the sandbox inherit. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAgent } from './agent.js';
 import type { AgentRope } from './agent-rope.js';
@@ -16,6 +16,7 @@ async function main(): Promise<void> {
   const environment = readEnvironment();
   const home = join(environment.state, 'home');
   mkdirSync(home, { recursive: true });
+  if (environment.cargo !== undefined) tellCargo(home, environment.cargo);
   const rope = connect(environment);
   const idle = setTimeout(releaseMemory, idleAfter);
   const shell = { ...environment.shell, HOME: home };
@@ -34,6 +35,15 @@ async function main(): Promise<void> {
     },
   });
   await rope.close();
+}
+
+/** The registries of the host; what a session has written there stays. */
+function tellCargo(home: string, settings: string): void {
+  const folder = join(home, '.cargo');
+  const file = join(folder, 'config.toml');
+  if (existsSync(file)) return;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, settings);
 }
 
 /** Opens the rooms while the agent waits for its session, so that to begin costs little more than a message. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, type SandboxProfile } from '@belay/protocol';
 import { Config } from '../config.js';
+import { toolSettings } from '../egress/tool-settings.js';
 import {
   agentContainer,
   hosts,
@@ -43,6 +44,7 @@ export class ContainerLauncher {
   private readonly givers = new Map<string, string>();
   private readonly leaving = new Map<string, Promise<void>>();
   private runtimeImage: Promise<string> | undefined;
+  private tools: ReturnType<typeof toolSettings> | undefined;
 
   constructor(
     private readonly config: Config,
@@ -152,6 +154,7 @@ export class ContainerLauncher {
           runtime: this.config.runtimeVolume,
           ropeFolder: this.listener.folder(sandbox.id),
           limits: await this.limits(),
+          tools: await (this.tools ??= toolSettings(this.config.environment)),
           labels: owner,
         }),
       );

@@ -9,6 +9,7 @@ const agent = {
   runtime: 'runtime',
   ropeFolder: '/ropes/one',
   limits,
+  tools: { GOPROXY: 'https://go.test' },
   labels: { 'belay.sandbox': 'one' },
 } as const;
 
@@ -32,6 +33,7 @@ it('gives an agent no rights, no network and bounded resources', () => {
       LogConfig: { Type: 'local', Config: { 'max-size': '1m' } },
     },
   });
+  expect(spec.Env).toContain('GOPROXY=https://go.test');
   expect(spec.HostConfig).not.toHaveProperty('Privileged');
   expect(spec.HostConfig).not.toHaveProperty('Binds');
   const mounts = spec.HostConfig?.Mounts?.map(({ Source, Target, ReadOnly = false }) => ({

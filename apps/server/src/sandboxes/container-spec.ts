@@ -30,6 +30,8 @@ export interface AgentContainer {
   /** The folder of this sandbox's socket and of its `/etc/hosts`, mounted into this container alone. */
   ropeFolder: string;
   limits: Limits;
+  /** Variables for package tools. */
+  tools: Record<string, string>;
   labels: Record<string, string>;
 }
 
@@ -102,6 +104,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
       'BELAY_STATE=/var/lib/belay',
       'HOME=/var/lib/belay/home',
       'NODE_COMPILE_CACHE=/opt/belay/compiled',
+      ...Object.entries(what.tools).map(([name, value]) => `${name}=${value}`),
     ],
     Labels: what.labels,
     Healthcheck: { Test: ['NONE'] },

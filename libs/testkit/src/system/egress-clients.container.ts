@@ -17,7 +17,7 @@ describe('through the proxy of a host that has one', () => {
   beforeAll(async () => {
     await outside.open([host]);
     layOut(outside.files);
-    server = new BelayServer(outside.environment);
+    server = new BelayServer({ ...outside.environment, HOME: outside.files });
     await server.start();
     session = await idle(server, {
       approvals: 'auto',
@@ -64,6 +64,13 @@ describe('through the proxy of a host that has one', () => {
     });
   });
 
+  it('cargo and go are told of the registries of the host', async () => {
+    expect(await shell('cat ~/.cargo/config.toml')).toBe(cargoConfig);
+    expect(await shell('echo $GOPROXY $GONOSUMDB')).toBe(
+      'https://go.example.org corp.example.org\n',
+    );
+  });
+
   it('each connection is in the log, and nothing else went out', async () => {
     const seen = () =>
       session.events
@@ -79,8 +86,15 @@ describe('through the proxy of a host that has one', () => {
   });
 });
 
-/** A page, and a repository that git can clone from any web server. */
+const cargoConfig = '[registries.corp]\nindex = "sparse+https://crates.example.org/"\n';
+
+/** A home with settings, a page, and a repository that git can clone from any web server. */
 function layOut(files: string): void {
+  mkdirSync(join(files, '.cargo'));
+  writeFileSync(join(files, '.cargo/config.toml'), cargoConfig);
+  mkdirSync(join(files, '.config/go'), { recursive: true });
+  const go = 'GOPROXY=https://go.example.org\nGONOSUMDB=corp.example.org\n';
+  writeFileSync(join(files, '.config/go/env'), go);
   writeFileSync(join(files, 'index.html'), page);
   const source = join(files, 'source');
   mkdirSync(source);
