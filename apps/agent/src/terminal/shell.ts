@@ -27,7 +27,7 @@ export interface ShellOptions extends ShellEvents {
 }
 
 export interface ShellEvents {
-  /** Bytes in order; `torn` when they stop amid a line of which more is about to come. */
+  /** Bytes in order, lent as by a `Pty`; `torn` when they stop amid a line of which more is about to come. */
   onOutput(bytes: Buffer, torn: boolean): void;
   /** The output of the command ends here; `onIdle` follows. */
   onMark(): void;

@@ -25,7 +25,8 @@ export class SpareShell {
       number: this.numbers.first,
       onOutput: (bytes, torn) => {
         this.#count(bytes.length);
-        tell((events) => events.onOutput(bytes, torn));
+        const kept = this.#events ? bytes : Buffer.from(bytes);
+        tell((events) => events.onOutput(kept, torn));
       },
       onMark: () => tell((events) => events.onMark()),
       onIdle: (status, directory) => tell((events) => events.onIdle(status, directory)),
