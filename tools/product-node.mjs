@@ -21,6 +21,4 @@ export function productEnvironment(more = {}) {
   return { ...process.env, PATH: path, ...more };
 }
 
-export const isRecent = (version) => majorOf(version) >= 24;
-
-export const majorOf = (version) => Number(version.replace(/^v/, '').split('.')[0]);
+export const isRecent = (version) => Number(version.replace(/^v/, '').split('.')[0]) >= 24;

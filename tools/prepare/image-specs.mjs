@@ -75,7 +75,7 @@ function filesIn(folder) {
 
 export function hashOf({ files, versions = [] }) {
   const hash = createHash('sha256').update(JSON.stringify([process.arch, ...versions]));
-  for (const { path, content } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1)))
+  for (const { path, content } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
     hash.update(`\0${path}\0${Buffer.byteLength(content)}\0`).update(content);
   return hash.digest('hex').slice(0, 12);
 }

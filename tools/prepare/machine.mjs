@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { majorOf, productNode, root } from '../product-node.mjs';
+import { productNode, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
@@ -63,12 +63,12 @@ export async function runCommand(main) {
   }
 }
 
-/** These scripts run on the Node that is there; the product's own comes with the packages. */
+/** What npm may install the packages with: on others it leaves out, silently, those that are made for a platform. */
 export function assertNode(version) {
-  if (majorOf(version) < oldestNode)
-    throw new Instruction(
-      `Belay needs Node ${oldestNode} or newer, and this is ${version}: install a newer one (https://nodejs.org) and run this again.`,
-    );
+  const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
+  const fits = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+  if (fits) return;
+  throw new Instruction(
+    `Belay needs Node 20.19, 22.12 or newer to install its packages, and this is ${version}: get one from https://nodejs.org/download and run this again.`,
+  );
 }
-
-const oldestNode = 18;

@@ -1,6 +1,14 @@
 import { assertNode } from './machine.mjs';
 
-it('runs on the Node that Debian 12 brings, and says which it needs on an older one', () => {
-  expect(() => assertNode('v18.19.0')).not.toThrow();
-  expect(() => assertNode('v16.20.2')).toThrow(/needs Node 18 or newer, and this is v16\.20\.2/);
+it.each(['v20.19.0', 'v22.12.0', 'v24.0.0'])('takes Node %s', (version) => {
+  expect(() => assertNode(version)).not.toThrow();
 });
+
+it.each(['v18.19.0', 'v20.18.3', 'v21.7.0', 'v22.11.0'])(
+  'says at once that npm cannot install everything with Node %s',
+  (version) => {
+    expect(() => assertNode(version)).toThrow(
+      `Belay needs Node 20.19, 22.12 or newer to install its packages, and this is ${version}:`,
+    );
+  },
+);

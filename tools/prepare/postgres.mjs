@@ -41,7 +41,7 @@ function find() {
   if (folder && existsSync(join(folder, 'postgres'))) return folder;
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian) : [];
-  const [newest] = [...versions].sort((a, b) => Number(b) - Number(a));
+  const [newest] = versions.toSorted((a, b) => Number(b) - Number(a));
   const bin = newest && join(debian, newest, 'bin');
   return bin && existsSync(join(bin, 'postgres')) ? bin : undefined;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, type SessionSummary } from '@belay/protocol';
 import { createClient, Live, type Address, type BelayClient } from '@belay/client';
 import { z } from 'zod';
 
@@ -27,8 +27,10 @@ export function findServer(where: Where): Address & { token: string } {
   const token = process.env.BELAY_TOKEN ?? known?.token;
   if (!url)
     throw new AppError('unavailable', 'No Belay server runs here. Start one with `npm start`.');
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new AppError('invalid_input', `${url} is no address; write it as http://127.0.0.1:4600.`);
   if (!token)
-    throw new AppError('unauthorized', `Set BELAY_TOKEN to the token of the server at ${url}.`);
+    throw new AppError('invalid_input', `Set BELAY_TOKEN to the token of the server at ${url}.`);
   return { url: url.replace(/\/$/, ''), token };
 }
 
@@ -50,4 +52,28 @@ export interface Connection {
 export function connect(where: Where): Connection {
   const address = findServer(where);
   return { client: createClient(address), live: new Live(address), url: address.url };
+}
+
+/**
+ * The session that a person means: its id, the first letters of its id or of what follows the dash
+ * there, or `last`, the newest.
+ */
+export async function findSession(client: BelayClient, text: string): Promise<SessionSummary> {
+  const sessions = await client.sessions.list();
+  const exact = sessions.find(({ id }) => id === text);
+  const newest = sessions.toSorted((a, b) => b.created.localeCompare(a.created))[0];
+  if (exact ?? (text === 'last' && newest)) return (exact ?? newest) as SessionSummary;
+  const fitting = sessions.filter(({ id }) =>
+    [id, id.slice(id.indexOf('-') + 1)].some((name) => text !== '' && name.startsWith(text)),
+  );
+  const [found] = fitting;
+  if (!found)
+    throw new AppError('not_found', `There is no session ${text}; belay list shows them.`);
+  if (fitting.length === 1) return found;
+  const names = fitting.slice(0, 5).map(({ id }) => id);
+  const more = fitting.length > names.length ? ', …' : '';
+  throw new AppError(
+    'invalid_input',
+    `${fitting.length} sessions begin with ${text}: ${names.join(', ')}${more}; write more of the id.`,
+  );
 }

@@ -6,7 +6,10 @@ const commands = () => import('./commands/eval.js');
 
 /** `belay eval …`: benchmark runs. */
 export function evalCommand(exit: (code: number) => void): Command {
-  const program = new Command('eval').description('run benchmarks without a person').exitOverride();
+  const program = new Command('eval')
+    .description('run benchmarks without a person')
+    .showHelpAfterError('(--help lists what there is)')
+    .exitOverride();
   addRun(program, exit);
   const onRun = (name: string, what: string, act: 'evalResume' | 'evalRegrade' | 'evalPreflight') =>
     withServer(program.command(name))

@@ -15,10 +15,12 @@ export interface OwnSettings {
 
 export const withOwnSettings = (command: Command): Command =>
   command
-    .option('--timeout <seconds>', 'wall time, at most, or none', limit(seconds))
-    .option('--max-steps <n>', 'calls of the model, at most, or none', limit(count))
-    .option('--max-tokens <n>', 'tokens, at most, or none', limit(count))
-    .option('--max-dollars <amount>', 'cost, at most, or none', limit(dollars))
+    .optionsGroup('Limits, or none to take one away:')
+    .option('--timeout <seconds>', 'wall time', limit(seconds))
+    .option('--max-steps <n>', 'calls of the model', limit(count))
+    .option('--max-tokens <n>', 'tokens', limit(count))
+    .option('--max-dollars <amount>', 'cost', limit(dollars))
+    .optionsGroup('Approvals and network:')
     .addOption(
       new Option(
         '--approve <mode>',
@@ -33,7 +35,8 @@ export const withOwnSettings = (command: Command): Command =>
         'open',
       ]),
     )
-    .option('--allow-host <host>', 'one more host, such as api.example.org:443', several);
+    .option('--allow-host <host>', 'one more host, such as api.example.org:443', several)
+    .optionsGroup('Options:');
 
 /** What was said; the rest comes from the server's settings. */
 export function ownSettings(options: OwnSettings): SessionDefaultsChange {

@@ -1,6 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import type { ApprovalAnswer, ApprovalRequest } from '@belay/protocol';
-import { oneLine, type Output } from './output.js';
+import { firstLines, visible, type Output } from './output.js';
+
+/** Lines of a command that are shown before its question. */
+const mostLines = 40;
+
+/** The person has closed the terminal's input (Ctrl-D): nobody can be asked any more. */
+export class PersonLeft extends Error {}
 
 /** The person at the terminal, asked one thing at a time. */
 export interface Person {
@@ -14,17 +20,23 @@ export function personAt(input: NodeJS.ReadStream, output: Output): Person | und
   if (!input.isTTY) return undefined;
   const read = async (prompt: string, signal: AbortSignal): Promise<string> => {
     const lines = createInterface({ input, output: process.stderr });
+    // While it is read the terminal makes no signals of keys.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    const left = new Promise<never>((_, reject) => {
+      lines.once('close', () => reject(new PersonLeft()));
+    });
     try {
-      return (await lines.question(prompt, { signal })).trim();
+      return (await Promise.race([lines.question(prompt, { signal }), left])).trim();
     } finally {
       lines.close();
     }
   };
   return {
     async approve(request, signal) {
-      output.line(
-        output.style('yellow', `Allow ${request.operation}? ${oneLine(request.subject)}`),
-      );
+      output.line(output.style('yellow', `⚠ Allow ${request.operation}?`));
+      // Whole and unshortened: nobody allows what they cannot see.
+      for (const line of firstLines(request.subject, mostLines, Infinity))
+        output.line(`  ${output.style('bold', line)}`);
       for (;;) {
         const said = await read('[y]es · [a]lways in this session · [n]o, or why not: ', signal);
         const answer = readAnswer(said, request);
@@ -32,7 +44,7 @@ export function personAt(input: NodeJS.ReadStream, output: Output): Person | und
       }
     },
     async answer(question, signal) {
-      output.line(output.style('yellow', question));
+      output.line(output.style('yellow', `? ${visible(question)}`));
       for (;;) {
         const said = await read('> ', signal);
         if (said) return said;

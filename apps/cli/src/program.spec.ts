@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { openDashboard } from './commands/open.js';
-import { connect, findServer } from './connection.js';
+import type { BelayClient } from '@belay/client';
+import { completions } from './completion.js';
+import { connect, findServer, findSession } from './connection.js';
 import { exitCodeOf } from './outcome.js';
 import { ownSettings, withOwnSettings, type OwnSettings } from './own-settings.js';
 import { createProgram } from './program.js';
@@ -12,7 +14,7 @@ import { createProgram } from './program.js';
 async function refusal(...args: string[]): Promise<string> {
   const program = createProgram(() => undefined);
   for (const command of [program, ...program.commands])
-    command.exitOverride().configureOutput({ writeErr: () => undefined });
+    command.configureOutput({ writeErr: () => undefined });
   return program.parseAsync(args, { from: 'user' }).then(
     () => 'accepted',
     (error: Error) => error.message,
@@ -31,6 +33,15 @@ describe('the command line', () => {
     [['doctor', '--port', '99999'], /port from 1 to 65535/],
     [['run', 'x', '--apply'], /--apply needs --workspace/],
     [['run', 'x', '--workspace', '/no/such/folder'], /\/no\/such\/folder does not exist/],
+    [
+      ['run', 'x', '--patch', '/no/such/p'],
+      /^\/no\/such\/p cannot be written: \/no\/such does not/,
+    ],
+    [['run', 'x', '--json', '--quiet'], /--json.* cannot be used with .*--quiet/],
+    [['run', '  '], /^Say what to do/],
+    [['patch', 's', '-o', tmpdir()], /cannot be written: it is a folder/],
+    [['list', '--url', 'nonsense'], /^nonsense is no address; write it as http:/],
+    [['eval', 'rnu'], /unknown command 'rnu'/],
   ])('%j is refused', async (args, message) => {
     expect(await refusal(...args)).toMatch(message);
   });
@@ -76,14 +87,14 @@ describe('the server', () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it('is opened by the address that lets in', () => {
+  it('is opened by the address that lets in', async () => {
     writeFileSync(join(data, 'server.json'), '{"url":"http://127.0.0.1:7","token":"t","pid":1}');
     const { CI } = process.env;
     process.env.CI = 'true';
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     try {
-      openDashboard('s', { data });
-      expect(write).toHaveBeenCalledWith('http://127.0.0.1:7/sessions/s?token=t\n');
+      await openDashboard(undefined, { data });
+      expect(write).toHaveBeenCalledWith('http://127.0.0.1:7/?token=t\n');
     } finally {
       write.mockRestore();
       if (CI === undefined) delete process.env.CI;
@@ -102,5 +113,48 @@ describe('the server', () => {
     );
     writeFileSync(join(data, 'server.json'), '{"url":"http:');
     expect(() => connect({ data })).toThrow('No Belay server runs here.');
+  });
+});
+
+describe('a session', () => {
+  const ids = ['0mwq-4b44', '0mwq-4c11', '0mwr-77aa'];
+  const sessions = ids.map((id, index) => ({ id, created: `2026-01-0${index + 1}` }));
+  const client = { sessions: { list: async () => sessions } } as unknown as BelayClient;
+  const found = async (text: string) => (await findSession(client, text)).id;
+
+  it('is found by its id, a beginning of one of its halves, or as the last', async () => {
+    expect(await found('0mwq-4c11')).toBe('0mwq-4c11');
+    expect(await found('0mwr')).toBe('0mwr-77aa');
+    expect(await found('4c')).toBe('0mwq-4c11');
+    expect(await found('last')).toBe('0mwr-77aa');
+  });
+
+  it('that is none, or more than one, is a sentence', async () => {
+    await expect(found('zz')).rejects.toThrow('There is no session zz; belay list shows them.');
+    await expect(found('')).rejects.toThrow('There is no session ;');
+    await expect(found('0mwq')).rejects.toThrow(
+      '2 sessions begin with 0mwq: 0mwq-4b44, 0mwq-4c11; write more of the id.',
+    );
+  });
+});
+
+describe('completion', () => {
+  const offered = (...words: string[]) =>
+    completions(
+      createProgram(() => undefined),
+      words,
+      async () => ['0mwq-4b44'],
+    );
+
+  it('offers commands, options, choices and sessions, and else leaves it to the shell', async () => {
+    expect(await offered('')).toEqual(expect.arrayContaining(['run', 'log', 'eval', 'completion']));
+    expect(await offered('lo')).toEqual(['log']);
+    expect(await offered('eval', 're')).toEqual(['resume', 'regrade', 'report']);
+    expect(await offered('run', '--ap')).toEqual(['--apply', '--approve']);
+    expect(await offered('run', '--approve', '')).toEqual(['ask', 'delay', 'auto']);
+    expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
+    expect(await offered('completion', 'f')).toEqual(['fish']);
+    expect(await offered('run', '--workspace', '')).toEqual([]);
+    expect(await offered('run', 'words', '')).toEqual([]);
   });
 });

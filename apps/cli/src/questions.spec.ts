@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Event } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { readAnswer, type Person } from './person.js';
+import { PersonLeft, readAnswer, type Person } from './person.js';
 import { Questions } from './questions.js';
 
 const request: ApprovalRequest = {
@@ -35,6 +35,25 @@ function recorder() {
 const settled = () => new Promise((done) => setImmediate(done));
 
 describe('questions', () => {
+  it('go unanswered when the person leaves: it waits for somebody else', async () => {
+    const { told, client } = recorder();
+    const said: string[] = [];
+    const person: Person = {
+      approve: () => Promise.reject(new PersonLeft()),
+      answer: () => Promise.reject(new PersonLeft()),
+    };
+    const asking: boolean[] = [];
+    const ends = {
+      nobody: (what: string) => void said.push(what),
+      failed: fail,
+      asking: (open: boolean) => void asking.push(open),
+    };
+    new Questions({ id: 's', client, person }, ends).see(approval('c1'));
+    await settled();
+    expect(said).toEqual(['It needs a person to allow terminal.run.']);
+    expect([told, asking]).toEqual([[], [true, false]]);
+  });
+
   it('are put to the person one after the other and sent on', async () => {
     const { told, client } = recorder();
     const asked: string[] = [];

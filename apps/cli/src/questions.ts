@@ -6,7 +6,8 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import type { Person } from './person.js';
+import { oneLine } from './output.js';
+import { PersonLeft, type Person } from './person.js';
 
 interface Asked {
   id: string;
@@ -18,6 +19,8 @@ interface Ends {
   /** Something waits and there is nobody to ask. */
   nobody(what: string): void;
   failed(error: unknown): void;
+  /** A question is put, or none is any more. */
+  asking?(open: boolean): void;
 }
 
 /** The questions of one session, put to the person one after the other; an answer from elsewhere takes them back. */
@@ -51,8 +54,9 @@ export class Questions {
 
   #approve(request: ApprovalRequest): void {
     const { person, client, id } = this.asked;
-    if (!person) return this.ends.nobody(`It needs a person to allow ${request.operation}.`);
-    this.#ask(request.id, async (signal) => {
+    const what = `It needs a person to allow ${request.operation}.`;
+    if (!person) return this.ends.nobody(what);
+    this.#ask(request.id, what, async (signal) => {
       const answer: ApprovalAnswer = await person.approve(request, signal);
       await client.sessions.answer(id, request.id, answer);
     });
@@ -60,22 +64,31 @@ export class Questions {
 
   #answer(key: string, question: string): void {
     const { person, client, id } = this.asked;
-    if (!person) return this.ends.nobody(`It asks a person: ${question}`);
-    this.#ask(key, async (signal) => {
+    const what = `It asks a person: ${oneLine(question, 400)}`;
+    if (!person) return this.ends.nobody(what);
+    this.#ask(key, what, async (signal) => {
       const text = await person.answer(question, signal);
       await client.sessions.message(id, { text });
     });
   }
 
-  #ask(key: string, put: (signal: AbortSignal) => Promise<void>): void {
+  #ask(key: string, what: string, put: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController();
     this.#open.set(key, controller);
     this.#last = this.#last
-      .then(() => (controller.signal.aborted ? undefined : put(controller.signal)))
-      .catch((error: unknown) => {
-        if (!controller.signal.aborted) this.ends.failed(error);
+      .then(() => {
+        if (controller.signal.aborted) return undefined;
+        this.ends.asking?.(true);
+        return put(controller.signal);
       })
-      .finally(() => this.#open.delete(key));
+      .catch((error: unknown) => {
+        if (error instanceof PersonLeft) this.ends.nobody(what);
+        else if (!controller.signal.aborted) this.ends.failed(error);
+      })
+      .finally(() => {
+        this.#open.delete(key);
+        this.ends.asking?.(false);
+      });
   }
 
   #takeBack(key: string | undefined): void {

@@ -103,7 +103,10 @@ function requests({ url, token }: Address) {
       ...(content instanceof ReadableStream && { duplex: 'half' }),
     } as RequestInit;
     const response = await fetch(url + path, init).catch((error: unknown) => {
-      throw new AppError('unavailable', `No Belay server answers at ${url}: ${reason(error)}.`);
+      throw new AppError(
+        'unavailable',
+        `No Belay server answers at ${url} (${reason(error)}); npm start starts one.`,
+      );
     });
     if (!response.ok) throw await problem(response);
     return response;
@@ -120,8 +123,8 @@ function requests({ url, token }: Address) {
 }
 
 const reason = (error: unknown): string => {
-  const cause = (error as { cause?: { code?: string } }).cause?.code;
-  return cause ?? (error instanceof Error ? error.message : String(error));
+  const { cause } = error as { cause?: { code?: string; message?: string } };
+  return cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error));
 };
 
 /** A problem document (RFC 9457) back into the error it was made of. */

@@ -18,7 +18,7 @@ export const errorCodes = {
   model_failed: { http: 502, exit: 1 },
   tool_failed: { http: 502, exit: 1 },
   context_overflow: { http: 502, exit: 1 },
-  unavailable: { http: 503, exit: 1 },
+  unavailable: { http: 503, exit: 5 },
   disk_full: { http: 507, exit: 1 },
   internal: { http: 500, exit: 1 },
 } as const satisfies Record<string, { http: number; exit: number }>;

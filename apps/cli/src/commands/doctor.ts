@@ -1,25 +1,26 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
+import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { createClient } from '@belay/client';
-import type { Check } from '@belay/protocol';
+import { errorFrom, type Check, type ErrorCode } from '@belay/protocol';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 /** `belay doctor`: what must be there, each with its remedy. Answers whether all of it is. */
 export async function doctor(options: Where & { json?: boolean; port?: number }): Promise<boolean> {
-  const server = await runningServer(options);
+  const { client, check } = await serverCheck(options);
   const checks = [
     await dataCheck(dataFolder(options)),
-    await serverCheck(server, options.port ?? 4600),
-    ...(server ? await server.client.checks() : [await engineCheck()]),
-    ...(server ? [await modelCheck(server.client)] : []),
+    check,
+    ...(client ? await client.checks() : [await engineCheck()]),
+    ...(client ? [await modelCheck(client)] : []),
   ];
   const output = outputTo(process.stdout);
   if (options.json) output.line(JSON.stringify(checks));
-  else for (const check of checks) printCheck(check, output);
-  return checks.every((check) => check.ok);
+  else for (const each of checks) printCheck(each, output);
+  return checks.every(({ ok }) => ok);
 }
 
 function printCheck(
@@ -31,22 +32,10 @@ function printCheck(
   if (!ok && remedy) output.line(`  ${' '.repeat(14)} → ${remedy}`);
 }
 
-async function runningServer(where: Where) {
-  try {
-    const address = findServer(where);
-    const client = createClient(address);
-    await client.models();
-    return { url: address.url, client };
-  } catch {
-    return undefined;
-  }
-}
-
 async function dataCheck(folder: string): Promise<Check> {
   const name = 'data folder';
   try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK);
+    await access(await nearest(folder), constants.W_OK);
     return { name, ok: true, detail: folder, remedy: null };
   } catch (error) {
     const detail = `${folder} cannot be written: ${(error as Error).message}`;
@@ -54,18 +43,45 @@ async function dataCheck(folder: string): Promise<Check> {
   }
 }
 
-async function serverCheck(server: { url: string } | undefined, port: number): Promise<Check> {
+/** The folder, or what of its path is there: the server makes the rest. */
+async function nearest(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found && !found.isDirectory()) throw new Error('it is no folder');
+  return found || dirname(folder) === folder ? folder : nearest(dirname(folder));
+}
+
+async function serverCheck(
+  where: Where & { port?: number },
+): Promise<{ client?: BelayClient; check: Check }> {
   const name = 'server';
-  if (server) return { name, ok: true, detail: `runs at ${server.url}`, remedy: null };
-  const taken = await new Promise<boolean>((done) => {
+  try {
+    const address = findServer(where);
+    const client = createClient(address);
+    await client.models();
+    const detail = `runs at ${address.url}`;
+    return { client, check: { name, ok: true, detail, remedy: null } };
+  } catch (error) {
+    const { code, message } = errorFrom(error);
+    if (code !== 'unavailable')
+      return { check: { name, ok: false, detail: message, remedy: remedies[code] ?? null } };
+  }
+  const port = where.port ?? 4600;
+  const taken = await isTaken(port);
+  const detail = taken ? `does not run, and port ${port} is in use` : 'does not run';
+  const remedy = taken ? 'Start it on another port: npm start -- --port N' : 'Start it: npm start';
+  return { check: { name, ok: false, detail, remedy } };
+}
+
+const remedies: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Set BELAY_TOKEN to the token that the server printed at its start, or unset it.',
+};
+
+const isTaken = (port: number): Promise<boolean> =>
+  new Promise((done) => {
     const socket = createConnection({ host: '127.0.0.1', port }, () => done(true));
     socket.on('error', () => done(false)).on('close', () => socket.destroy());
     socket.on('connect', () => socket.destroy());
   });
-  const detail = taken ? `does not run, and port ${port} is in use` : 'does not run';
-  const remedy = taken ? 'Start it on another port: npm start -- --port N' : 'Start it: npm start';
-  return { name, ok: false, detail, remedy };
-}
 
 /** Asks the engine itself, for when no server runs that could. */
 async function engineCheck(): Promise<Check> {

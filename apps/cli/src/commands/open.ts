@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { findServer, type Where } from '../connection.js';
+import { createClient } from '@belay/client';
+import { findServer, findSession, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 /** `belay open`: the dashboard's address, which lets in whoever has it, and a browser where there is a screen. */
-export function openDashboard(session: string | undefined, options: Where): void {
+export async function openDashboard(session: string | undefined, options: Where): Promise<void> {
   const { url, token } = findServer(options);
-  const page = session ? `/sessions/${encodeURIComponent(session)}` : '/';
+  const found = session && (await findSession(createClient({ url, token }), session));
+  const page = found ? `/sessions/${found.id}` : '/';
   const address = `${url}${page}?token=${token}`;
   outputTo(process.stdout).line(address);
   const opener = openerOf(process.platform);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { AppError, type NewSession } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { connect } from '../connection.js';
@@ -7,6 +7,7 @@ import { conclude } from '../outcome.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 import { personAt } from '../person.js';
+import { checkedFile, writeResult } from '../result-file.js';
 import { applyPatch, checkedFolder, packWorkspace } from '../workspace.js';
 
 export interface RunOptions extends OwnSettings {
@@ -19,6 +20,7 @@ export interface RunOptions extends OwnSettings {
   root?: boolean;
   title?: string;
   json?: boolean;
+  quiet?: boolean;
   patch?: string;
   apply?: boolean;
   trust?: boolean;
@@ -27,30 +29,35 @@ export interface RunOptions extends OwnSettings {
 }
 
 /** `belay run`: one session from the task to the patch. Answers the exit code. */
-export async function runSession(task: string | undefined, options: RunOptions): Promise<number> {
+export async function runSession(said: string | undefined, options: RunOptions): Promise<number> {
   const progress = outputTo(process.stderr);
   if (options.apply && !options.workspace)
     throw new AppError('invalid_input', 'Name the folder to change: --apply needs --workspace.');
+  const task = said === '-' ? (await text(process.stdin)).trim() : said?.trim();
   if (!task && !options.example)
-    throw new AppError('invalid_input', 'Say what to do: belay run "TASK".');
+    throw new AppError('invalid_input', 'Say what to do: belay run "TASK", or belay run - < FILE.');
   const folder = options.workspace && (await checkedFolder(options.workspace));
+  if (options.patch) await checkedFile(options.patch);
   const { client, live, url } = connect(options);
   try {
     const request = await newSession(client, task, options);
     if (folder) request.workspace = (await client.uploadWorkspace(packWorkspace(folder))).workspace;
     const { id } = await client.sessions.create(request);
     progress.line(progress.style('dim', `${url}/sessions/${id}`));
+    const format = options.json ? 'json' : options.quiet ? 'quiet' : 'words';
     const outcome = await followRun({
       id,
       client,
       live,
-      json: options.json ?? false,
+      format,
+      progress,
       person: personAt(process.stdin, progress),
       interrupt: 'stop',
     });
-    if (!outcome.needsPerson && (options.patch || options.apply))
-      await takePatch(client, id, { ...options, folder });
-    return await conclude(outcome, { id, client, url, progress });
+    const taken = Boolean(options.patch ?? options.apply);
+    if (!outcome.needsPerson && taken)
+      progress.line(await takePatch(client, id, { ...options, folder }));
+    return await conclude(outcome, { id, client, url, progress, format, taken });
   } finally {
     live.close();
   }
@@ -96,19 +103,22 @@ async function onlyModel(client: BelayClient): Promise<string> {
   );
 }
 
+/** Puts the changes where they are wanted; answers a sentence about it. */
 async function takePatch(
   client: BelayClient,
   id: string,
   { patch: file, apply, folder }: RunOptions & { folder?: string },
-): Promise<void> {
+): Promise<string> {
   const patch = await client.sessions.patch(id);
-  if (file) await writeFile(file, patch);
-  if (!apply || !folder || patch.length === 0) return;
+  if (file) await writeResult(file, patch);
+  if (patch.length === 0) return 'No file was changed.';
+  if (!apply || !folder) return `Wrote ${file}.`;
   try {
     await applyPatch(folder, patch);
+    return `Applied to ${folder}.`;
   } catch (error) {
     const kept = file ?? `belay-${id}.patch`;
-    if (!file) await writeFile(kept, patch);
+    if (!file) await writeResult(kept, patch);
     throw error instanceof AppError
       ? new AppError(error.code, `${error.message} It is kept in ${kept}.`)
       : error;

@@ -1,48 +1,59 @@
 import { isEnded, isFact, type Event } from '@belay/protocol';
-import { connect, type Where } from '../connection.js';
+import { connect, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo } from '../output.js';
-import { renderEvent } from '../render.js';
+import { Transcript } from '../transcript.js';
 
 /** `belay list`: every session in a line, the newest first. */
-export async function listSessions(options: Where & { json?: boolean }): Promise<void> {
+export async function listSessions(
+  options: Where & { json?: boolean; all?: boolean },
+): Promise<void> {
   const output = outputTo(process.stdout);
   const { client, live } = connect(options);
   live.close();
-  const sessions = await client.sessions.list();
+  const all = await client.sessions.list();
+  const sessions = options.all ? all : all.filter((session) => !session.archived);
   if (options.json) return output.line(JSON.stringify(sessions));
   if (sessions.length === 0) return output.line('No sessions yet. Start one: belay run "TASK"');
-  for (const { id, state, steps, dollars, title, current } of sessions) {
-    const figures = `${String(steps).padStart(4)} steps  $${dollars.toFixed(2)}`;
-    const what = oneLine(current ? `${title} — ${current}` : title, 80);
-    output.line(`${id}  ${state.padEnd(8)}  ${figures}  ${what}`);
+  for (const { id, state, steps, dollars, title, current, waitingFor } of sessions) {
+    const [waits] = waitingFor;
+    const doing = waits ? `may ${waits.operation} ${waits.subject} run?` : current;
+    const begin = `${id}  ${state.padEnd(8)}  ${String(steps).padStart(4)} steps  $${dollars.toFixed(2)}  `;
+    output.line(
+      begin + oneLine(doing ? `${title} — ${doing}` : title, output.width - begin.length),
+    );
   }
 }
 
 /** `belay stop`: ends a session; its log, files and history stay. */
-export async function stopSession(id: string, options: Where): Promise<void> {
+export async function stopSession(name: string, options: Where): Promise<void> {
   const { client, live } = connect(options);
   live.close();
+  const { id, state } = await findSession(client, name);
+  const progress = outputTo(process.stderr);
+  if (isEnded(state)) return progress.line(`${id} has ended already: ${state}.`);
   await client.sessions.stop(id);
-  outputTo(process.stderr).line(`Stopped ${id}.`);
+  progress.line(`Stopped ${id}.`);
 }
 
 /** `belay log`: prints a session's log, and follows it with `--follow`. */
 export async function printLog(
-  id: string,
+  name: string,
   options: Where & { json?: boolean; follow?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
+  const transcript = new Transcript(output);
   const { client, live } = connect(options);
   try {
-    const { lastSeq, state } = await client.sessions.get(id);
+    const { id, lastSeq, state } = await findSession(client, name);
     const until = options.follow && !isEnded(state) ? undefined : lastSeq;
     await new Promise<void>((done, failed) => {
       const print = (event: Event) => {
-        const text = options.json ? JSON.stringify(event) : renderEvent(event, output);
-        if (text !== undefined) output.line(text);
+        if (options.json) output.line(JSON.stringify(event));
+        else transcript.see(event);
         const end = isFact(event, 'state') && isEnded(event.args.state);
         if (until === undefined ? end : event.seq >= until) done();
       };
+      process.stdout.once('error', () => done()); // its reader has left
       live.watch(id, { events: (events) => events.forEach(print), refused: failed });
     });
   } finally {

@@ -121,7 +121,27 @@ describeSystem('the belay command', (server) => {
     // Whether it has ended by then or not: a question that was answered is not asked again.
     expect(await belay(server.data, ['attach', id])).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/finished: x/),
+      stdout: expect.stringMatching(/■ finished\nx\n/),
+      stderr: expect.stringMatching(/^finished · 2 steps · /),
+    });
+  });
+
+  it('takes the task from standard input and says only the last words; a message goes on with it', async () => {
+    const model = script(server.data, [{ finish: 'first' }, { finish: 'second' }]);
+    const options = { input: 'what\nto do\n' };
+    const ran = await belay(server.data, ['run', '-', '-m', model, '--quiet'], options);
+    expect(ran).toMatchObject({ code: 0, stdout: 'first\n' });
+    const [summary] = await server.client.sessions.list();
+    expect(summary).toMatchObject({ task: 'what\nto do' });
+    const said = await belay(server.data, ['say', 'last', 'Now the rest']);
+    expect(said).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\n» Now the rest\n[^]*■ finished\nsecond\n$/),
+    });
+    expect(said.stdout).not.toContain('first');
+    expect(await belay(server.data, ['stop', 'last'])).toMatchObject({
+      code: 0,
+      stderr: `${summary?.id} has ended already: finished.\n`,
     });
   });
 
@@ -138,7 +158,10 @@ describeSystem('the belay command', (server) => {
         sent ||= text.includes('"action":"terminal.run"');
       },
     });
-    expect(ran).toMatchObject({ code: 130, stderr: expect.stringMatching(/running: x/) });
+    expect(ran).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(/It goes on; follow it with/),
+    });
     expect(await server.client.sessions.get(id)).toMatchObject({ state: 'running' });
     await server.client.sessions.stop(id);
   });
@@ -181,7 +204,7 @@ describeSystem('the belay command', (server) => {
       stderr: expect.stringMatching(/Say what to do/),
     });
     expect(await sentence('list', '--url', 'http://127.0.0.1:1')).toMatchObject({
-      code: 1,
+      code: 5,
       stderr: expect.stringMatching(/No Belay server answers/),
     });
   });

@@ -1,0 +1,76 @@
+import { AppError } from '@belay/protocol';
+import { Argument, Command, type Option } from 'commander';
+import { connect } from './connection.js';
+import { outputTo } from './output.js';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** `belay completion SHELL`: a script for a shell, which asks `belay completion words` at each Tab. */
+export function completionCommand(program: Command): Command {
+  const completion = new Command('completion')
+    .exitOverride()
+    .description('print a script that completes commands: source <(belay completion bash)')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .action((shell: (typeof shells)[number]) => outputTo(process.stdout).line(scripts[shell]));
+  completion
+    .command('words', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      const found = await completions(program, words, sessionNames);
+      for (const word of found) outputTo(process.stdout).line(word);
+    });
+  return completion;
+}
+
+/**
+ * What the last of `words` may become: commands, options and their choices, sessions. Empty means that
+ * nothing is known, and the shell offers files.
+ */
+export async function completions(
+  program: Command,
+  words: string[],
+  sessions: () => Promise<string[]>,
+): Promise<string[]> {
+  const typed = words.at(-1) ?? '';
+  let command = program;
+  let before: Option | undefined;
+  for (const word of words.slice(0, -1)) {
+    const inner = command.commands.find((each) => each.name() === word);
+    before = command.options.find((option) => [option.short, option.long].includes(word));
+    command = inner ?? command;
+  }
+  const fitting = (found: readonly string[]) => found.filter((word) => word.startsWith(typed));
+  if (before?.required) return fitting(before.argChoices ?? []);
+  if (typed.startsWith('-')) return fitting(command.options.map((option) => option.long ?? ''));
+  const [argument] = command.registeredArguments;
+  if (argument?.name() === 'session') return fitting(['last', ...(await sessions())]);
+  const names = command.createHelp().visibleCommands(command);
+  return fitting(argument?.argChoices ?? names.map((each) => each.name()));
+}
+
+async function sessionNames(): Promise<string[]> {
+  try {
+    const { client, live } = connect({});
+    live.close();
+    return (await client.sessions.list()).map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}
+
+const scripts = {
+  bash: `_belay() {
+  local IFS=$'\\n'
+  COMPREPLY=($(belay completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _belay belay`,
+  zsh: `#compdef belay
+_belay() {
+  local -a found
+  found=(\${(f)"$(belay completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( $#found )); then compadd -a found; else _files; fi
+}
+compdef _belay belay`,
+  fish: `complete -c belay -a '(belay completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
+};
