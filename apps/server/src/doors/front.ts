@@ -5,6 +5,7 @@ import type { Config } from '../config.js';
 import { unauthorized } from './access.guard.js';
 import type { AddressCheck } from './address-check.js';
 import type { Identity } from './identity.js';
+import { lockedPage } from './locked-page.js';
 import { problemOf, problemType } from './problem.js';
 import { Site } from './site.js';
 
@@ -70,7 +71,7 @@ function takeToken(identity: Identity, request: Request, response: Response): bo
   if (request.method !== 'GET' || routes.test(request.path) || typeof token !== 'string')
     return false;
   if (!identity.roleOfToken(token)) {
-    refusePage(response);
+    response.status(401).type('html').send(lockedPage(true));
     return true;
   }
   const rest = new URLSearchParams(request.url.split('?')[1]);
@@ -89,18 +90,9 @@ function takeToken(identity: Identity, request: Request, response: Response): bo
 }
 
 function locked(request: Request, response: Response): void {
-  if (request.accepts(['html', 'json']) === 'html') refusePage(response);
+  if (request.accepts(['html', 'json']) === 'html')
+    response.status(401).type('html').send(lockedPage(false));
   else refuse(response, unauthorized());
-}
-
-function refusePage(response: Response): void {
-  response.status(401).type('html').send(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Belay</title>
-<meta name="color-scheme" content="light dark">
-<body style="font: 14px/20px system-ui; max-width: 28rem; margin: 30vh auto; padding: 0 1rem">
-<h1 style="font-size: 20px; font-weight: 600">Belay is locked</h1>
-<p>Open the address with its token: <code>npm start</code> prints it, and <code>npx belay open</code> shows it again.</p>
-`);
 }
 
 function refuse(response: Response, error: AppError): void {
