@@ -3,25 +3,31 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Link,
 } from '@tanstack/react-router';
 import { z } from 'zod';
-import { Empty, Failed } from '@/components/ui/empty';
+import { Failed } from '@/components/ui/empty';
 import { FleetPage } from '@/features/sessions/fleet-page';
+import { fleetShows, fleetSorts } from '@/features/sessions/fleet-order';
 import { onOpenSession } from '@/lib/go';
+import { NoPage } from './no-page';
 import { Shell } from './shell';
 
 const rootRoute = createRootRoute({
   component: Shell,
-  notFoundComponent: NotFound,
-  errorComponent: ({ error }) => <Failed error={error} retry={() => location.reload()} />,
+  notFoundComponent: () => <NoPage title="There is no page at this address." />,
+  errorComponent: ({ error }) => (
+    <NoPage title="This page could not be shown.">
+      <Failed error={error} retry={() => location.reload()} />
+    </NoPage>
+  ),
 });
 
 /** What the fleet shows; everything that narrows it is in the address. */
 export const fleetSearch = z.object({
   q: z.string().optional().catch(undefined),
   tag: z.string().optional().catch(undefined),
-  show: z.enum(['active', 'ended', 'archived']).optional().catch(undefined),
+  show: z.enum(fleetShows).optional().catch(undefined),
+  sort: z.enum(fleetSorts).optional().catch(undefined),
 });
 
 /** A place in a session: an event of its log and a panel. */
@@ -125,14 +131,4 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
-}
-
-function NotFound() {
-  return (
-    <Empty title="There is no page at this address.">
-      <Link to="/" className="underline">
-        Go to the fleet
-      </Link>
-    </Empty>
-  );
 }

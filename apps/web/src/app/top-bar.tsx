@@ -1,35 +1,35 @@
 import { Link } from '@tanstack/react-router';
-import { ChartColumn, Plus, Search, Settings, Stethoscope } from 'lucide-react';
+import { ChartColumn, LayoutList, Plus, Search, Settings, Stethoscope } from 'lucide-react';
 import { Connection } from '@/features/sessions/connection';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
 import { useReadOnly } from '@/lib/role';
 
-const link =
-  'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink [&.active]:text-ink [&.active]:font-medium';
+const pages = [
+  { to: '/', title: 'Fleet', Icon: LayoutList },
+  { to: '/evaluations', title: 'Evaluations', Icon: ChartColumn },
+  { to: '/settings', title: 'Settings', Icon: Settings },
+  { to: '/doctor', title: 'Doctor', Icon: Stethoscope },
+] as const;
 
-/** The bar over the pages outside a session. */
+/** The bar over the pages outside a session; on a phone their names stand in a bar at the foot. */
 export function TopBar() {
   const readOnly = useReadOnly();
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1 border-b bg-panel px-4">
+    <header className="page-bar flex h-12 shrink-0 items-center gap-1 border-b bg-panel px-4">
       <Wordmark />
-      <nav aria-label="Pages" className="ml-3 flex items-center gap-1 max-sm:ml-1">
-        <Link to="/" activeOptions={{ exact: true, includeSearch: false }} className={link}>
-          Fleet
-        </Link>
-        <Link to="/evaluations" className={link}>
-          <ChartColumn size={15} aria-hidden className="sm:hidden" />
-          <span className="max-sm:sr-only">Evaluations</span>
-        </Link>
-        <Link to="/settings" className={link}>
-          <Settings size={15} aria-hidden className="sm:hidden" />
-          <span className="max-sm:sr-only">Settings</span>
-        </Link>
-        <Link to="/doctor" className={link}>
-          <Stethoscope size={15} aria-hidden className="sm:hidden" />
-          <span className="max-sm:sr-only">Doctor</span>
-        </Link>
+      <nav aria-label="Pages" className={nav}>
+        {pages.map(({ to, title, Icon }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === '/', includeSearch: false }}
+            className={link}
+          >
+            <Icon size={17} strokeWidth={1.75} aria-hidden className="sm:hidden" />
+            {title}
+          </Link>
+        ))}
       </nav>
       <div className="ml-auto flex items-center gap-2">
         <Connection />
@@ -48,13 +48,19 @@ export function TopBar() {
             className="inline-flex h-8 items-center gap-1.5 rounded-md bg-solid px-3 text-sm font-medium text-on-solid hover:opacity-90"
           >
             <Plus size={15} aria-hidden />
-            <span className="max-sm:sr-only">New session</span>
+            New session
           </Link>
         )}
       </div>
     </header>
   );
 }
+
+const nav =
+  'ml-3 flex items-center gap-1 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-30 max-sm:ml-0 max-sm:h-[calc(56px+env(safe-area-inset-bottom))] max-sm:justify-around max-sm:border-t max-sm:bg-panel max-sm:pb-[env(safe-area-inset-bottom)]';
+
+const link =
+  'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink max-sm:h-12 max-sm:min-w-18 max-sm:flex-col max-sm:justify-center max-sm:gap-0.5 max-sm:text-xs [&.active]:font-medium [&.active]:text-ink';
 
 /** `short` leaves only the sign of it on a phone. */
 export function Wordmark({ short }: { short?: boolean }) {

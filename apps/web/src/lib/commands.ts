@@ -71,8 +71,10 @@ function bindings(commands: Iterable<Command>): Map<string, string> {
   return bound;
 }
 
-/** The editor takes its text through an element that is only said to be a text box. */
+/** The editor takes its text through an element that is only said to be a text box; a check box takes none. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
-    target.matches('input, textarea, select, [role=textbox], [role=application]'));
+    target.matches(
+      'input:not([type=checkbox]), textarea, select, [role=textbox], [role=application]',
+    ));

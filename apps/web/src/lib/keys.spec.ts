@@ -28,7 +28,7 @@ describe('parseKeys', () => {
 describe('formatKeys', () => {
   it('writes for the machine at hand', () => {
     expect(formatKeys('mod+k', true)).toBe('⌘K');
-    expect(formatKeys('mod+enter', false)).toBe('Ctrl+↵');
+    expect(formatKeys('mod+shift+enter', false)).toBe('Ctrl+Shift+↵');
     expect(formatKeys('g f', false)).toBe('G F');
   });
 });

@@ -18,7 +18,12 @@ export function parseKeys(text: string): Stroke[] | null {
 export function formatKeys(text: string, mac = isMac()): string {
   return (parseKeys(text) ?? [])
     .map(({ key, mod, shift, alt }) =>
-      [mod && (mac ? '⌘' : 'Ctrl'), alt && (mac ? '⌥' : 'Alt'), shift && '⇧', label(key)]
+      [
+        mod && (mac ? '⌘' : 'Ctrl'),
+        alt && (mac ? '⌥' : 'Alt'),
+        shift && (mac ? '⇧' : 'Shift'),
+        label(key),
+      ]
         .filter(Boolean)
         .join(mac ? '' : '+'),
     )

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'puppeteer-core';
-import { Chromium, pressOn, shows } from '../chromium.js';
+import { Chromium, chord, fill, press, pressOn, shows } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { toolsServer } from '../mcp.js';
 import { root } from '../environment.js';
@@ -64,60 +64,88 @@ describeSystem('WCAG 2.2 AA', (server) => {
   });
   afterAll(() => chromium.dispose());
 
-  it.each(['light', 'dark'] as const)('holds on every page, %s', async (theme) => {
-    const page = await chromium.open(server);
+  const places = (): [path: string, within: string, text: string][] => [
+    ['/', 'main', 'Show everything'],
+    ['/?sort=tag&q=everything', 'main', 'in the logs'],
+    ['/?show=archived', 'main', 'The archive is empty'],
+    ['/new', 'main', 'Workspace'],
+    ['/evaluations', 'main', 'human-eval'],
+    ['/evaluations/shown', 'main', 'flagged'],
+    ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
+    ['/evaluations/nothing', 'main', 'Go to the fleet'],
+    ['/settings', 'main', 'Notifications'],
+    ['/settings?section=models', 'main', 'ready'],
+    ['/settings?section=budgets', 'main', 'Most steps'],
+    ['/settings?section=network', 'main', 'More hosts'],
+    ['/settings?section=approvals', 'main', 'A new rule'],
+    ['/settings?section=mcp', 'main', 'tools in use'],
+    ['/settings?section=shortcuts', 'main', 'Press a shortcut'],
+    ['/doctor', 'main', 'Docker'],
+    [`/sessions/${ended}`, 'main', 'Done.'],
+    [`/sessions/${ended}?at=5`, 'main', 'Showing event 5'],
+    [`/sessions/${waiting}`, 'main', 'Allow once'],
+    ['/sessions/nothing', 'main', 'Go to the fleet'],
+    ['/nowhere', 'main', 'There is no page'],
+  ];
+
+  it.each([
+    ['light', 1440, 900],
+    ['dark', 1440, 900],
+    ['light', 390, 844],
+    ['dark', 390, 844],
+  ] as const)('holds on every page, %s, %d pixels wide', async (theme, width, height) => {
+    const page = await chromium.open(server, '/', { width, height });
     await page.evaluate((name) => {
       localStorage.setItem(
         'belay.preferences',
         JSON.stringify({ state: { theme: name }, version: 0 }),
       );
     }, theme);
-    const places: [path: string, within: string, text: string][] = [
-      ['/', 'main', 'Show everything'],
-      ['/new', 'main', 'Workspace'],
-      ['/evaluations', 'main', 'human-eval'],
-      ['/evaluations/shown', 'main', 'flagged'],
-      ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
-      ['/settings', 'main', 'Notifications'],
-      ['/settings?section=models', 'main', 'ready'],
-      ['/settings?section=budgets', 'main', 'Most steps'],
-      ['/settings?section=network', 'main', 'More hosts'],
-      ['/settings?section=approvals', 'main', 'A new rule'],
-      ['/settings?section=mcp', 'main', 'tools in use'],
-      ['/settings?section=shortcuts', 'main', 'Press a shortcut'],
-      ['/doctor', 'main', 'Docker'],
-      [`/sessions/${ended}`, '[aria-label="Chat"]', 'Done.'],
-      [`/sessions/${ended}?at=5`, '[aria-label="Chat"]', 'Showing event 5'],
-      [`/sessions/${waiting}`, '[aria-label="Chat"]', 'Allow once'],
-      ['/nowhere', 'body', 'There is no page'],
-    ];
-    for (const [path, within, text] of places) {
+    for (const [path, within, text] of places()) {
       await page.goto(`${server.url}${path}`);
       await shows(page, within, text);
       expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect({ path, wide }).toEqual({ path, wide: width });
     }
-    await page.goto(`${server.url}/sessions/${ended}`);
+    // Nothing was asked of any other host.
+    expect(chromium.complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('holds in every panel, in a menu, in the palette and in a question', async () => {
+    const page = await chromium.open(server, `/sessions/${ended}`);
     for (const panel of ['changes', 'usage', 'log']) {
       await pressOn(page, `#tab-${panel}`);
       await page.waitForSelector(`[role=tabpanel][aria-labelledby=tab-${panel}] *`);
       expect({ panel, faults: await faults(page) }).toEqual({ panel, faults: [] });
     }
+    await page.goto(server.url);
+    await press(page, 'More for Show everything');
+    await shows(page, '[role=menu]', 'Archive');
+    expect(await faults(page)).toEqual([]);
+    await press(page, 'Delete…');
+    await shows(page, '[role=dialog]', 'This cannot be undone.');
+    expect(await faults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await chord(page, 'Control', 'k');
+    await shows(page, '[role=dialog]', 'New session');
+    expect(await faults(page)).toEqual([]);
     await page.close();
   });
 
-  it('holds on a phone', async () => {
-    const page = await chromium.open(server, '/', { width: 390, height: 844 });
-    await shows(page, 'main', 'Show everything');
+  it('is locked without a token; the page takes one and goes on to where one wanted to go', async () => {
+    const page = await chromium.open(server, '/settings', { token: 'wrong' });
+    await shows(page, 'main', 'Belay is locked');
     expect(await faults(page)).toEqual([]);
-    for (const [path, text] of [
-      [`/sessions/${waiting}`, 'Allow once'],
-      ['/evaluations', 'human-eval'],
-      ['/evaluations/shown', 'flagged'],
-    ] as const) {
-      await page.goto(server.url + path);
-      await shows(page, 'main', text);
-      expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
-    }
+    await fill(page, 'Or paste the token', 'guess');
+    await page.keyboard.press('Enter');
+    await shows(page, 'main', 'That is not a token of this server.');
+    expect(await faults(page)).toEqual([]);
+    await fill(page, 'Or paste the token', server.token);
+    await press(page, 'Open');
+    await shows(page, 'main', 'Notifications');
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/settings');
     await page.close();
   });
 

@@ -36,13 +36,6 @@ describeSystem(
         await fill(page, 'Another model', model);
         await page.keyboard.press('Enter');
       }
-      // The first model that is ready was chosen before a person chose any.
-      await until(page, () => {
-        const chosen = [...document.querySelectorAll<HTMLInputElement>('fieldset :checked')];
-        const other = chosen.find((box) => !box.closest('li')?.innerText.includes('script-'));
-        other?.click();
-        return !other && chosen.length === 2;
-      });
       await press(page, 'Start 2 sessions');
       await shows(page, rows, 'Which colour?');
       await shows(page, rows, 'echo needle-in-the-log');
@@ -78,6 +71,35 @@ describeSystem(
       expect(chromium.complaints).toEqual([]);
     });
 
+    it('starts several tasks from one form; Markdown in a task does not part it', async () => {
+      const page = await chromium.open(server, '/new');
+      await fill(page, 'Task', 'Sweep the yard');
+      await press(page, 'Another task');
+      await fill(page, 'Task 2', 'Paint the fence');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('---');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('White, please.');
+      await press(page, 'Another task');
+      await fill(page, 'Task 3', 'Not this one');
+      await press(page, 'Remove task 3');
+      await fill(page, 'Another model', script(server.data, [{ finish: 'Done.' }]));
+      await page.keyboard.press('Enter');
+      await press(page, 'Start 2 sessions');
+      await until(page, () => location.pathname === '/');
+      await shows(page, rows, 'Sweep the yard');
+      await shows(page, rows, 'Paint the fence');
+      const sessions = await server.client.sessions.list();
+      const tasks = sessions.slice(0, 2).map(({ task }) => task);
+      expect(tasks.toSorted()).toEqual(['Paint the fence\n---\nWhite, please.', 'Sweep the yard']);
+      for (const { id } of sessions.slice(0, 2)) {
+        const one = new Followed(server, id);
+        await one.finished();
+        one.close();
+      }
+      expect(chromium.complaints).toEqual([]);
+    });
+
     it('filters, searches all logs, tags and archives', async () => {
       const model = script(server.data, [
         { say: 'A haystack with a quince in it.', calls: [run('echo done')] },
@@ -95,6 +117,11 @@ describeSystem(
       await page.select('select[aria-label="Tag"]', 'harvest');
       await hides(page, rows, 'Stand in line');
       await shows(page, rows, 'Orchard');
+      // The filter is in the address: the way back takes it away, the way on brings it again.
+      await page.goBack();
+      await shows(page, rows, 'Stand in line');
+      await page.goForward();
+      await hides(page, rows, 'Stand in line');
 
       await fill(page, 'Filter sessions and search their logs', 'quince');
       await shows(page, '[aria-label="Found in logs"]', 'quince');

@@ -149,12 +149,14 @@ describeSystem('the habits of a person', (server) => {
 
     await press(page, 'Models and keys', 'nav');
     await shows(page, 'main', 'No key is set.');
+    await press(page, 'Add a key to Anthropic');
     await fill(page, 'Key', 'sk-never-shown-again');
     await press(page, 'Save', 'main');
     await shows(page, 'main', 'A key is saved.');
     await page.reload();
     await shows(page, 'main', 'A key is saved.');
     expect(await page.content()).not.toContain('never-shown');
+    await press(page, 'Change the key of Anthropic');
     await press(page, 'Remove the key');
     await hides(page, 'main', 'A key is saved.');
 

@@ -40,6 +40,8 @@ describeSystem('the settings of the server', (server) => {
       approvals: 'delay',
     });
     await page.goto(`${server.url}/new`);
+    // The list of models moves what is below it.
+    await shows(page, 'main', 'scripted:example');
     await press(page, 'More: approvals, limits, network, image, MCP');
     const shown = await page.$$eval('details input, details select', (fields) =>
       fields.map((field) => (field as HTMLInputElement).value),
@@ -102,6 +104,7 @@ describeSystem('the settings of the server', (server) => {
     session.close();
 
     await page.goto(`${server.url}/new`);
+    await shows(page, 'main', 'scripted:example');
     await press(page, 'More: approvals, limits, network, image, MCP');
     await shows(page, 'details', /tools\s+\d+ tools/);
     await page.goto(`${server.url}/doctor`);

@@ -1,4 +1,4 @@
-import { cx } from '@/lib/classes';
+import { RadioGroup } from 'radix-ui';
 
 interface ChoiceProps<T extends string> {
   label: string;
@@ -7,29 +7,25 @@ interface ChoiceProps<T extends string> {
   onChange(value: T): void;
 }
 
-/** A few choices side by side, one chosen. */
+/** A few choices side by side, one chosen; the arrows move between them. */
 export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
   return (
-    <div
-      role="radiogroup"
+    <RadioGroup.Root
       aria-label={label}
-      className="inline-flex rounded-md border border-line-strong bg-sunken p-0.5"
+      value={value}
+      onValueChange={(next) => onChange(next as T)}
+      orientation="horizontal"
+      className="inline-flex max-w-full overflow-x-auto rounded-md border border-line-strong bg-sunken p-0.5"
     >
       {options.map((option) => (
-        <button
+        <RadioGroup.Item
           key={option.value}
-          type="button"
-          role="radio"
-          aria-checked={option.value === value}
-          onClick={() => onChange(option.value)}
-          className={cx(
-            'h-6 rounded-sm px-2.5 text-sm',
-            option.value === value ? 'bg-panel font-medium text-ink' : 'text-muted hover:text-ink',
-          )}
+          value={option.value}
+          className="h-6 rounded-sm px-2.5 text-sm whitespace-nowrap text-muted hover:text-ink data-[state=checked]:bg-panel data-[state=checked]:font-medium data-[state=checked]:text-ink dark:data-[state=checked]:bg-line-strong/60 max-sm:px-2"
         >
           {option.label}
-        </button>
+        </RadioGroup.Item>
       ))}
-    </div>
+    </RadioGroup.Root>
   );
 }

@@ -10,11 +10,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** Shows itself only when the wait is long enough to be seen. */
 export function Loading({ what }: { what: string }) {
   return (
     <div
       role="status"
-      className="flex h-full min-h-24 items-center justify-center text-sm text-faint"
+      className="flex h-full min-h-24 animate-[appear_100ms_200ms_both] items-center justify-center text-sm text-faint"
     >
       Loading {what}…
     </div>

@@ -1,8 +1,10 @@
+import { useEffect, useRef, useState } from 'react';
 import { Search } from 'lucide-react';
 import { cx } from '@/lib/classes';
 import { Input } from './field';
 
 interface SearchFieldProps {
+  id?: string;
   label: string;
   placeholder: string;
   value: string | undefined;
@@ -11,18 +13,42 @@ interface SearchFieldProps {
 }
 
 /** A field that narrows a list as one types; empty is undefined. */
-export function SearchField({ label, placeholder, value, onChange, className }: SearchFieldProps) {
+export function SearchField({ value, onChange, className, label, ...rest }: SearchFieldProps) {
+  const [text, setText] = useTyped(value);
   return (
     <div className={cx('relative max-sm:w-full', className)}>
       <Search size={14} aria-hidden className="absolute top-2 left-2 text-faint" />
       <Input
         type="search"
         aria-label={label}
-        placeholder={placeholder}
-        defaultValue={value ?? ''}
-        onChange={(event) => onChange(event.target.value || undefined)}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          onChange(target.value || undefined);
+        }}
         className="pl-7"
+        {...rest}
       />
     </div>
   );
+}
+
+/**
+ * The text of a field whose value comes back late, as from the address: what was typed here stays as it is, what
+ * comes from elsewhere (a link, the browser's way back) is taken over.
+ */
+function useTyped(value: string | undefined) {
+  const [text, setText] = useState(value ?? '');
+  const sent = useRef<string[]>([]);
+  useEffect(() => {
+    const now = value ?? '';
+    const at = sent.current.lastIndexOf(now);
+    if (at < 0) setText(now);
+    else sent.current.splice(0, at + 1);
+  }, [value]);
+  const type = (next: string) => {
+    sent.current.push(next);
+    setText(next);
+  };
+  return [text, type] as const;
 }

@@ -23,8 +23,15 @@ const words: Record<SessionState, string> = {
   stopped: 'stopped',
 };
 
+interface StateDotProps {
+  state: SessionState;
+  /** It starts once there is room. */
+  queued?: boolean;
+  word?: boolean;
+}
+
 /** A session's state as a dot and a word; never by colour alone. */
-export function StateDot({ state, word = true }: { state: SessionState; word?: boolean }) {
+export function StateDot({ state, queued, word = true }: StateDotProps) {
   const [border = '', ...rest] = colours[state].split(' ');
   const text = rest.at(-1);
   return (
@@ -35,11 +42,12 @@ export function StateDot({ state, word = true }: { state: SessionState; word?: b
           'size-2 rounded-full border-[1.5px]',
           border,
           rest.length > 1 && rest[0],
-          (state === 'running' || state === 'starting') &&
+          !queued &&
+            (state === 'running' || state === 'starting') &&
             'animate-[breathe_2s_ease-in-out_infinite]',
         )}
       />
-      <span className={word ? '' : 'sr-only'}>{words[state]}</span>
+      <span className={word ? '' : 'sr-only'}>{queued ? 'queued' : words[state]}</span>
     </span>
   );
 }

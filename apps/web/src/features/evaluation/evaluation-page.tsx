@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { EvaluationSummary } from '@belay/protocol';
+import { errorFrom, type EvaluationSummary } from '@belay/protocol';
+import { NoPage } from '@/app/no-page';
 import { TopBar } from '@/app/top-bar';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { VirtualList } from '@/components/ui/virtual-list';
@@ -30,6 +31,8 @@ export function EvaluationPage() {
   const run = useQuery(evaluationQuery(id));
   const runs = useQuery(evaluationsQuery);
   const summary = runs.data?.find((each) => each.id === id) ?? run.data?.summary;
+  if (run.isError && errorFrom(run.error).code === 'not_found')
+    return <NoPage title={run.error.message} />;
   return (
     <>
       <title>{titleOf(summary)}</title>

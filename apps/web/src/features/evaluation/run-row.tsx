@@ -13,7 +13,7 @@ import { RunState } from './run-state';
 import { percent, spread, trialsOf, validityWords } from './run-words';
 
 const columns =
-  'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_auto_28px]';
+  'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_28px]';
 
 /** Names of the columns; each row also says them to screen readers. */
 export function RunListHeader() {
@@ -58,7 +58,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
       <div className="max-lg:hidden">
         <RunState run={run} now={now} />
       </div>
-      <div className="text-sm tabular-nums">
+      <div className="text-sm tabular-nums max-md:col-span-2 max-md:row-start-2 max-md:flex max-md:items-baseline max-md:gap-3">
         {run.score ? (
           <>
             <p>
@@ -71,7 +71,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
           <span className="text-faint">no verdict yet</span>
         )}
       </div>
-      <div className="text-xs text-muted tabular-nums max-md:col-span-2 max-md:row-start-2">
+      <div className="text-xs text-muted tabular-nums max-md:col-span-2 max-md:row-start-3">
         <Meter label={`Trials of ${name}`} value={run.done} max={trialsOf(run)} plain />
         <p className="mt-1">
           {run.done} of {trialsOf(run)} <span className="sr-only">trials done</span>
@@ -94,7 +94,13 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         <span />
       ) : (
         <Menu
-          trigger={<IconButton label={`More for ${name}`} icon={MoreHorizontal} />}
+          trigger={
+            <IconButton
+              label={`More for ${name}`}
+              icon={MoreHorizontal}
+              className="max-md:col-start-2 max-md:row-start-1"
+            />
+          }
           items={[
             { label: 'Take off the board…', danger: true, run: () => attempt(() => remove(run)) },
           ]}

@@ -1,14 +1,14 @@
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
 import { Select } from '@/components/ui/field';
 import { SearchField } from '@/components/ui/search-field';
-import { dollars, plural } from '@/lib/format';
 import type { FleetFilter } from './fleet-order';
 
 const shows = [
   { value: 'all', label: 'All' },
+  { value: 'waiting', label: 'Needs you' },
   { value: 'active', label: 'Active' },
   { value: 'ended', label: 'Ended' },
   { value: 'archived', label: 'Archived' },
@@ -17,25 +17,27 @@ const shows = [
 interface FleetFiltersProps {
   sessions: readonly SessionSummary[];
   filter: FleetFilter;
+  children: ReactNode;
 }
 
-export function FleetFilters({ sessions, filter }: FleetFiltersProps) {
+/** What narrows and orders the fleet. A choice is a step of the browser’s history, a letter is not. */
+export function FleetFilters({ sessions, filter, children }: FleetFiltersProps) {
   const navigate = useNavigate({ from: '/' });
-  const narrow = (change: FleetFilter) =>
-    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const narrow = (change: FleetFilter, replace = false) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace });
   const tags = useMemo(
     () => [...new Set(sessions.flatMap(({ tags }) => tags))].toSorted(),
     [sessions],
   );
-  const spent = sessions.reduce((sum, each) => sum + each.dollars, 0);
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-3 border-b px-4 py-2">
+    <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b px-4 py-2">
       <SearchField
+        id="fleet-search"
         label="Filter sessions and search their logs"
         placeholder="Filter, and search all logs"
         value={filter.q}
-        onChange={(q) => narrow({ q })}
-        className="w-72"
+        onChange={(q) => narrow({ q }, true)}
+        className="w-64"
       />
       <Choice
         label="Which sessions"
@@ -46,7 +48,7 @@ export function FleetFilters({ sessions, filter }: FleetFiltersProps) {
       {tags.length > 0 && (
         <Select
           aria-label="Tag"
-          className="w-auto max-w-40"
+          className="w-auto max-w-36"
           value={filter.tag ?? ''}
           onChange={(event) => narrow({ tag: event.target.value || undefined })}
         >
@@ -56,9 +58,21 @@ export function FleetFilters({ sessions, filter }: FleetFiltersProps) {
           ))}
         </Select>
       )}
-      <p className="ml-auto text-sm text-faint tabular-nums max-md:hidden">
-        {plural(sessions.length, 'session')} · {dollars(spent)} in all
-      </p>
+      <Select
+        aria-label="Order"
+        className="w-auto"
+        value={filter.sort ?? ''}
+        onChange={({ target }) =>
+          narrow({ sort: (target.value || undefined) as FleetFilter['sort'] })
+        }
+      >
+        <option value="">By need</option>
+        <option value="tag">By tag</option>
+        <option value="newest">Newest first</option>
+        <option value="cost">Costliest first</option>
+        <option value="steps">Most steps first</option>
+      </Select>
+      {children}
     </div>
   );
 }

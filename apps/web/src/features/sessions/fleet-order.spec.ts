@@ -1,6 +1,6 @@
 /** @jest-environment node */
 import type { SessionSummary } from '@belay/protocol';
-import { orderFleet } from './fleet-order';
+import { groupFleet, type FleetFilter } from './fleet-order';
 
 const session = (id: string, more: Partial<SessionSummary> = {}): SessionSummary =>
   ({
@@ -14,35 +14,66 @@ const session = (id: string, more: Partial<SessionSummary> = {}): SessionSummary
     question: null,
     tags: [],
     archived: false,
+    reason: null,
+    dollars: 0,
+    steps: 0,
     ...more,
   }) as SessionSummary;
 
-const ids = (sessions: SessionSummary[]) => sessions.map(({ id }) => id);
+const groups = (sessions: SessionSummary[], filter: FleetFilter) =>
+  groupFleet(sessions, filter).map((group) => [group.title, ...group.sessions.map(({ id }) => id)]);
 
 const fleet = [
   session('done', { state: 'finished', created: '2026-01-09T00:00:00Z' }),
   session('old'),
-  session('new', { created: '2026-01-02T00:00:00Z', tags: ['red'] }),
+  session('new', { created: '2026-01-02T00:00:00Z', tags: ['red'], dollars: 2 }),
   session('asks', { state: 'waiting', question: 'Which?' }),
   session('gone', { archived: true }),
+  session('queued', { state: 'starting', reason: 'Waiting for a free sandbox (0 before it).' }),
+  session('held', { state: 'paused' }),
 ];
 
-describe('orderFleet', () => {
-  it('puts those that wait first and those that ended last', () => {
-    expect(ids(orderFleet(fleet, {}))).toEqual(['asks', 'new', 'old', 'done']);
+describe('groupFleet', () => {
+  it('puts those that wait for a person first and those that ended last', () => {
+    expect(groups(fleet, {})).toEqual([
+      ['Needs you', 'asks'],
+      ['At work', 'new', 'old'],
+      ['Queued', 'queued'],
+      ['Paused', 'held'],
+      ['Ended', 'done'],
+    ]);
   });
 
   it('does not let an ended session wait', () => {
     const stopped = session('stopped', { state: 'stopped', question: 'Which?' });
-    expect(ids(orderFleet([stopped, session('runs')], {}))).toEqual(['runs', 'stopped']);
+    expect(groups([stopped, session('runs')], {})).toEqual([
+      ['At work', 'runs'],
+      ['Ended', 'stopped'],
+    ]);
   });
 
-  it.each([
-    [{ show: 'archived' as const }, ['gone']],
-    [{ show: 'ended' as const }, ['done']],
-    [{ tag: 'red' }, ['new']],
-    [{ q: 'DO OLD' }, ['old']],
+  it.each<[FleetFilter, unknown[]]>([
+    [{ show: 'archived' }, [['At work', 'gone']]],
+    [{ show: 'waiting' }, [['Needs you', 'asks']]],
+    [{ show: 'ended' }, [['Ended', 'done']]],
+    [{ tag: 'red' }, [['At work', 'new']]],
+    [{ q: 'DO OLD' }, [['At work', 'old']]],
+    [{ q: 'nothing like it' }, []],
   ])('narrows by %j', (filter, expected) => {
-    expect(ids(orderFleet(fleet, filter))).toEqual(expected);
+    expect(groups(fleet, filter)).toEqual(expected);
+  });
+
+  it.each<[FleetFilter['sort'], unknown[]]>([
+    ['newest', [[null, 'done', 'new', 'old', 'asks', 'queued', 'held']]],
+    ['cost', [[null, 'new', 'done', 'old', 'asks', 'queued', 'held']]],
+    [
+      'tag',
+      [
+        ['red', 'new'],
+        ['Without a tag', 'done', 'old', 'asks', 'queued', 'held'],
+      ],
+    ],
+  ])('orders by %s', (sort, expected) => {
+    expect(groups(fleet, { sort })).toEqual(expected);
   });
 });

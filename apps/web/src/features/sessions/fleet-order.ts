@@ -1,24 +1,77 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
 
+export const fleetShows = ['waiting', 'active', 'ended', 'archived'] as const;
+export const fleetSorts = ['newest', 'cost', 'steps', 'tag'] as const;
+
+/** What narrows and orders the fleet; all of it is in the address. */
 export interface FleetFilter {
   q?: string | undefined;
   tag?: string | undefined;
-  show?: 'active' | 'ended' | 'archived' | undefined;
+  show?: (typeof fleetShows)[number] | undefined;
+  /** By need where it is left out. */
+  sort?: (typeof fleetSorts)[number] | undefined;
 }
 
-/** The sessions to show: those that wait for a person first, then those at work, then the newest. */
-export function orderFleet(
-  sessions: readonly SessionSummary[],
-  filter: FleetFilter,
-): SessionSummary[] {
-  return sessions.filter((session) => shown(session, filter)).toSorted(byNeed);
+export interface FleetGroup {
+  /** Null where the order has no groups. */
+  title: string | null;
+  sessions: SessionSummary[];
+}
+
+/**
+ * The sessions to show, in groups: those that wait for a person first, then those at work, in the queue and at their
+ * end, the newest of each first; or as the person orders them.
+ */
+export function groupFleet(sessions: readonly SessionSummary[], filter: FleetFilter): FleetGroup[] {
+  const shown = sessions.filter((session) => isShown(session, filter)).toSorted(byAge);
+  if (filter.sort === 'tag') return byTag(shown);
+  if (filter.sort) {
+    const worth = worths[filter.sort];
+    const ordered = shown.toSorted((a, b) => worth(b) - worth(a));
+    return ordered.length ? [{ title: null, sessions: ordered }] : [];
+  }
+  const groups = Map.groupBy(shown, needOf);
+  return needs.flatMap((title) => {
+    const found = groups.get(title);
+    return found ? [{ title, sessions: found }] : [];
+  });
 }
 
 export const needsPerson = ({ waitingFor, question, state }: SessionSummary): boolean =>
   !isEnded(state) && (waitingFor.length > 0 || question !== null);
 
-function shown(session: SessionSummary, { q, tag, show }: FleetFilter): boolean {
+const needs = ['Needs you', 'At work', 'Queued', 'Paused', 'Ended'] as const;
+
+/** A session that starts has a reason only while it stands in the queue. */
+export function needOf(session: SessionSummary): (typeof needs)[number] {
+  const { state, reason } = session;
+  if (needsPerson(session)) return 'Needs you';
+  if (isEnded(state)) return 'Ended';
+  if (state === 'paused') return 'Paused';
+  return state === 'starting' && reason !== null ? 'Queued' : 'At work';
+}
+
+const worths = {
+  newest: () => 0,
+  cost: ({ dollars }: SessionSummary) => dollars,
+  steps: ({ steps }: SessionSummary) => steps,
+};
+
+function byTag(shown: readonly SessionSummary[]): FleetGroup[] {
+  const untagged = 'Without a tag';
+  const groups = Map.groupBy(shown, ({ tags: [first] }) => first ?? untagged);
+  return [...groups]
+    .map(([title, sessions]) => ({ title, sessions }))
+    .toSorted(
+      (a, b) =>
+        Number(a.title === untagged) - Number(b.title === untagged) ||
+        a.title.localeCompare(b.title),
+    );
+}
+
+function isShown(session: SessionSummary, { q, tag, show }: FleetFilter): boolean {
   if (session.archived !== (show === 'archived')) return false;
+  if (show === 'waiting' && !needsPerson(session)) return false;
   if (show === 'active' && isEnded(session.state)) return false;
   if (show === 'ended' && !isEnded(session.state)) return false;
   if (tag && !session.tags.includes(tag)) return false;
@@ -26,9 +79,5 @@ function shown(session: SessionSummary, { q, tag, show }: FleetFilter): boolean 
   return !q || text.toLowerCase().includes(q.toLowerCase());
 }
 
-function byNeed(a: SessionSummary, b: SessionSummary): number {
-  return rank(a) - rank(b) || Date.parse(b.created) - Date.parse(a.created);
-}
-
-const rank = (session: SessionSummary): number =>
-  needsPerson(session) ? 0 : isEnded(session.state) ? 2 : 1;
+const byAge = (a: SessionSummary, b: SessionSummary): number =>
+  Date.parse(b.created) - Date.parse(a.created);

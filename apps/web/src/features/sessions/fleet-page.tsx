@@ -1,27 +1,25 @@
+import { useCallback, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
 import { TopBar } from '@/app/top-bar';
-import { Failed, Empty, Loading } from '@/components/ui/empty';
-import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
-import { DemoOffer } from './demo-offer';
-import { FleetFilters } from './fleet-filters';
-import { needsPerson, orderFleet } from './fleet-order';
-import { FleetHeader, FleetRow } from './fleet-row';
-import { LogSearch } from './log-search';
+import { Failed, Loading } from '@/components/ui/empty';
+import { needsPerson } from './fleet-order';
+import { FleetBoard } from './fleet-board';
+import { useFleetKeys } from './fleet-keys';
 import { sessionsQuery } from './queries';
+import { Welcome } from './welcome';
 
 const route = getRouteApi('/');
-const idOf = (session: SessionSummary): string => session.id;
 
 /** The board of all sessions. */
 export function FleetPage() {
   const filter = route.useSearch();
   const sessions = useQuery(sessionsQuery);
-  const now = useNow(1_000);
-  const shown = orderFleet(sessions.data ?? [], filter);
-  const waiting = shown.filter(needsPerson).length;
+  const waiting = (sessions.data ?? []).filter(isWaiting).length;
+  const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set());
+  const pick = useCallback((id: string) => setPicked((now) => toggled(now, id)), []);
+  useFleetKeys(pick);
   return (
     <>
       <title>{waiting ? `(${waiting}) Belay` : 'Belay'}</title>
@@ -32,29 +30,25 @@ export function FleetPage() {
         {sessions.isError && (
           <Failed error={sessions.error} retry={() => void sessions.refetch()} />
         )}
-        {sessions.data?.length === 0 && <DemoOffer />}
+        {sessions.data?.length === 0 && <Welcome />}
         {!!sessions.data?.length && (
-          <>
-            <FleetFilters sessions={sessions.data} filter={filter} />
-            {filter.q && <LogSearch query={filter.q} sessions={sessions.data} />}
-            {shown.length === 0 ? (
-              <Empty title="No session matches.">Clear the filter to see all of them.</Empty>
-            ) : (
-              <>
-                <FleetHeader />
-                <VirtualList
-                  items={shown}
-                  keyOf={idOf}
-                  estimate={57}
-                  label="Sessions"
-                  className="min-h-0 flex-1 overflow-y-auto"
-                  render={(session) => <FleetRow session={session} now={now} />}
-                />
-              </>
-            )}
-          </>
+          <FleetBoard
+            sessions={sessions.data}
+            filter={filter}
+            picked={picked}
+            onPick={pick}
+            onPickOnly={setPicked}
+          />
         )}
       </main>
     </>
   );
 }
+
+function toggled(picked: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(picked);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+const isWaiting = (session: SessionSummary): boolean => !session.archived && needsPerson(session);

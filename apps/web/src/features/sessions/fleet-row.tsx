@@ -7,90 +7,162 @@ import { StateDot } from '@/components/ui/state-dot';
 import { ApprovalActions } from '@/features/approvals/approval-actions';
 import { QuestionAnswer } from '@/features/approvals/question-answer';
 import { cx } from '@/lib/classes';
-import { age, dollars } from '@/lib/format';
+import { age, dollars, duration, moment } from '@/lib/format';
 import { withoutMarks } from '@/lib/without-marks';
-import { needsPerson } from './fleet-order';
+import { needOf, needsPerson } from './fleet-order';
 import { sessionActions } from './session-actions';
 import { Sparkline } from './sparkline';
 
+const columns =
+  'grid grid-cols-[16px_104px_minmax(0,1fr)_auto] gap-x-3 max-md:grid-cols-[minmax(0,1fr)_auto]';
+
+interface FleetHeaderProps {
+  /** Undefined where nothing can be picked. */
+  picked: boolean | undefined;
+  onPick(all: boolean): void;
+}
+
 /** Names of the columns; each row also says them to screen readers. */
-export function FleetHeader() {
+export function FleetHeader({ picked, onPick }: FleetHeaderProps) {
   return (
     <div
-      aria-hidden
-      className="flex h-7 shrink-0 items-center gap-5 border-b px-4 text-xs text-faint max-md:hidden"
+      className={cx(
+        columns,
+        'h-7 shrink-0 items-center border-b px-4 text-xs text-faint max-md:hidden',
+      )}
     >
-      <span className="w-[100px]">State</span>
-      <span className="flex-1">Session and what it does</span>
-      <span className="w-18 max-lg:hidden">Two minutes</span>
-      <span className="w-24 max-xl:hidden">Model</span>
-      <span className="w-16 text-right">Steps</span>
-      <span className="w-14 text-right">Cost</span>
-      <span className="w-14 text-right">Age</span>
-      <span className="w-7" />
+      {picked === undefined ? (
+        <span />
+      ) : (
+        <input
+          type="checkbox"
+          aria-label="Pick all that are shown"
+          checked={picked}
+          onChange={(event) => onPick(event.target.checked)}
+          className="accent-[var(--amber)]"
+        />
+      )}
+      <span aria-hidden>State</span>
+      <span aria-hidden>Session</span>
+      <div aria-hidden className="flex items-center gap-5">
+        <span className="w-18 max-lg:hidden">Two minutes</span>
+        <span className="w-28 max-xl:hidden">Model</span>
+        <span className="w-16 text-right">Steps</span>
+        <span className="w-14 text-right">Cost</span>
+        <span className="w-14 text-right">Age</span>
+        <span className="w-7" />
+      </div>
     </div>
   );
 }
 
+interface FleetRowProps {
+  session: SessionSummary;
+  now: number;
+  /** Undefined where nothing can be picked. */
+  picked: boolean | undefined;
+  onPick(id: string): void;
+}
+
 /** One session in one line; its question and the answers below it while it waits. */
-export function FleetRow({ session, now }: { session: SessionSummary; now: number }) {
+export function FleetRow({ session, now, picked, onPick }: FleetRowProps) {
   const waits = needsPerson(session);
   return (
     <article
       aria-label={session.title}
-      className={cx('border-b px-4 hover:bg-hover/40', waits && 'bg-amber-soft/60')}
+      className={cx(
+        'group border-b px-4 focus-within:bg-hover/60 hover:bg-hover/40',
+        waits && 'bg-amber-soft/60',
+        picked && 'bg-run-soft/70',
+      )}
     >
-      <div className="grid min-h-14 grid-cols-[104px_minmax(0,1fr)_auto] items-center gap-x-4 max-md:grid-cols-[minmax(0,1fr)_auto] max-md:py-2">
-        <StateDot state={session.state} />
+      <div className={cx(columns, 'items-center max-md:py-2', waits ? 'min-h-10' : 'min-h-14')}>
+        {picked === undefined ? (
+          <span className="max-md:hidden" />
+        ) : (
+          <input
+            type="checkbox"
+            aria-label={`Pick ${session.title}`}
+            checked={picked}
+            onChange={() => onPick(session.id)}
+            className="accent-[var(--amber)] opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 max-md:hidden"
+          />
+        )}
+        <StateDot state={session.state} queued={needOf(session) === 'Queued'} />
         <div className="min-w-0 max-md:order-first max-md:col-span-2">
           <div className="flex min-w-0 items-baseline gap-2">
             <Link
               to="/sessions/$id"
               params={{ id: session.id }}
+              data-session={session.id}
+              title={session.title}
               className="truncate font-medium hover:underline"
             >
               {session.title}
             </Link>
             {session.tags.map((tag) => (
-              <span key={tag} className="rounded-sm bg-sunken px-1 text-xs text-muted">
+              <span
+                key={tag}
+                className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
+              >
                 {tag}
               </span>
             ))}
           </div>
-          <p className="truncate font-mono text-xs text-muted empty:hidden">{doing(session)}</p>
+          <Doing session={session} />
         </div>
-        <div className="flex items-center gap-5 text-sm text-muted tabular-nums">
-          <span className="max-lg:hidden">
-            <Sparkline activity={session.activity} now={now} />
-          </span>
-          <span className="w-24 truncate font-mono text-xs text-faint max-xl:hidden">
-            {session.model.split(/[:/]/).at(-1)}
-          </span>
-          <span className="w-16 text-right">
-            {session.steps}
-            {session.budgets.steps !== null && (
-              <span className="text-faint">/{session.budgets.steps}</span>
-            )}
-            <span className="sr-only"> steps</span>
-          </span>
-          <span className="w-14 text-right">{dollars(session.dollars)}</span>
-          <span className="w-14 text-right max-sm:hidden" title={session.created}>
-            {age(session.created, isEnded(session.state) ? Date.parse(session.updated) : now)}
-          </span>
-          <Menu
-            trigger={<IconButton label={`More for ${session.title}`} icon={MoreHorizontal} />}
-            items={sessionActions(session)}
-          />
-        </div>
+        <Figures session={session} now={now} readOnly={picked === undefined} />
       </div>
       {waits && <Waiting session={session} />}
     </article>
   );
 }
 
+interface FiguresProps {
+  session: SessionSummary;
+  now: number;
+  readOnly: boolean;
+}
+
+function Figures({ session, now, readOnly }: FiguresProps) {
+  const { seconds, since } = session.wallTime;
+  const worked = seconds + (since ? (now - Date.parse(since)) / 1_000 : 0);
+  return (
+    <div className="flex items-center gap-5 text-sm text-muted tabular-nums max-sm:gap-3">
+      <span className="max-lg:hidden">
+        <Sparkline activity={session.activity} now={now} />
+      </span>
+      <span
+        className="w-28 truncate font-mono text-xs text-faint max-xl:hidden"
+        title={session.model}
+      >
+        {session.model.split(/[:/]/).at(-1)}
+      </span>
+      <span className="w-16 text-right">
+        {session.steps}
+        {session.budgets.steps !== null && (
+          <span className="text-faint">/{session.budgets.steps}</span>
+        )}
+        <span className="sr-only"> steps</span>
+      </span>
+      <span className="w-14 text-right">{dollars(session.dollars)}</span>
+      <span
+        className="w-14 text-right"
+        title={`Begun ${moment(session.created)}; worked for ${duration(worked)}`}
+      >
+        {age(session.created, now)}
+      </span>
+      <Menu
+        trigger={<IconButton label={`More for ${session.title}`} icon={MoreHorizontal} />}
+        items={sessionActions(session, readOnly)}
+      />
+    </div>
+  );
+}
+
 function Waiting({ session }: { session: SessionSummary }) {
   return (
-    <div className="space-y-2 pb-3 md:pl-30">
+    <div className="space-y-2 pb-3 md:pl-36">
       {session.waitingFor.map((request) => (
         <div key={request.id} className="space-y-1.5">
           <p className="text-sm">
@@ -111,10 +183,12 @@ function Waiting({ session }: { session: SessionSummary }) {
   );
 }
 
-/** While it waits for a person its question is said below. */
-function doing(session: SessionSummary): string {
-  if (needsPerson(session)) return '';
-  if (session.current !== null) return session.current;
-  if (session.state === 'running') return 'waits for the model’s reply';
-  return withoutMarks(session.reason ?? '');
+/** What a machine does is in monospace, what is said in words is not. While it waits for a person its question is said below. */
+function Doing({ session }: { session: SessionSummary }) {
+  const { state, current, reason } = session;
+  if (needsPerson(session)) return null;
+  if (current !== null && !isEnded(state))
+    return <p className="truncate font-mono text-xs text-muted">{current}</p>;
+  const words = state === 'running' ? 'Waits for the model’s reply.' : withoutMarks(reason ?? '');
+  return <p className="truncate text-sm leading-4 text-muted empty:hidden">{words}</p>;
 }

@@ -1,8 +1,8 @@
 import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import type { ModelChoice } from '@belay/protocol';
 import { Failed, Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
-import { cx } from '@/lib/classes';
 
 interface ModelPickerProps {
   choices: readonly ModelChoice[] | undefined;
@@ -11,53 +11,34 @@ interface ModelPickerProps {
   onChange(chosen: string[]): void;
 }
 
-/** The models that can be called now; of the others, what to do for it. */
+/** The models that can be called now, and the way to more of them. */
 export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerProps) {
   const [other, setOther] = useState('');
   const toggle = (name: string) =>
     onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
-  const unknown = chosen.filter((name) => !choices?.some((choice) => choice.name === name));
+  const ready = choices?.filter((choice) => choice.ready) ?? [];
+  const unknown = chosen.filter((name) => !ready.some((choice) => choice.name === name));
+  const shown = [...ready, ...unknown.map((name) => ({ name, title: name }))];
+  const closed = (choices?.length ?? 0) - ready.length;
   return (
     <fieldset>
       <legend className="mb-1 text-sm font-medium">Models</legend>
       {error && <Failed error={error} />}
       {!choices && !error && <Loading what="the models" />}
-      <ul className="max-h-64 divide-y overflow-y-auto rounded-md border border-line-strong bg-panel">
-        {choices?.map(({ name, title, ready, remedy }) => (
+      <ul className="max-h-64 divide-y overflow-y-auto rounded-md border border-line-strong bg-panel empty:hidden">
+        {shown.map(({ name, title }) => (
           <li key={name}>
-            <label
-              className={cx(
-                'flex items-start gap-2 px-3 py-1.5',
-                ready ? 'cursor-pointer hover:bg-hover' : 'text-muted',
-              )}
-            >
+            <label className="flex cursor-pointer items-baseline gap-2 px-3 py-1.5 hover:bg-hover">
               <input
                 type="checkbox"
-                disabled={!ready}
                 checked={chosen.includes(name)}
                 onChange={() => toggle(name)}
-                className="mt-1 accent-[var(--amber)]"
+                className="translate-y-0.5 accent-[var(--amber)]"
               />
-              <span className="min-w-0 flex-1">
-                <span className="text-sm">{title}</span>
-                {title !== name && (
-                  <span className="ml-2 font-mono text-xs text-faint">{name}</span>
-                )}
-                {!ready && remedy && <span className="block text-xs text-faint">{remedy}</span>}
+              <span className="min-w-0 flex-1 text-sm break-words">
+                {title !== name && <span className="mr-2">{title}</span>}
+                <span className="font-mono text-xs break-all text-faint">{name}</span>
               </span>
-            </label>
-          </li>
-        ))}
-        {unknown.map((name) => (
-          <li key={name} className="px-3 py-1.5">
-            <label className="flex items-center gap-2 text-sm">
-              <input
-                type="checkbox"
-                checked
-                onChange={() => toggle(name)}
-                className="accent-[var(--amber)]"
-              />
-              <span className="font-mono text-xs">{name}</span>
             </label>
           </li>
         ))}
@@ -75,7 +56,19 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
         }}
         className="mt-2 font-mono text-xs"
       />
-      <p className="mt-1 text-xs text-faint">Several models: one session for each, side by side.</p>
+      <p className="mt-1 text-xs text-faint">
+        Several models work on the same task side by side, each in a session of its own.
+        {closed > 0 && (
+          <>
+            {' '}
+            {closed} more {closed === 1 ? 'model needs' : 'models need'} a key:{' '}
+            <Link to="/settings" search={{ section: 'models' }} className="underline">
+              add one
+            </Link>
+            .
+          </>
+        )}
+      </p>
     </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Disclosure } from '@/components/ui/disclosure';
 import { Field, Input } from '@/components/ui/field';
 import { ApprovalField, BudgetFields, NetworkFields } from './default-fields';
 import { textsOf } from './default-texts';
@@ -23,15 +23,7 @@ export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
     onChange: (event: { target: { value: string } }) => onChange({ [field]: event.target.value }),
   });
   return (
-    <details className="group">
-      <summary className="flex list-none items-center gap-1 text-sm font-medium text-muted hover:text-ink">
-        <ChevronRight
-          size={14}
-          aria-hidden
-          className="transition-transform duration-100 group-open:rotate-90"
-        />
-        More: approvals, limits, network, image, MCP
-      </summary>
+    <Disclosure title="More: approvals, limits, network, image, MCP">
       <div className="mt-4 grid grid-cols-2 gap-4 max-sm:grid-cols-1">
         {texts && <ApprovalField texts={texts} onChange={own} />}
         <Field label="Image" hint="Any Linux image; empty is the default one.">
@@ -50,7 +42,7 @@ export function MoreOptions({ draft, onChange }: MoreOptionsProps) {
           Trust AGENTS.md and skills of this workspace from the start
         </Check>
       </div>
-    </details>
+    </Disclosure>
   );
 }
 

@@ -1,15 +1,18 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { ModelChoice } from '@belay/protocol';
 import { TopBar } from '@/app/top-bar';
 import { Button } from '@/components/ui/button';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { say, sayError } from '@/lib/toasts';
+import { isPlayed } from '../settings/checks';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { emptyDraft, sessionsOf, uploadWorkspace, type Draft } from './new-session';
 import { examplesQuery, modelsQuery } from './queries';
+import { TaskFields } from './task-fields';
 import { WorkspaceField } from './workspace-field';
 
 const route = getRouteApi('/new');
@@ -23,13 +26,12 @@ export function NewSessionPage() {
   const [draft, setDraft] = useState<Draft>(() => ({
     ...emptyDraft,
     ...remembered(),
-    tasks: task ?? '',
+    tasks: [task ?? ''],
     ...(example && { workspace: { kind: 'example' as const, name: example } }),
   }));
   const [working, setWorking] = useState('');
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const ready = models.data?.filter((model) => model.ready) ?? [];
-  const chosen = draft.models.length ? draft.models : ready.slice(0, 1).map(({ name }) => name);
+  const chosen = draft.models.length ? draft.models : suggested(models.data, draft);
   const count = sessionsOf({ ...draft, models: chosen }, null).length;
 
   const start = async () => {
@@ -67,21 +69,7 @@ export function NewSessionPage() {
           }}
         >
           <h1 className="text-xl font-semibold">New session</h1>
-          <label className="block">
-            <span className="mb-1 block text-sm font-medium">Task</span>
-            <textarea
-              autoFocus
-              required
-              rows={5}
-              value={draft.tasks}
-              onChange={(event) => change({ tasks: event.target.value })}
-              placeholder="What should be done, and how you will know that it is"
-              className="field-sizing-content min-h-28 w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base"
-            />
-            <span className="mt-1 block text-xs text-faint">
-              Several tasks, each in a session of its own: part them with a line of three dashes.
-            </span>
-          </label>
+          <TaskFields tasks={draft.tasks} onChange={(tasks) => change({ tasks })} />
           <ModelPicker
             choices={models.data}
             error={models.error}
@@ -99,13 +87,25 @@ export function NewSessionPage() {
               {working || (count > 1 ? `Start ${plural(count, 'session')}` : 'Start')}
             </Button>
             {chosen.length === 0 && (
-              <span className="text-sm text-muted">Choose a model first.</span>
+              <span className="text-sm text-muted">
+                Choose a model first. The ones that are scripted only play what was written for
+                them.
+              </span>
             )}
           </div>
         </form>
       </main>
     </>
   );
+}
+
+/** The first model that can be called; one that only plays an example is no model for a task of one's own. */
+function suggested(models: readonly ModelChoice[] = [], { workspace }: Draft): string[] {
+  const example = workspace.kind === 'example' && `scripted:example:${workspace.name}`;
+  const model =
+    models.find(({ name, ready }) => ready && !isPlayed(name)) ??
+    models.find(({ name }) => name === example);
+  return model ? [model.name] : [];
 }
 
 const storageKey = 'belay.new-session';

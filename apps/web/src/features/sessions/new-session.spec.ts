@@ -3,12 +3,16 @@ import { emptyDraft, entriesOf, sessionsOf } from './new-session';
 
 describe('sessionsOf', () => {
   it('makes one session for each task and model', () => {
-    const draft = { ...emptyDraft, tasks: 'One\n---\n\nTwo\n', models: ['a:1', 'b:2'] };
+    const draft = {
+      ...emptyDraft,
+      tasks: ['One\n---\nwith a rule', ' ', 'Two\n'],
+      models: ['a:1', 'b:2'],
+    };
     expect(
       sessionsOf(draft, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
     ).toEqual([
-      ['One', 'a:1', 'ws'],
-      ['One', 'b:2', 'ws'],
+      ['One\n---\nwith a rule', 'a:1', 'ws'],
+      ['One\n---\nwith a rule', 'b:2', 'ws'],
       ['Two', 'a:1', 'ws'],
       ['Two', 'b:2', 'ws'],
     ]);
@@ -18,7 +22,7 @@ describe('sessionsOf', () => {
     const [session] = sessionsOf(
       {
         ...emptyDraft,
-        tasks: 'x',
+        tasks: ['x'],
         models: ['a:1'],
         own: { steps: '', dollars: '0.5', minutes: '2', hosts: 'a.example, b.example:80' },
         tags: 'x  y',

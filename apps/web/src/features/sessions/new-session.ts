@@ -5,7 +5,7 @@ import { packTar, type TarEntry } from './tar';
 
 /** What the form holds; text as it was typed. */
 export interface Draft {
-  tasks: string;
+  tasks: readonly string[];
   models: readonly string[];
   workspace:
     { kind: 'empty' } | { kind: 'example'; name: string } | { kind: 'folder'; files: File[] };
@@ -20,7 +20,7 @@ export interface Draft {
 }
 
 export const emptyDraft: Draft = {
-  tasks: '',
+  tasks: [''],
   models: [],
   workspace: { kind: 'empty' },
   image: '',
@@ -30,12 +30,9 @@ export const emptyDraft: Draft = {
   trust: false,
 };
 
-/** One session for each task and model. Tasks are parted by a line of three dashes. */
+/** One session for each task and model. */
 export function sessionsOf(draft: Draft, workspace: string | null): NewSession[] {
-  const tasks = draft.tasks
-    .split(/^---+\s*$/m)
-    .map((task) => task.trim())
-    .filter(Boolean);
+  const tasks = draft.tasks.map((task) => task.trim()).filter(Boolean);
   return tasks.flatMap((task) =>
     draft.models.map((model): NewSession => ({
       task,

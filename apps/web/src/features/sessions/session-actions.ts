@@ -12,8 +12,13 @@ const approvalModes = [
   { mode: 'auto', label: 'Run calls at once' },
 ] as const;
 
-/** What can be done with a session as a whole, for its menu. */
-export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
+/** What can be done with a session as a whole, for its menu. Who only watches may take it along. */
+export function sessionActions(session: SessionSummary, readOnly: boolean): (MenuItem | null)[] {
+  const exports = [
+    { label: 'Changes as a patch', run: () => attempt(() => save(session, 'patch')) },
+    { label: 'Files as a zip', run: () => attempt(() => save(session, 'zip')) },
+  ];
+  if (readOnly) return exports;
   const { id, state, archived } = session;
   const ended = isEnded(state);
   return [
@@ -42,11 +47,7 @@ export function sessionActions(session: SessionSummary): (MenuItem | null)[] {
       run: () => attempt(() => client.sessions.change(id, { archived: !archived })),
     },
     null,
-    {
-      label: 'Changes as a patch',
-      run: () => attempt(() => save(session, 'patch')),
-    },
-    { label: 'Files as a zip', run: () => attempt(() => save(session, 'zip')) },
+    ...exports,
     {
       label: 'Delete…',
       danger: true,

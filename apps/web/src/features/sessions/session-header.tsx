@@ -97,7 +97,7 @@ function Controls({ summary }: { summary: SessionSummary }) {
       />
       <Menu
         trigger={<IconButton label="More" icon={MoreHorizontal} />}
-        items={sessionActions(summary)}
+        items={sessionActions(summary, false)}
       />
     </div>
   );

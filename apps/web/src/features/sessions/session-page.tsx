@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { Empty, Loading } from '@/components/ui/empty';
+import { getRouteApi } from '@tanstack/react-router';
+import { NoPage } from '@/app/no-page';
+import { Loading } from '@/components/ui/empty';
 import { usePhone } from '@/lib/media';
 import { Dock } from './dock';
 import { panelIds, useDock, type PanelId } from './dock-store';
@@ -39,13 +40,7 @@ function Session() {
   useAddress();
   useSessionCommands();
   if (status === 'refused')
-    return (
-      <Empty title={error?.message ?? 'This session cannot be shown.'}>
-        <Link to="/" className="underline">
-          Go to the fleet
-        </Link>
-      </Empty>
-    );
+    return <NoPage title={error?.message ?? 'This session cannot be shown.'} />;
   return (
     <>
       <title>{`${summary?.state === 'waiting' ? '(!) ' : ''}${summary?.title ?? 'Session'} · Belay`}</title>

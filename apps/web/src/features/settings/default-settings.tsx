@@ -79,7 +79,7 @@ function DefaultForm({
             onChange={(part) => setTyped({ ...typed, ...part })}
           />
         </div>
-        <Button type="submit" small disabled={Object.keys(typed).length === 0}>
+        <Button type="submit" small look="solid" disabled={Object.keys(typed).length === 0}>
           Save
         </Button>
       </fieldset>

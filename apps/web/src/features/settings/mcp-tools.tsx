@@ -1,4 +1,5 @@
 import type { McpServer } from '@belay/protocol';
+import { Disclosure } from '@/components/ui/disclosure';
 import { plural } from '@/lib/format';
 
 interface McpToolsProps {
@@ -17,10 +18,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
     onChange({ tools: chosen.length === offered.length ? null : chosen });
   };
   return (
-    <details>
-      <summary className="text-sm text-muted hover:text-ink">
-        {plural(offered.length, 'tool')}
-      </summary>
+    <Disclosure title={plural(offered.length, 'tool')}>
       <ul className="mt-2 space-y-2">
         {offered.map(({ name, title, description, readOnly }) => (
           <li key={name}>
@@ -42,6 +40,6 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
           </li>
         ))}
       </ul>
-    </details>
+    </Disclosure>
   );
 }

@@ -1,24 +1,10 @@
-import { useState } from 'react';
 import type { ModelChoice } from '@belay/protocol';
-import { Button } from '@/components/ui/button';
-import { client } from '@/lib/server';
-import { say, sayError } from '@/lib/toasts';
+import { isPlayed } from './checks';
+import { TryModel } from './try-model';
 
 /** One model, whether it can be called, and a button that tries it. */
-export function ModelRow({ model: { name, title, ready, remedy } }: { model: ModelChoice }) {
-  const [trying, setTrying] = useState(false);
-  const tryIt = async () => {
-    setTrying(true);
-    try {
-      const { text, seconds } = await client.tryModel(name);
-      say(`${title} answered “${text}” after ${seconds.toFixed(1)} s.`);
-    } catch (error) {
-      sayError(error);
-    } finally {
-      setTrying(false);
-    }
-  };
-  const played = /^(scripted|cassette):/.test(name);
+export function ModelRow({ model }: { model: ModelChoice }) {
+  const { name, title, ready, remedy } = model;
   return (
     <li className="flex items-baseline justify-between gap-4 px-3 py-2">
       <div className="min-w-0">
@@ -27,11 +13,7 @@ export function ModelRow({ model: { name, title, ready, remedy } }: { model: Mod
         {!ready && remedy && <p className="mt-1 text-sm text-muted">{remedy}</p>}
       </div>
       <span className="flex shrink-0 items-center gap-3">
-        {ready && !played && (
-          <Button small disabled={trying} onClick={() => void tryIt()} aria-label={`Try ${title}`}>
-            {trying ? 'Asking…' : 'Try it'}
-          </Button>
-        )}
+        {ready && !isPlayed(name) && <TryModel model={model} />}
         <span className={`text-sm ${ready ? 'text-pass' : 'text-muted'}`}>
           {ready ? 'ready' : 'not ready'}
         </span>

@@ -20,7 +20,7 @@ export function ModelSettings() {
       {providers.data?.map((provider) => (
         <ProviderForm key={provider.name} provider={provider} />
       ))}
-      <h3 className="font-medium">Models</h3>
+      <h2 className="pt-2 font-medium">Models</h2>
       {models.isPending && <Loading what="the models" />}
       {models.isError && <Failed error={models.error} retry={() => void models.refetch()} />}
       <ul className="divide-y rounded-md border bg-panel empty:hidden">

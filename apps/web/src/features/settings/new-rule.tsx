@@ -41,7 +41,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
         make();
       }}
     >
-      <h2 className="font-medium">A new rule, everywhere</h2>
+      <h2 className="font-medium">A new rule for all sessions</h2>
       <div className="grid grid-cols-[120px_180px_1fr] gap-3 max-sm:grid-cols-1">
         <Field label="Decision">
           <Select
@@ -69,7 +69,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
         </Field>
       </div>
       <div className="flex items-center gap-3">
-        <Button type="submit" small>
+        <Button type="submit" small look="solid">
           Make the rule
         </Button>
         {preview.data && (

@@ -21,6 +21,10 @@ const sections = [
   { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
 ] as const satisfies { id: string; title: string; Content: ComponentType }[];
 
+/** On a phone the sections are a line that is longer than the page is wide. */
+const intoView = (link: HTMLElement | null): void =>
+  link?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 export function SettingsPage() {
   const { section = 'general' } = route.useSearch();
   const shown = sections.find(({ id }) => id === section) ?? sections[0];
@@ -39,6 +43,7 @@ export function SettingsPage() {
                 key={id}
                 to="/settings"
                 search={{ section: id }}
+                ref={id === shown.id ? intoView : undefined}
                 className={cx(
                   'rounded-md px-2 py-1.5 text-sm whitespace-nowrap',
                   id === shown.id ? 'bg-hover font-medium' : 'text-muted hover:text-ink',

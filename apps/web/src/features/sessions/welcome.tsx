@@ -5,6 +5,8 @@ import { Play } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { client } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
+import { useReadOnly } from '@/lib/role';
+import { Checks } from '@/features/settings/checks';
 import { examplesQuery } from './queries';
 
 const fallback = {
@@ -14,8 +16,30 @@ const fallback = {
   model: 'scripted:example:fix-failing-test',
 };
 
-/** What a person sees first: a session that needs no key, one press away. */
-export function DemoOffer() {
+/** What a person sees first: a session that needs no key, one press away, and what is missing for their own. */
+export function Welcome() {
+  const readOnly = useReadOnly();
+  return (
+    <div className="min-h-0 overflow-y-auto">
+      <section className="mx-auto max-w-xl p-6 pt-[12vh] max-sm:p-4 max-sm:pt-8">
+        <h2 className="mb-2 text-xl font-semibold">No sessions yet</h2>
+        <p className="text-muted">
+          A session is an agent in a container of its own, at work on a task. You see everything it
+          does, and it asks before it runs a command or reaches out.
+        </p>
+        {!readOnly && (
+          <>
+            <Beginnings />
+            <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
+            <Checks />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Beginnings() {
   const navigate = useNavigate();
   const [starting, setStarting] = useState(false);
   const { data: examples = [] } = useQuery(examplesQuery);
@@ -38,13 +62,8 @@ export function DemoOffer() {
     }
   };
   return (
-    <section className="m-auto max-w-md p-6">
-      <h2 className="mb-2 text-xl font-semibold">No sessions yet</h2>
-      <p className="mb-4 text-muted">
-        A session is an agent in a container of its own, at work on a task. You see everything it
-        does, and it asks before it does what cannot be undone.
-      </p>
-      <div className="flex flex-wrap items-center gap-2">
+    <>
+      <div className="mt-4 flex flex-wrap items-center gap-2">
         <Button look="solid" disabled={starting} onClick={() => void start()}>
           <Play size={14} aria-hidden /> {starting ? 'Starting…' : 'Watch the demo'}
         </Button>
@@ -55,14 +74,9 @@ export function DemoOffer() {
           Start your own
         </Link>
       </div>
-      <p className="mt-4 text-sm text-faint">
-        The demo fixes a failing test with a scripted model: it needs no key and costs nothing. For
-        your own tasks,{' '}
-        <Link to="/doctor" className="underline">
-          check the setup
-        </Link>{' '}
-        first.
+      <p className="mt-2 text-sm text-faint">
+        The demo fixes a failing test with a scripted model: it needs no key and costs nothing.
       </p>
-    </section>
+    </>
   );
 }
