@@ -46,7 +46,7 @@ export function imageSpecs() {
 export const ecosystemsSpec = (settings) =>
   spec('belay/test-ecosystems', 'ecosystems', { files: settings });
 
-/** The runtime image: its base and the agent's bundle, whose content is in the tag. */
+/** The runtime image: its base and the agent's bundle, whose content is in the tag; it is built without a network. */
 export function runtimeSpec(base) {
   const bundle = join(root, 'apps/agent/dist/bundle');
   const files = [
@@ -57,7 +57,7 @@ export function runtimeSpec(base) {
     ...filesIn('agent'),
   ];
   const hash = hashOf({ files, versions: [base.tag] });
-  return { tag: `belay/runtime:${hash}`, hash, files, large: async () => [] };
+  return { tag: `belay/runtime:${hash}`, hash, files, large: async () => [], offline: true };
 }
 
 function spec(repository, folder, { files = [], versions = [], large = async () => [] } = {}) {

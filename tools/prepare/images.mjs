@@ -65,6 +65,7 @@ async function buildImage(docker, spec, from) {
     rm: '1',
     forcerm: '1',
     buildargs: JSON.stringify(args),
+    ...(spec.offline && { networkmode: 'none' }),
     labels: JSON.stringify({ 'belay.image': spec.tag }),
   });
   let said = '';
