@@ -1,11 +1,12 @@
 /**
  * An MCP server for tests, made with the SDK's server side: over standard input and output, or over streamable HTTP
- * with `http [port]`, where it prints the port that it listens on. `MCP_TOKEN` closes the HTTP side.
+ * with `http [port]`, where it prints the port that it listens on; at `/sse` it speaks the older HTTP+SSE. `MCP_TOKEN` closes the HTTP side.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
@@ -95,6 +96,17 @@ function serveHttp(port) {
     const token = process.env['MCP_TOKEN'];
     if (token && request.headers.authorization !== `Bearer ${token}`) {
       return response.writeHead(401).end();
+    }
+    const url = new URL(request.url, 'http://127.0.0.1');
+    if (url.pathname === '/sse') {
+      if (request.method !== 'GET') return response.writeHead(405).end();
+      const transport = new SSEServerTransport('/messages', response);
+      transports.set(transport.sessionId, transport);
+      return toolServer(request.headers).connect(transport);
+    }
+    if (url.pathname === '/messages') {
+      const transport = transports.get(url.searchParams.get('sessionId'));
+      return transport?.handlePostMessage(request, response) ?? response.writeHead(404).end();
     }
     if (request.url !== '/mcp') return response.writeHead(404).end();
     const known = request.headers['mcp-session-id'];

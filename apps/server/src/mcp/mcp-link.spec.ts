@@ -30,6 +30,7 @@ afterAll(() => http.kill());
 
 describe.each([
   ['over streamable HTTP', () => http.transport()],
+  ['over the older HTTP and SSE', () => http.transport({}, '/sse')],
   ['over standard input and output', () => overStdio()],
 ])('a server %s', (_, transport) => {
   it('tells its tools and runs them', async () => {

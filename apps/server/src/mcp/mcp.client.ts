@@ -1,9 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ErrorCode,
   McpError,
@@ -43,11 +45,16 @@ export interface McpConnection {
 }
 
 export async function connectMcp(options: ConnectOptions): Promise<McpConnection> {
-  const { transport: config } = options;
-  const client = new Client({ name: 'belay', version: '0.1.0' });
+  const { transport: config, signal } = options;
   const transport = open(config, options.fetch);
   const lastWords = transport instanceof StdioClientTransport ? listen(transport) : () => '';
   const failure = (error: unknown): McpFailure => failureOf(error, config, lastWords());
+  const client = await connected(transport, signal).catch(async (error: unknown) => {
+    const older = olderTransport(error, options);
+    const second = older && (await connected(older, signal).catch(() => undefined));
+    if (second) return second;
+    throw failure(error);
+  });
   let probing = false;
   let closed = false;
   client.onclose = () => {
@@ -65,12 +72,6 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
       .finally(() => (probing = false));
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => options.onToolsChanged());
-  try {
-    await client.connect(transport, { timeout: connectTime, signal: options.signal });
-  } catch (error) {
-    await client.close().catch(() => undefined);
-    throw failure(error);
-  }
   return {
     tools: () => allTools(client).catch((error: unknown) => Promise.reject(failure(error))),
     async call(name, input, signal) {
@@ -90,6 +91,28 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
     },
     close: () => client.close(),
   };
+}
+
+async function connected(transport: Transport, signal: AbortSignal): Promise<Client> {
+  const client = new Client({ name: 'belay', version: '0.1.0' });
+  try {
+    await client.connect(transport, { timeout: connectTime, signal });
+    return client;
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** As the protocol advises: a server that refuses a POST so may be one from before streamable HTTP. */
+function olderTransport(
+  error: unknown,
+  { transport: config, fetch }: ConnectOptions,
+): Transport | undefined {
+  if (config.type !== 'http' || !(error instanceof StreamableHTTPError)) return undefined;
+  if (![400, 404, 405].includes(error.code ?? 0)) return undefined;
+  const requestInit = { headers: config.headers };
+  return new SSEClientTransport(new URL(config.url), { requestInit, fetch });
 }
 
 function open(config: SavedTransport, fetch: typeof globalThis.fetch) {
@@ -158,7 +181,7 @@ function httpFailure({ code, message }: StreamableHTTPError): McpFailure {
     return new McpFailure('gone', 'has nothing at this address (404): check it.');
   }
   if (code === 405 || code === -1) {
-    return new McpFailure('refused', 'does not speak MCP over streamable HTTP at this address.');
+    return new McpFailure('refused', 'does not speak MCP over HTTP at this address.');
   }
   return new McpFailure('failed', `answered ${code ?? 'an error'}: ${message.slice(0, 300)}`);
 }

@@ -30,8 +30,11 @@ export class ToolsServer {
     return this;
   }
 
-  transport(headers: Record<string, string> = {}): SavedTransport & { type: 'http' } {
-    return { type: 'http', url: `http://127.0.0.1:${this.port}/mcp`, headers };
+  transport(
+    headers: Record<string, string> = {},
+    path: '/mcp' | '/sse' = '/mcp',
+  ): SavedTransport & { type: 'http' } {
+    return { type: 'http', url: `http://127.0.0.1:${this.port}${path}`, headers };
   }
 
   async kill(): Promise<void> {
