@@ -83,11 +83,14 @@ it('puts a browser on the agent’s own loopback, as bounded as the agent', () =
   const spec = sidecarContainer({
     image: 'browser:1',
     agent: 'abc',
+    user: '0:0',
     workspace: 'w',
     limits,
     labels: {},
   });
+  expect(spec.User).toBe('0:0');
   expect(spec.HostConfig).toMatchObject({
+    Tmpfs: { '/tmp': expect.stringContaining('uid=0,gid=0') as string },
     NetworkMode: 'container:abc',
     CapDrop: ['ALL'],
     ReadonlyRootfs: true,

@@ -126,7 +126,12 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
         volume({ Source: state, Target: '/var/lib/belay' }, kept),
         volume({ Source: what.runtime, Target: '/opt/belay', ReadOnly: true }),
         { Type: 'bind', Source: what.ropeFolder, Target: '/run/belay' },
-        { Type: 'bind', Source: join(what.ropeFolder, hosts.file), Target: '/etc/hosts', ReadOnly: !isRoot },
+        {
+          Type: 'bind',
+          Source: join(what.ropeFolder, hosts.file),
+          Target: '/etc/hosts',
+          ReadOnly: !isRoot,
+        },
       ],
     },
   };
@@ -161,6 +166,8 @@ export function ownershipContainer(what: {
 export function sidecarContainer(what: {
   image: string;
   agent: string;
+  /** The agent's: what the browser saves belongs to it. */
+  user: string;
   workspace: string;
   limits: Limits;
   labels: Record<string, string>;
@@ -183,7 +190,7 @@ export function sidecarContainer(what: {
   const start = `${find} command -v $name >/dev/null && exec $name "$@"; done; exit 127`;
   return {
     Image: what.image,
-    User: user,
+    User: what.user,
     WorkingDir: '/workspace',
     Entrypoint: ['/bin/sh', '-c', start, 'chromium'],
     Cmd: flags,
@@ -193,7 +200,7 @@ export function sidecarContainer(what: {
     HostConfig: {
       ...hardened(what.limits),
       NetworkMode: `container:${what.agent}`,
-      Tmpfs: { '/tmp': scratch(1000) },
+      Tmpfs: { '/tmp': scratch(Number.parseInt(what.user, 10)) },
       Mounts: [volume({ Source: what.workspace, Target: '/workspace' })],
     },
   };

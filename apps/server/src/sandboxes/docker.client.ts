@@ -81,6 +81,11 @@ export class DockerClient {
     return (await this.found(this.docker.getContainer(container).inspect()))?.Image;
   }
 
+  /** The user that a container runs as; empty when there is no such container. */
+  async userOf(container: string): Promise<string> {
+    return (await this.found(this.docker.getContainer(container).inspect()))?.Config.User ?? '';
+  }
+
   async removeVolume(name: string): Promise<void> {
     await this.exists(this.docker.getVolume(name).remove({ force: true }));
   }

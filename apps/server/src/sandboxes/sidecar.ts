@@ -46,6 +46,7 @@ export class Sidecars {
       sidecarContainer({
         image: this.config.sidecarImage,
         agent: sandbox.container,
+        user: await this.docker.userOf(sandbox.container),
         workspace: sandbox.volumes.workspace,
         limits: {
           memoryMb: Math.max(1024, this.config.memoryMb),

@@ -43,4 +43,22 @@ describeSystem('the browser of an image without Chromium', (server) => {
     expect(await docker.listContainers({ all: true, filters })).toEqual([]);
     session.close();
   });
+
+  it.each(['hardened', 'root'] as const)('saves downloads of a %s sandbox', async (sandbox) => {
+    const session = await idle(server, { image: prepared('BELAY_TEST_DEBIAN'), sandbox });
+    const call = async (operation: string, input: object) =>
+      (await server.client.sessions.call(session.id, operation, input)) as Record<string, unknown>;
+    await call('files.write', { path: 'page.html', content: 'kept' });
+    const command = serve.replace('text/html', 'application/octet-stream');
+    await call('terminal.run', { command, background: true });
+    await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
+    const { notes } = await call('browser.open', { url: 'http://localhost:8081/kept.bin' });
+    expect(notes).toContain('Downloaded downloads/kept.bin (4 bytes).');
+    expect(await call('files.read', { path: 'downloads/kept.bin' })).toMatchObject({
+      content: 'kept',
+    });
+    await call('files.remove', { path: 'downloads', recursive: true });
+    await server.client.sessions.remove(session.id);
+    session.close();
+  });
 });
