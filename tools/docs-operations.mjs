@@ -21,7 +21,7 @@ export function operationsPage(operations) {
 An operation is a typed request that an agent serves. Each is defined once, in
 \`libs/protocol/src/operations\`: the call over the rope, the REST route, the model's tool and this page are
 projections of that definition. _Risk_ is the worst that a call may do, and what approvals go by; _for_ says
-who may call it: the model as a tool, a person through the dashboard, the CLI or the API.
+who may call it: the model as a tool; through the dashboard, the CLI or the API a person, or a viewer, who watches and does not touch.
 
 ${sections.join('\n\n')}
 `;

@@ -17,6 +17,7 @@ import type {
   ProviderChange,
   ProviderName,
   ProviderSetup,
+  Role,
   Rule,
   RulePreview,
   SessionDefaults,
@@ -100,7 +101,7 @@ export interface BelayClient {
   uploadWorkspace(tar: Uint8Array | ReadableStream<Uint8Array>): Promise<{ workspace: string }>;
   uploadBlob(bytes: Uint8Array, type: string): Promise<{ blob: string }>;
   /** Whose token this is: `person` may do everything, `viewer` may watch. */
-  me(): Promise<{ role: 'person' | 'viewer' | null }>;
+  me(): Promise<{ role: Role | null }>;
   models(): Promise<ModelChoice[]>;
   /** One short call of a model, to see that it works. */
   tryModel(model: string): Promise<{ text: string; seconds: number }>;

@@ -54,6 +54,11 @@ export class AppError extends Error {
   }
 }
 
+/** What is wrong with an input, and where: the first fault, such as `budgets.steps: Too small`. */
+export function faultOf({ issues: [issue] }: z.ZodError): string {
+  return [issue?.path.join('.'), issue?.message].filter(Boolean).join(': ');
+}
+
 /** Reads an error that crossed a wire; a shape that is not ours becomes `internal`. */
 export function errorFrom(value: unknown): AppError {
   if (value instanceof AppError) return value;

@@ -4,8 +4,11 @@ import { z } from 'zod';
 export const risk = z.enum(['read', 'write', 'execute', 'network']);
 export type Risk = z.infer<typeof risk>;
 
-/** Who may call an operation: the model as a tool, a person through any door, or both. */
-export type Audience = 'model' | 'person';
+/** Who may call an operation: the model as a tool; through any door a person, or a viewer, who watches and does not touch. */
+export type Audience = 'model' | 'person' | 'viewer';
+
+/** Whom a token speaks for. */
+export type Role = Exclude<Audience, 'model'>;
 
 export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   readonly name: string;
@@ -26,7 +29,9 @@ export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType 
 export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
   definition: Omit<Operation<I, O>, 'audience'> & { audience?: readonly Audience[] },
 ): Operation<I, O> {
-  return { audience: ['model', 'person'], ...definition };
+  const people =
+    definition.risk === 'read' ? (['person', 'viewer'] as const) : (['person'] as const);
+  return { audience: ['model', ...people], ...definition };
 }
 
 type Definitions = Record<string, Operation>;

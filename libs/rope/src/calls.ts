@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AppError, errorFrom, type Contract } from '@belay/protocol';
-import { z } from 'zod';
+import { AppError, errorFrom, faultOf, type Contract } from '@belay/protocol';
 import type { Frame } from './frame.js';
 import type { ServeContext } from './rope.js';
 
@@ -120,7 +119,7 @@ export class Calls {
       }
       const input = procedure.input.safeParse(frame.input);
       if (!input.success) {
-        throw new AppError('invalid_input', `${name}: ${z.prettifyError(input.error)}`);
+        throw new AppError('invalid_input', `${name}: ${faultOf(input.error)}.`);
       }
       return { kind: 'answer', id, output: await handler(input.data, { signal }) };
     } catch (error) {
@@ -132,8 +131,8 @@ export class Calls {
   #read(name: string, value: unknown): unknown {
     const output = this.contracts.calls[name]?.output.safeParse(value);
     if (output?.success) return output.data;
-    const problem = output ? z.prettifyError(output.error) : 'there is no such call';
-    throw new AppError('internal', `${name} answered what it must not: ${problem}`);
+    const problem = output ? faultOf(output.error) : 'there is no such call';
+    throw new AppError('internal', `${name} answered what it must not: ${problem}.`);
   }
 }
 

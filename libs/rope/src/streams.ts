@@ -1,4 +1,11 @@
-import { AppError, errorFrom, streams, type StreamMeta, type StreamName } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  faultOf,
+  streams,
+  type StreamMeta,
+  type StreamName,
+} from '@belay/protocol';
 import { z } from 'zod';
 import { ByteStream } from './byte-stream.js';
 import type { Frame } from './frame.js';
@@ -91,7 +98,7 @@ export class Streams {
       if (!opener) throw new AppError('not_found', `Nobody takes a stream named ${frame.name}.`);
       const meta = streams[frame.name as StreamName].safeParse(frame.meta);
       if (!meta.success) {
-        throw new AppError('invalid_input', `${frame.name}: ${z.prettifyError(meta.error)}`);
+        throw new AppError('invalid_input', `${frame.name}: ${faultOf(meta.error)}.`);
       }
       await opener(meta.data as never, stream);
       if (this.#entries.get(id)?.stream === stream) this.send({ kind: 'accepted', id });

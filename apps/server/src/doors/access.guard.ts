@@ -1,11 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AppError, operationNamed } from '@belay/protocol';
+import { AppError } from '@belay/protocol';
 import type { Request } from 'express';
+import { mayOnlyWatch } from '../sessions/dispatcher.js';
+import { openKey, viewersKey } from './access.js';
 import { Identity } from './identity.js';
-import { openKey } from './open.js';
 
-/** Every route asks for a token unless it is marked `@Open()`; a viewer's token only reads. */
+/** Every route asks for a token unless it is marked `@Open()`; a viewer's token only reads, unless it is `@ViewersToo()`. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -15,23 +16,18 @@ export class AccessGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
-    const targets = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean>(openKey, targets)) return true;
-    const request = context.switchToHttp().getRequest<Request>();
-    const role = this.identity.role(request.headers);
+    if (this.isMarked(context, openKey)) return true;
+    const { headers, method } = context.switchToHttp().getRequest<Request>();
+    const role = this.identity.role(headers);
     if (!role) throw unauthorized();
-    if (role === 'viewer' && !onlyReads(request)) {
-      throw new AppError('forbidden', 'This token may watch and not touch.');
-    }
+    const reads = method === 'GET' || method === 'HEAD';
+    if (role === 'viewer' && !reads && !this.isMarked(context, viewersKey)) throw mayOnlyWatch();
     return true;
   }
-}
 
-/** Reading a file is a POST too: operations have an input. Trusting a workspace reads, and yet changes what runs. */
-function onlyReads({ method, path }: Request): boolean {
-  if (method === 'GET' || method === 'HEAD') return true;
-  const name = /^\/api\/sessions\/[^/]+\/operations\/([^/]+)$/.exec(path)?.[1] ?? '';
-  return operationNamed(name)?.risk === 'read' && name !== 'workspace.trust';
+  private isMarked(context: ExecutionContext, key: string): boolean {
+    return this.reflector.get<boolean>(key, context.getHandler()) ?? false;
+  }
 }
 
 export const unauthorized = (): AppError =>

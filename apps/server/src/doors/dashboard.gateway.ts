@@ -8,6 +8,7 @@ import {
 import {
   AppError,
   dashboardPath,
+  faultOf,
   viewerRequests,
   type Answer,
   type SessionSummary,
@@ -17,10 +18,12 @@ import { EvaluationService } from '../evaluations/evaluation.service.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 import { Live } from '../logs/live.js';
+import { mayOnlyWatch } from '../sessions/dispatcher.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { BrowserWatch } from './browser-watch.js';
 import { EventFollowers } from './event-followers.js';
+import { knownError, unexpected } from './problem.js';
 import { SummaryFeed } from './summary-feed.js';
 import { TerminalFollowers } from './terminal-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
@@ -152,20 +155,18 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   ): Promise<Answer> {
     try {
       if (socket.data.role === 'viewer' && !readOnly.has(name)) {
-        throw new AppError('forbidden', 'This token may watch and not touch.');
+        throw mayOnlyWatch();
       }
       const parsed = viewerRequests[name].safeParse(input);
       if (!parsed.success) {
-        const fault = parsed.error.issues[0];
-        throw new AppError('invalid_input', `${fault?.path.join('.')}: ${fault?.message}`);
+        throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
       }
       await this.handlers[name](socket, parsed.data as z.output<Requests[K]>);
       return { ok: true, value: {} };
     } catch (error) {
-      if (error instanceof AppError) return { ok: false, error: error.toJSON() };
-      this.logger.error(error);
-      const message = 'Something went wrong in the server; its log says what.';
-      return { ok: false, error: { code: 'internal', message } };
+      const known = knownError(error);
+      if (!known) this.logger.error(error);
+      return { ok: false, error: (known ?? unexpected()).toJSON() };
     }
   }
 

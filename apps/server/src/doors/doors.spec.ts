@@ -135,7 +135,7 @@ describe('the doors', () => {
       expect((await call('files.read', { path: 'a' })).status).toBe(200);
       expect((await call('files.write', { path: 'a', content: '' })).status).toBe(403);
       expect((await call('workspace.trust', {})).status).toBe(403);
-      expect((await call('files.read%2f..%2fx', {})).status).toBe(403);
+      expect((await call('files.read%2f..%2fx', {})).status).toBe(404);
       const socket = io(server.url, {
         path: dashboardPath,
         transports: ['websocket'],
@@ -221,13 +221,28 @@ describe('the doors', () => {
     const response = await server.fetch('/api/nothing');
     expect(response.status).toBe(404);
     expect(response.headers.get('content-type')).toContain('application/problem+json');
-    expect(await response.json()).toMatchObject({ type: 'about:blank', code: 'not_found' });
+    expect(await response.json()).toMatchObject({
+      type: 'about:blank',
+      code: 'not_found',
+      detail: 'There is nothing at GET /api/nothing.',
+    });
     const broken = await server.fetch('/api/sessions', {
       method: 'POST',
       body: '{"task":',
       headers: { 'content-type': 'application/json' },
     });
-    expect(await broken.json()).toMatchObject({ status: 400, code: 'invalid_input' });
+    expect(await broken.json()).toMatchObject({
+      status: 400,
+      code: 'invalid_input',
+      detail: expect.stringMatching(/^The request cannot be read: .+\.$/),
+    });
+    const typed = await server.fetch('/api/sessions', { method: 'POST', body: 'x' });
+    expect(await typed.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('content-type application/json'),
+    });
+    const long = { task: 'x'.repeat(16 * 1024 * 1024), model: 'scripted:x' };
+    expect(await server.json('POST', '/api/sessions', long)).toMatchObject({ status: 413 });
     const large = await server.fetch('/api/blobs', {
       method: 'POST',
       body: Buffer.alloc(17 * 1024 * 1024),

@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 import { Database } from '../storage/database.js';
+import { Open } from './access.js';
 import { Metrics } from './metrics.js';
-import { Open } from './open.js';
 
 /** Checks of the engine take a while: what they said last is good enough for this long. */
 const engineMs = 10_000;

@@ -3,11 +3,9 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
+import type { Role } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
-
-/** A person may do everything; a viewer may watch and not touch. */
-export type Role = 'person' | 'viewer';
 
 const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
 

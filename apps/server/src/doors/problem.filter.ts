@@ -2,17 +2,17 @@ import {
   Catch,
   HttpException,
   Logger,
+  NotFoundException,
   type ArgumentsHost,
   type ExceptionFilter,
 } from '@nestjs/common';
-import { AppError, type ErrorCode } from '@belay/protocol';
+import { AppError, faultOf, type ErrorCode } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { ZodValidationException } from 'nestjs-zod';
 import { ZodError } from 'zod';
-import { storageError } from '../storage/database.js';
-import { problemOf, problemType } from './problem.js';
+import { knownError, problemOf, problemType, unexpected } from './problem.js';
 
-/** Every failure of a route becomes a problem document; what is nobody's fault but ours says nothing of itself. */
+/** Every failure of a route becomes a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
@@ -30,32 +30,38 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private known(thrown: unknown, request: Request): AppError {
-    const error = storageError(thrown);
-    if (error instanceof AppError) return error;
-    if (error instanceof ZodValidationException) return invalid(error.getZodError());
-    if (error instanceof HttpException) return fromStatus(error.getStatus(), error.message);
-    const status = (error as { status?: unknown } | null)?.status;
-    if (typeof status === 'number' && status < 500) return fromStatus(status, String(error));
-    this.logger.error({ error, method: request.method, path: request.path });
-    return new AppError('internal', 'Something went wrong in the server; its log says what.');
+    const known = knownError(thrown) ?? refused(thrown, request);
+    if (known) return known;
+    this.logger.error({ error: thrown, method: request.method, path: request.path });
+    return unexpected();
   }
 }
 
-function invalid(error: unknown): AppError {
-  const issue = error instanceof ZodError ? error.issues[0] : undefined;
-  const where = issue?.path.join('.');
-  const what = issue?.message ?? 'it cannot be read';
-  return new AppError('invalid_input', where ? `${where}: ${what}.` : `${what}.`);
+/** What Nest, Express and the body parser refuse, in the platform's words. */
+function refused(error: unknown, request: Request): AppError | undefined {
+  const { method, path, body } = request;
+  if (error instanceof ZodValidationException) {
+    if (method !== 'GET' && body === undefined) return new AppError('invalid_input', sendJson);
+    const fault = error.getZodError();
+    const what = fault instanceof ZodError ? faultOf(fault) : 'The request cannot be read';
+    return new AppError('invalid_input', `${what}.`);
+  }
+  if (error instanceof NotFoundException) {
+    return new AppError('not_found', `There is nothing at ${method} ${path}.`);
+  }
+  if (request.readableAborted) return new AppError('cancelled', 'The request was broken off.');
+  const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
+  if (status === undefined || status >= 500) return undefined;
+  const why = error instanceof Error ? error.message : String(error);
+  return new AppError(codes[status] ?? 'invalid_input', `The request cannot be read: ${why}.`);
 }
 
-const codes: Record<number, ErrorCode> = {
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-  409: 'conflict',
-  413: 'too_large',
-};
-
-function fromStatus(status: number, message: string): AppError {
-  return new AppError(codes[status] ?? 'invalid_input', message.replace(/^\w*Error: /, ''));
+/** As the body parser says it. */
+function statusOf(error: unknown): number | undefined {
+  const status = (error as { status?: unknown } | null)?.status;
+  return typeof status === 'number' ? status : undefined;
 }
+
+const sendJson = 'Send the input as JSON, with the content-type application/json.';
+
+const codes: Record<number, ErrorCode> = { 404: 'not_found', 413: 'too_large' };

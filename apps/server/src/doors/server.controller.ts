@@ -21,6 +21,7 @@ import {
   type Example,
   type ModelChoice,
   type ProviderSetup,
+  type Role,
   type Rule,
   type RulePreview,
 } from '@belay/protocol';
@@ -40,7 +41,7 @@ import { Examples } from '../sessions/examples.js';
 import { Search } from '../sessions/search.js';
 import { WorkspaceStore } from '../sessions/workspace.store.js';
 import { diskCheck } from '../storage/disk-check.js';
-import { Identity, type Role } from './identity.js';
+import { Identity } from './identity.js';
 
 class SearchQuery extends createZodDto(z.object({ q: z.string().max(1_000) })) {}
 class TrialBody extends createZodDto(z.object({ model: modelName })) {}

@@ -11,6 +11,7 @@ import { Dispatcher } from '../sessions/dispatcher.js';
 import { Exports, type ExportFormat } from '../sessions/exports.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TerminalLog } from '../logs/terminal-log.js';
+import { ViewersToo } from './access.js';
 import { Identity } from './identity.js';
 import { sendBlob } from './send-blob.js';
 
@@ -53,14 +54,17 @@ export class SessionContentsController {
   /** A person's call of an operation; closing the request cancels it. */
   @Post('operations/:name')
   @HttpCode(200)
+  @ViewersToo()
   async call(
     @Param() { id, name }: { id: string; name: string },
     @Body() input: unknown,
+    @Req() { headers }: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
     const gone = new AbortController();
     response.once('close', () => response.writableFinished || gone.abort());
-    return this.dispatcher.call(id, name, input ?? {}, gone.signal);
+    const role = this.identity.role(headers) ?? 'viewer';
+    return this.dispatcher.call(id, { name, input: input ?? {}, role }, gone.signal);
   }
 
   @Post('approvals/:call')

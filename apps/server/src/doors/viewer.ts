@@ -1,6 +1,5 @@
-import type { ViewerCalls, ViewerNotices } from '@belay/protocol';
+import type { Role, ViewerCalls, ViewerNotices } from '@belay/protocol';
 import type { Server, Socket } from 'socket.io';
-import type { Role } from './identity.js';
 
 export type ViewerSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, ViewerData>;
 export type ViewerServer = Server<ViewerCalls, ViewerNotices, Record<string, never>, ViewerData>;

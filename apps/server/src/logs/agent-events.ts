@@ -1,6 +1,7 @@
 import {
   AppError,
   eventArgs,
+  faultOf,
   type AgentEvent,
   type FactAction,
   type NewEvent,
@@ -32,12 +33,8 @@ export function checkAgentEvent(written: AgentEvent): NewEvent {
   }
   const args = eventArgs[event.action as FactAction].safeParse(event.args);
   if (!args.success) {
-    const fault = args.error.issues[0];
-    const where = fault?.path.join('.') ?? '';
-    throw new AppError(
-      'invalid_input',
-      `The event “${event.action}” is broken at “${where}”: ${fault?.message ?? ''}`,
-    );
+    const fault = faultOf(args.error);
+    throw new AppError('invalid_input', `The event “${event.action}” is broken: ${fault}.`);
   }
   return { ...event, source: 'agent', args: args.data };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, operationNamed } from '@belay/protocol';
+import { AppError, faultOf, operationNamed, type Role } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 
-/** A person's calls of operations: whatever door they come through, they reach the agent here. */
+/** Calls of operations by people: whatever door they come through, they are allowed or refused, and reach the agent, here. */
 @Injectable()
 export class Dispatcher {
   constructor(
@@ -15,19 +15,17 @@ export class Dispatcher {
   /** Answers the operation's output. Throws what the agent throws, `conflict` when there is no agent to ask. */
   async call(
     session: string,
-    name: string,
-    input: unknown,
+    { name, input, role }: { name: string; input: unknown; role: Role },
     signal?: AbortSignal,
   ): Promise<unknown> {
     const operation = operationNamed(name);
     if (!operation?.audience.includes('person')) {
       throw new AppError('not_found', `There is no operation ${name} for a person.`);
     }
+    if (!operation.audience.includes(role)) throw mayOnlyWatch();
     const parsed = operation.input.safeParse(input);
     if (!parsed.success) {
-      const fault = parsed.error.issues[0];
-      const where = fault?.path.join('.') ?? '';
-      throw new AppError('invalid_input', `${name}: ${where && `${where}: `}${fault?.message}`);
+      throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
     }
     const { state } = await this.log.summary(session);
     const link = this.sandboxes.agent(session);
@@ -44,3 +42,6 @@ export class Dispatcher {
     return (await link.call('operation.call', call, { ...(signal && { signal }) })).output;
   }
 }
+
+export const mayOnlyWatch = (): AppError =>
+  new AppError('forbidden', 'This token may watch and not touch.');

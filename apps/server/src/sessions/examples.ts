@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { AppError, type Example } from '@belay/protocol';
+import { AppError, faultOf, type Example } from '@belay/protocol';
 import { pack, type Pack } from 'tar-stream';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -81,8 +81,7 @@ function described(name: string, text: string): z.output<typeof description> {
   }
   const parsed = description.safeParse(content);
   if (parsed.success) return parsed.data;
-  const fault = parsed.error.issues[0];
-  throw unreadable([fault?.path.join('.'), fault?.message].filter(Boolean).join(': '));
+  throw unreadable(faultOf(parsed.error));
 }
 
 async function addFolder(archive: Pack, folder: string, prefix: string): Promise<void> {

@@ -101,7 +101,11 @@ export class Forking {
     const commit = await this.commitAt(session, seq);
     if (!commit) return [];
     await this.launcher.wakeIfGone(session);
-    const output = await this.dispatcher.call(session, 'workspace.rewind', { commit, preview });
+    const output = await this.dispatcher.call(session, {
+      name: 'workspace.rewind',
+      input: { commit, preview },
+      role: 'person',
+    });
     return (output as { files: Rewound['files'] }).files;
   }
 

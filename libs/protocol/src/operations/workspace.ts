@@ -10,7 +10,7 @@ export const workspaceOperations = {
     title: 'List the steps',
     description: 'Lists the commits of the history, newest first.',
     risk: 'read',
-    audience: ['person'],
+    audience: ['person', 'viewer'],
     input: z.object({ limit: z.int().positive().max(5_000).default(200) }),
     output: z.object({
       steps: z.array(
@@ -29,7 +29,7 @@ export const workspaceOperations = {
     description:
       'Shows the changes between two commits as a unified diff; the whole session when both are left out.',
     risk: 'read',
-    audience: ['person'],
+    audience: ['person', 'viewer'],
     input: z.object({
       from: commit.optional(),
       to: commit.optional(),
@@ -54,7 +54,7 @@ export const workspaceOperations = {
     title: 'Show a file as it was',
     description: 'Reads a file as it was at a commit.',
     risk: 'read',
-    audience: ['person'],
+    audience: ['person', 'viewer'],
     input: z.object({ commit, path: z.string().min(1) }),
     output: z.object({ content: z.string(), encoding: z.enum(['utf8', 'base64']) }),
   }),
