@@ -12,26 +12,41 @@ const folder = join(root, 'tools/bench');
 
 await runCommand(async () => {
   if (!isRecent(process.version)) return inProductNode(import.meta.url);
-  const chosen = choose(process.argv.slice(2));
+  const wanted = process.argv.slice(2);
+  if (wanted.some((word) => ['--help', '-h'].includes(word))) return help();
+  const chosen = choose(wanted);
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
-  const measurements = [];
-  for (const file of chosen) measurements.push(await measureFile(file));
-  console.log(`\n${benchTable(measurements)}`);
-  console.log(`\nWritten to ${write(measurements)}`);
-  return measurements.every(({ rows }) => rows?.every((row) => row.good)) ? 0 : 1;
+  const measured = [];
+  for (const file of chosen) measured.push(await measureFile(file));
+  console.log(`\n${benchTable(measured)}`);
+  console.log(`\nWritten to ${write(measured)}`);
+  return measured.every(({ rows }) => rows?.every((row) => row.good)) ? 0 : 1;
 });
 
-function choose(wanted) {
+function benchFiles() {
   const files = readdirSync(folder).filter((name) => /^\d\d-.*\.mjs$/.test(name));
+  return files.sort((a, b) => (a < b ? -1 : 1));
+}
+
+function help() {
+  console.log(
+    'Usage: npm run bench [-- NUMBERS…]   measures these, or all; see docs/benchmarks.md\n',
+  );
+  for (const file of benchFiles())
+    console.log(`  ${String(Number(file.slice(0, 2))).padStart(2)}  ${file.slice(3, -4)}`);
+  return 0;
+}
+
+function choose(wanted) {
+  const files = benchFiles();
   const numbers = wanted.map((text) => text.padStart(2, '0'));
   const missing = numbers.filter((number) => !files.some((file) => file.startsWith(number)));
   if (missing.length > 0) {
     const known = files.map((file) => Number(file.slice(0, 2))).join(', ');
     throw new Instruction(`There is no benchmark ${missing.join(', ')}; there are: ${known}.`);
   }
-  const isWanted = (file) => numbers.length === 0 || numbers.includes(file.slice(0, 2));
-  return files.filter(isWanted).sort((a, b) => (a < b ? -1 : 1));
+  return files.filter((file) => numbers.length === 0 || numbers.includes(file.slice(0, 2)));
 }
 
 /** A measurement that cannot be made stays in the table, and the command fails. */

@@ -10,6 +10,20 @@ import { countLine, countsOf, exitCodeFor, sumCounts } from './test-count.mjs';
 /** Jest's projects that need containers or a browser: they come last, one file at a time. */
 const heavy = ['containers', 'e2e'];
 
+const usage = `Usage: npm test [-- JEST-OPTIONS]
+
+  Without options: prepares the machine, checks types, lint, format and docs, and runs every test.
+  With options: prepares the machine and runs the tests that Jest chooses by them, for example
+    npm test -- --selectProjects server --testPathPatterns approvals
+    npm test -- --testNamePattern 'plays the demo'
+
+  npm run jest -- …  is the same without preparing anything. The last line is the count.`;
+
+if (process.argv.slice(2).some((word) => ['--help', '-h'].includes(word))) {
+  console.log(usage);
+  process.exit(0);
+}
+
 // Whatever goes wrong, the last line is the count: a machine that cannot be prepared is a failed test too.
 let counts = { passed: 0, failed: 1 };
 const chosen = process.argv.slice(2);

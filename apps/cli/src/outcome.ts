@@ -1,7 +1,7 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
-import { outputTo, visible, type Output } from './output.js';
+import { oneLine, outputTo, visible, type Output } from './output.js';
 
 /** Exit codes of `belay`; 5 comes with errors of the code `unavailable`. */
 export const exitCodes = {
@@ -55,7 +55,10 @@ export function figuresOf(
   changed: string[],
 ): string[] {
   const running = wallTime.since ? (Date.now() - Date.parse(wallTime.since)) / 1000 : 0;
-  const names = changed.slice(0, 3).map(visible).join(', ');
+  const names = changed
+    .slice(0, 3)
+    .map((name) => oneLine(name))
+    .join(', ');
   const more = changed.length > 3 ? ` and ${changed.length - 3} more` : '';
   return [
     state,

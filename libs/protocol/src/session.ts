@@ -93,7 +93,10 @@ export type SandboxProfile = z.output<typeof sandboxProfile>;
 
 /** What an agent must know to work on a session; the first event of the log carries it. */
 export const sessionSettings = z.object({
-  task: z.string().min(1).max(200_000),
+  task: z
+    .string()
+    .min(1)
+    .max(200_000, 'at most 200,000 characters; put the rest into a file of the workspace'),
   model: modelName,
   image: z.string().nullable().default(null).describe('A Docker image; null is the default one.'),
   sandbox: sandboxProfile,

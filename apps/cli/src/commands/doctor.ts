@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { createClient } from '@belay/client';
-import { errorFrom, type Check, type ErrorCode } from '@belay/protocol';
+import { errorFrom, type Check } from '@belay/protocol';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
@@ -62,8 +62,9 @@ async function serverCheck(
     return { client, check: { name, ok: true, detail, remedy: null } };
   } catch (error) {
     const { code, message } = errorFrom(error);
+    if (code === 'unauthorized') return { check: refusedToken };
     if (code !== 'unavailable')
-      return { check: { name, ok: false, detail: message, remedy: remedies[code] ?? null } };
+      return { check: { name, ok: false, detail: message, remedy: null } };
   }
   const port = where.port ?? 4600;
   const taken = await isTaken(port);
@@ -72,8 +73,11 @@ async function serverCheck(
   return { check: { name, ok: false, detail, remedy } };
 }
 
-const remedies: Partial<Record<ErrorCode, string>> = {
-  unauthorized: 'Set BELAY_TOKEN to the token that the server printed at its start, or unset it.',
+const refusedToken: Check = {
+  name: 'server',
+  ok: false,
+  detail: 'refuses the token',
+  remedy: 'Set BELAY_TOKEN to the one that the server printed at its start, or unset it.',
 };
 
 const isTaken = (port: number): Promise<boolean> =>
