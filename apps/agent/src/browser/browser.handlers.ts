@@ -101,6 +101,7 @@ export class BrowserHandlers {
   ): Promise<PageOutput> {
     const address = addressOf(url);
     const act: Act = async (page) => {
+      const { begun } = this.#window.downloads;
       try {
         await page.goto(address, { timeout: timeout * 1000, waitUntil: 'load' });
       } catch (error) {
@@ -108,7 +109,7 @@ export class BrowserHandlers {
         if (!(await answers(page))) throw hung;
         await this.#window.downloads.settle();
         const note = openingFailure(address, error, page.url());
-        if (!this.#window.downloads.running) this.#notes.add(note);
+        if (this.#window.downloads.begun === begun) this.#notes.add(note);
       }
     };
     return this.#act(call, act, { fresh: true });

@@ -10,6 +10,8 @@ const patience = 10_000;
 export class Downloads {
   readonly #running = new Map<string, { name: string; done: PromiseWithResolvers<void> }>();
   #session: CDPSession | undefined;
+  /** How many have begun so far. */
+  begun = 0;
 
   constructor(
     private readonly workspace: string,
@@ -26,6 +28,7 @@ export class Downloads {
     });
     this.#session.on('Browser.downloadWillBegin', ({ guid, suggestedFilename }) => {
       void mkdir(downloadPath, { recursive: true });
+      this.begun += 1;
       this.#running.set(guid, { name: suggestedFilename, done: Promise.withResolvers() });
     });
     this.#session.on('Browser.downloadProgress', ({ guid, state, receivedBytes, filePath }) => {
@@ -42,13 +45,9 @@ export class Downloads {
     });
   }
 
-  get running(): boolean {
-    return this.#running.size > 0;
-  }
-
   /** Waits a while for what is being downloaded; what takes longer is noted and goes on. */
   async settle(): Promise<void> {
-    if (!this.running) return;
+    if (this.#running.size === 0) return;
     const all = [...this.#running.values()];
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, patience);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
 import { isFact } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
 import { Chromium, fill, hides, press, pressOn, shows, until } from '../chromium.js';
@@ -52,16 +53,21 @@ describeSystem('what a person hands over', (server) => {
       page.waitForFileChooser(),
       press(page, 'Attach files', chat),
     ]);
-    await chooser.accept([notes, picture]);
-    await shows(page, `${chat} form`, 'welcome.png');
+    const wide = join(server.data, 'wide.png');
+    writeFileSync(wide, png(3_136, 20));
+    await chooser.accept([notes, picture, wide]);
+    await shows(page, `${chat} form`, 'wide.png');
     await fill(page, 'Message to the agent', 'Look at these.');
     await press(page, 'Send', chat);
     const sent = await session.event((event) => isFact(event, 'message'));
     if (!isFact(sent, 'message')) throw new Error('It is no message.');
     expect(sent.args.text).toBe('Look at these.\n@attachments/notes.txt');
-    const [image = ''] = sent.args.images ?? [];
+    const [image = '', shrunk = ''] = sent.args.images ?? [];
     const kept = await server.client.sessions.blob(session.id, image);
     expect(Buffer.from(kept).equals(readFileSync(picture))).toBe(true);
+    const small = Buffer.from(await server.client.sessions.blob(session.id, shrunk));
+    const size = small.indexOf(Buffer.from('ffc0', 'hex')) + 5;
+    expect([small.readUInt16BE(size), small.readUInt16BE(size + 2)]).toEqual([10, 1_568]);
     await until(page, () => {
       const shown = document.querySelector<HTMLImageElement>('[aria-label="Chat"] img');
       return shown?.complete && shown.naturalWidth > 0;
@@ -128,3 +134,22 @@ describeSystem('what a person hands over', (server) => {
     short.close();
   });
 });
+
+/** A grey picture. */
+function png(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head[8] = 8;
+  const rows = deflateSync(Buffer.alloc((width + 1) * height));
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  const chunks = [chunk('IHDR', head), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]);
+}

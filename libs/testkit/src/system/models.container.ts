@@ -1,22 +1,35 @@
 import { isFact } from '@belay/protocol';
-import { ProviderServer } from '../../../../apps/server/src/models/testing/provider-server.js';
-import { chatCompletions, type WireCall } from '../../../../apps/server/src/models/testing/wire.js';
+import {
+  ProviderServer,
+  streaming,
+} from '../../../../apps/server/src/models/testing/provider-server.js';
+import {
+  anthropicMessages,
+  chatCompletions,
+  type WireCall,
+} from '../../../../apps/server/src/models/testing/wire.js';
 import { start } from '../follow.js';
 import { run } from '../script.js';
 import { BelayServer } from '../server-process.js';
 
-const calling = (id: string, { operation, input }: ReturnType<typeof run>): WireCall => ({
+const calling = (
+  id: string,
+  { operation, input }: { operation: string; input: object },
+): WireCall => ({
   id,
   name: operation.replaceAll('.', '_'),
   input: JSON.stringify(input),
 });
 
-describe('a model behind an OpenAI-compatible address', () => {
+describe('a model behind an address', () => {
   let provider: ProviderServer;
   let server: BelayServer;
   beforeAll(async () => {
     provider = await ProviderServer.open();
-    server = new BelayServer(chatCompletions.environment(provider.url));
+    server = new BelayServer({
+      ...chatCompletions.environment(provider.url),
+      ...anthropicMessages.environment(provider.url),
+    });
     await server.start();
   });
   afterAll(async () => {
@@ -92,6 +105,46 @@ describe('a model behind an OpenAI-compatible address', () => {
     const note = { role: 'user', content: 'The session was started again. Go on with the task.' };
     const again = { ...rest, messages: [...(messages as object[]), note] };
     expect(provider.requests.at(-1)?.body).toEqual(again);
+    session.close();
+  });
+
+  it('gets its signed thinking back before parallel calls, their results in order, and files with numbered lines', async () => {
+    provider.requests.length = 0;
+    const calls = [
+      calling('call_1', { operation: 'files.read', input: { path: 'a.txt' } }),
+      calling('call_2', run('echo from-the-model')),
+    ];
+    const finish = { id: 'call_3', name: 'finish', input: '{"summary":"Done."}' };
+    const write = calling('call_0', {
+      operation: 'files.write',
+      input: { path: 'a.txt', content: 'one\n\ttwo\n' },
+    });
+    provider.answer(
+      streaming(anthropicMessages.reply({ calls: [write] })),
+      streaming(anthropicMessages.reply({ reasoning: 'Hm.', text: 'I look.', calls })),
+      streaming(anthropicMessages.reply({ calls: [finish] })),
+    );
+    const session = await start(server, { task: 'Look', model: anthropicMessages.model });
+    await session.finished();
+    const { messages } = provider.requests[2]!.body as { messages: { content: object[] }[] };
+    expect(messages.at(-2)?.content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.', signature: 'signed-1' },
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', id: 'call_1', input: { path: 'a.txt' } },
+      { type: 'tool_use', id: 'call_2' },
+    ]);
+    expect(messages.at(-1)?.content).toMatchObject([
+      {
+        type: 'tool_result',
+        tool_use_id: 'call_1',
+        content: expect.stringMatching(/content:\n1\tone\n2\t\ttwo$/) as string,
+      },
+      {
+        type: 'tool_result',
+        tool_use_id: 'call_2',
+        content: expect.stringMatching(/"exitCode":0.*\n\ntext:\nfrom-the-model\n$/) as string,
+      },
+    ]);
     session.close();
   });
 });

@@ -190,6 +190,17 @@ describe('what differs from provider to provider', () => {
     expect(used).toMatchObject({ inputTokens: 10_000, cachedTokens: 6_000 });
   });
 
+  it.each([
+    ['claude-sonnet-4-5', 64_000],
+    ['claude-opus-5-5', 128_000],
+    ['claude-of-tomorrow-9', 128_000],
+  ])('lets Anthropic’s %s write as much as it can', async (model, most) => {
+    await open(anthropicMessages, `anthropic:${model}`);
+    server.answer(streaming(anthropicMessages.reply({ text: 'Yes.' })));
+    await test.generate();
+    expect(server.requests[0]?.body['max_tokens']).toBe(most);
+  });
+
   it('stores nothing at OpenAI and asks for the same cache for a session', async () => {
     await open(openaiResponses, 'openai:gpt-5?reasoning=high');
     server.answer(streaming(openaiResponses.reply({ text: 'Yes.' })));

@@ -2,6 +2,7 @@ import type { NewMessage, SessionSummary } from '@belay/protocol';
 import { client } from '@/lib/server';
 import { say } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
+import { pictureFor } from './picture';
 import type { Attachment } from './use-attachments';
 
 /** What can be written after `/`, with what it does. */
@@ -59,14 +60,15 @@ export async function sendMessage(
   const images: string[] = [];
   const paths: string[] = [];
   for (const { file } of attachments) {
-    const content = new Uint8Array(await file.arrayBuffer());
-    if (file.type.startsWith('image/'))
-      images.push((await client.uploadBlob(content, file.type)).blob);
-    else paths.push(await putIntoWorkspace(id, file.name, content));
+    const picture = await pictureFor(file);
+    if (picture) images.push((await client.uploadBlob(await bytesOf(picture), picture.type)).blob);
+    else paths.push(await putIntoWorkspace(id, file.name, await bytesOf(file)));
   }
   const text = [message.text, ...paths.map((path) => `@${path}`)].filter(Boolean).join('\n');
   await client.sessions.message(id, { ...message, text: text || 'See the picture.', images });
 }
+
+const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 async function putIntoWorkspace(id: string, name: string, content: Uint8Array): Promise<string> {
   const path = `attachments/${name.replace(/[^\w.-]+/g, '-')}`;
