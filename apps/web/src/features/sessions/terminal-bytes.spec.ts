@@ -22,6 +22,14 @@ describe('TerminalBuffer', () => {
     expect(text(buffer.slice(0))).toBe('new');
   });
 
+  it('knows where a line begins', async () => {
+    const buffer = new TerminalBuffer();
+    await buffer.add(10, bytes('one\ntwo\nthree'));
+    expect([10, 11, 13, 14, 20].map((offset) => buffer.lineFrom(offset))).toEqual([
+      10, 14, 14, 18, 20,
+    ]);
+  });
+
   it('waits for those who listen', async () => {
     const buffer = new TerminalBuffer();
     const seen: string[] = [];

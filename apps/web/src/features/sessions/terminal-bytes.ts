@@ -1,3 +1,6 @@
+/** A line that is longer is cut, in bytes. */
+const longestLine = 4_096;
+
 /** The newest bytes of one terminal; what came before `start` can be read from the server. */
 export class TerminalBuffer {
   /** A viewer keeps this much; the log on the server keeps all. */
@@ -33,6 +36,13 @@ export class TerminalBuffer {
       at += piece.length;
     }
     return out;
+  }
+
+  /** Where the first line after an offset begins; the offset itself when the log begins there. */
+  lineFrom(offset: number): number {
+    if (offset <= this.start) return this.start;
+    const feed = this.slice(offset, offset + longestLine).indexOf(10);
+    return offset + feed + 1;
   }
 
   listen(listener: (bytes: Uint8Array, offset: number) => void | Promise<void>): () => void {

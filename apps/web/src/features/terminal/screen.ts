@@ -6,12 +6,16 @@ import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal, type ITheme } from '@xterm/xterm';
 import { colour } from '@/lib/theme';
 import type { TerminalBuffer } from '../sessions/terminal-bytes';
+import { ShortWrites } from './short-writes';
 
 /**
  * xterm gives way to the page between two writes and never within one; a short line costs it most.
  * So much of a flood is parsed in a few milliseconds.
  */
 const piece = 512;
+
+/** Of the past so many bytes are shown: a scrubber that is dragged back draws them with each step. */
+const reach = 256 * 1024;
 
 export interface Room {
   columns: number;
@@ -35,7 +39,10 @@ export class Screen {
   readonly #fit = new FitAddon();
   readonly #observer: ResizeObserver;
   readonly #options: ScreenOptions;
+  readonly #writes = new ShortWrites((bytes, drawn) => this.#write(bytes, drawn));
   #typing = false;
+  /** The bytes that are shown are those from here up to `written`. */
+  #first = 0;
   #written = 0;
   #fitting: ReturnType<typeof setTimeout> | undefined;
   #speeding: ReturnType<typeof setTimeout> | undefined;
@@ -75,16 +82,21 @@ export class Screen {
   append(bytes: Uint8Array, offset: number): Promise<void> | undefined {
     if (offset + bytes.length <= this.#written) return undefined;
     this.#written = offset + bytes.length;
-    const last = Math.max(0, Math.ceil(bytes.length / piece) - 1) * piece;
-    for (let at = 0; at < last; at += piece) this.#terminal.write(bytes.subarray(at, at + piece));
-    return new Promise((resolve) => this.#terminal.write(bytes.subarray(last), resolve));
+    return this.#writes.add(bytes);
   }
 
-  /** Shows the bytes up to an offset; going back draws anew from the start. */
+  /** Shows the bytes up to an offset; going back draws the last of them anew, the end of the log all of them. */
   showUpTo(buffer: TerminalBuffer, end: number): void {
-    if (end < this.#written || this.#written < buffer.start) {
+    const whole = end === buffer.end;
+    if (
+      end < this.#written ||
+      this.#written < buffer.start ||
+      (whole && this.#first > buffer.start)
+    ) {
+      this.#writes.flush();
       this.#terminal.reset();
-      this.#written = buffer.start;
+      this.#first = whole ? buffer.start : buffer.lineFrom(Math.max(buffer.start, end - reach));
+      this.#written = this.#first;
     }
     const bytes = buffer.slice(this.#written, end);
     if (bytes.length) void this.append(bytes, this.#written);
@@ -137,7 +149,14 @@ export class Screen {
     this.#observer.disconnect();
     clearTimeout(this.#fitting);
     clearTimeout(this.#speeding);
+    this.#writes.dispose();
     this.#terminal.dispose();
+  }
+
+  #write(bytes: Uint8Array, drawn: () => void): void {
+    const last = Math.max(0, Math.ceil(bytes.length / piece) - 1) * piece;
+    for (let at = 0; at < last; at += piece) this.#terminal.write(bytes.subarray(at, at + piece));
+    this.#terminal.write(bytes.subarray(last), drawn);
   }
 
   /** Asks for the size that fits the panel; one ask while a person drags a border. */

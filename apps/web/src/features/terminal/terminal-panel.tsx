@@ -8,7 +8,7 @@ import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useReadOnly } from '@/lib/role';
 import { useChosen, usePlaces } from '../sessions/places';
-import { useSummary } from '../sessions/queries';
+import { useTitle } from '../sessions/queries';
 import {
   useIsPast,
   useLog,
@@ -59,7 +59,7 @@ function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
   const session = useSessionId();
   const readOnly = useReadOnly();
   const { log } = useSessionContext();
-  const title = useSummary(session)?.title ?? 'session';
+  const title = useTitle(session) ?? 'session';
   const past = useIsPast();
   return (
     <div className="flex h-8 shrink-0 items-center gap-1 border-b px-2">

@@ -7,7 +7,7 @@ import { live } from '@/lib/server';
 import { sayError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useReadOnly } from '@/lib/role';
-import { useLiveState, useSummary } from '../sessions/queries';
+import { useLiveState, useSessionState } from '../sessions/queries';
 import { usePlaces } from '../sessions/places';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Screen, type Room } from './screen';
@@ -68,7 +68,7 @@ export function TerminalView({ name }: { name: string }) {
     <div className="relative h-full">
       {searching && screen && <SearchBar screen={screen} onClose={() => setSearching(false)} />}
       <div className="h-full py-1.5 pl-2.5">
-        <div ref={element} className="h-full overflow-auto" data-terminal={name} />
+        <div ref={element} className="h-full overflow-auto contain-strict" data-terminal={name} />
       </div>
     </div>
   );
@@ -83,7 +83,7 @@ function useSize(
   { screen, room }: { screen: Screen | null; room: Room | null },
 ): number | null {
   const session = useSessionId();
-  const state = useSummary(session)?.state;
+  const state = useSessionState(session);
   const columns = useView((view) => view.terminals.get(name)?.columns);
   const rows = useView((view) => view.terminals.get(name)?.rows);
   const past = useIsPast();

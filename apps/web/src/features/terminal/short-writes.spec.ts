@@ -1,0 +1,44 @@
+import { ShortWrites } from './short-writes';
+
+const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+describe('ShortWrites', () => {
+  let drawn: string[] = [];
+  let writes: ShortWrites;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    jest.advanceTimersByTime(1_000);
+    drawn = [];
+    writes = new ShortWrites((piece, done) => {
+      drawn.push(String.fromCharCode(...piece));
+      done();
+    });
+  });
+  afterEach(() => jest.useRealTimers());
+
+  it('draws the first after a rest at once, and what follows closely together and in order', async () => {
+    await writes.add(bytes('a'));
+    expect(drawn).toEqual(['a']);
+    const both = Promise.all([writes.add(bytes('b')), writes.add(bytes('c'))]);
+    expect(drawn).toEqual(['a']);
+    jest.advanceTimersByTime(50);
+    await both;
+    expect(drawn).toEqual(['a', 'b', 'c']);
+  });
+
+  it('has a flood wait for nothing', async () => {
+    await writes.add(bytes('a'));
+    const short = writes.add(bytes('b'));
+    await writes.add(new Uint8Array(20_000));
+    await short;
+    expect(drawn.map((text) => text.length)).toEqual([1, 1, 20_000]);
+  });
+
+  it('leaves nobody waiting when it ends', async () => {
+    await writes.add(bytes('a'));
+    const last = writes.add(bytes('b'));
+    writes.dispose();
+    await last;
+    expect(drawn).toEqual(['a']);
+  });
+});
