@@ -1,4 +1,5 @@
 import { isEnded, isFact, type Event, type EventArgs, type Fact } from '@belay/protocol';
+import { Layers } from '@/lib/layers';
 import { repeatedAct } from './repeated-act';
 
 /** What the chat shows, in order. Cards look up the rest (result, verdict, commit) by the call's id. */
@@ -20,7 +21,7 @@ export interface Mark {
 /** All that the panels show of a stretch of the log. */
 export interface LogView {
   entries: readonly Entry[];
-  results: ReadonlyMap<string, Result>;
+  results: Layers<string, Result>;
   verdicts: ReadonlyMap<string, Event>;
   commits: ReadonlyMap<string, Commit>;
   /** Edits by the call that made them. */
@@ -40,13 +41,13 @@ export interface LogView {
   lastSeq: number;
 }
 
-export const emptyView: LogView = start();
+export const emptyView: LogView = viewOf([]);
 
 /** Folds a stretch of the log on its own. */
 export function viewOf(events: readonly Event[]): LogView {
   const building = start();
   for (const event of events) add(building, event);
-  return building;
+  return { ...building, results: new Layers([building.results]) };
 }
 
 /** Joins two stretches, the earlier first. Associative: pages may be folded in any order. */
@@ -55,7 +56,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!later.lastSeq) return earlier;
   return {
     entries: joinEntries(earlier.entries, later.entries),
-    results: joinMaps(earlier.results, later.results),
+    results: earlier.results.join(later.results),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
     edits: joinEdits(earlier.edits, later.edits),
@@ -74,7 +75,8 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
 }
 
 type Building = {
-  -readonly [K in keyof LogView]: LogView[K] extends ReadonlyMap<infer Key, infer Value>
+  -readonly [K in keyof LogView]: LogView[K] extends
+    ReadonlyMap<infer Key, infer Value> | Layers<infer Key, infer Value>
     ? Map<Key, Value>
     : LogView[K] extends readonly (infer Item)[]
       ? Item[]
@@ -214,15 +216,15 @@ function joinMaps<K, V>(earlier: ReadonlyMap<K, V>, later: ReadonlyMap<K, V>): R
 
 function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] {
   if (!later.length) return earlier;
-  return earlier.length ? [...earlier, ...later] : later;
+  return earlier.concat(later);
 }
 
 function joinEntries(earlier: readonly Entry[], later: readonly Entry[]): readonly Entry[] {
   const [first] = later;
   if (!first || !earlier.length) return joinLists(earlier, later);
-  const joined = [...earlier];
+  const joined = earlier.slice(-1);
   addEntry(joined, first);
-  return joined.concat(later.slice(1));
+  return earlier.slice(0, -1).concat(joined, later.slice(1));
 }
 
 function joinEdits(earlier: LogView['edits'], later: LogView['edits']): LogView['edits'] {

@@ -65,7 +65,7 @@ function follow(id: string, store: StoreApi<SessionLog>, after: number): Watch {
   const append = perFrame<Event>((fresh) => {
     const { events, view, draft } = store.getState();
     store.setState({
-      events: [...events, ...fresh],
+      events: events.concat(fresh),
       view: joinViews(view, viewOf(fresh)),
       draft: fresh.some(endsDraft) ? null : draft,
     });
@@ -105,7 +105,7 @@ async function loadOlder(
       const { events, view } = store.getState();
       const older = viewOf(page);
       store.setState({
-        events: [...page, ...events],
+        events: page.concat(events),
         view: joinViews(older, view),
         first: after + 1,
       });
