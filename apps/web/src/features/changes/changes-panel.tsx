@@ -39,6 +39,8 @@ export function ChangesPanel() {
     queryFn: async () => (await client.sessions.call(session, 'workspace.diff', range)) as Diff,
     enabled: latest !== null,
     staleTime: Infinity,
+    // Each commit has a diff of its own: of a long session only the last few are kept.
+    gcTime: 15_000,
     placeholderData: (before) => before,
     retry: 0,
   });

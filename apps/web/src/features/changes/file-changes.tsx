@@ -1,14 +1,20 @@
+import { useState } from 'react';
 import { ChevronRight } from 'lucide-react';
 import type { FileDiff } from './diff';
 import { HunkView } from './hunk-view';
 
-/** The changes of one file, folded or open. */
+/** The changes of one file, folded or open. What is folded is not drawn, nor laid out what is scrolled away. */
 export function FileChanges({ file, decides }: { file: FileDiff; decides: boolean }) {
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
   const added = lines.filter(({ kind }) => kind === '+').length;
   const removed = lines.filter(({ kind }) => kind === '-').length;
+  const [open, setOpen] = useState(lines.length < 600);
   return (
-    <details open={lines.length < 600} className="group border-b">
+    <details
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="group border-b [contain-intrinsic-size:auto_200px] [content-visibility:auto]"
+    >
       <summary className="sticky top-0 z-10 flex list-none items-center gap-2 bg-sunken px-3 py-1 text-xs">
         <ChevronRight
           size={13}
@@ -22,9 +28,10 @@ export function FileChanges({ file, decides }: { file: FileDiff; decides: boolea
         <span className="text-fail tabular-nums">−{removed}</span>
       </summary>
       {file.binary && <p className="px-3 py-2 text-sm text-faint">A binary file changed.</p>}
-      {file.hunks.map((hunk) => (
-        <HunkView key={hunk.raw} file={file} hunk={hunk} decides={decides} />
-      ))}
+      {open &&
+        file.hunks.map((hunk) => (
+          <HunkView key={hunk.raw} file={file} hunk={hunk} decides={decides} />
+        ))}
     </details>
   );
 }

@@ -1,5 +1,6 @@
 import { Markdown } from '@/components/ui/markdown';
 import { useLog } from '../sessions/session-context';
+import { draftBlocks } from './draft-blocks';
 
 /** The reply that is being written. */
 export function Draft() {
@@ -12,7 +13,12 @@ export function Draft() {
           {draft.reasoning.slice(-400)}
         </p>
       )}
-      <Markdown text={draft.text} />
+      {draftBlocks(draft.text).map((text, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- blocks are only added at the end
+        <div key={index} className="not-first:mt-2">
+          <Markdown text={text} />
+        </div>
+      ))}
     </div>
   );
 }

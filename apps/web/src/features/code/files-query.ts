@@ -18,5 +18,7 @@ export const filesQuery = (session: string, commit: string | null) =>
       })) as FileList,
     placeholderData: (before: FileList | undefined) => before,
     staleTime: commit === null ? 30_000 : Infinity,
+    // Each commit has a list of its own: of a long session only the last few are kept.
+    gcTime: 15_000,
     retry: 0,
   });
