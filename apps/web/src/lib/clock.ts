@@ -1,12 +1,45 @@
-import { useEffect, useState } from 'react';
+import { useSyncExternalStore } from 'react';
 
-/** The time now, told again every so many milliseconds while `on`. */
+/** The time now, told again every so many milliseconds while `on`; to all who ask for the same at once. */
 export function useNow(every = 1_000, on = true): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!on) return;
-    const timer = setInterval(() => setNow(Date.now()), every);
-    return () => clearInterval(timer);
-  }, [every, on]);
-  return now;
+  const clock = clockOf(every);
+  return useSyncExternalStore(on ? clock.listen : silent, clock.now);
+}
+
+interface Clock {
+  listen(tick: () => void): () => void;
+  now(): number;
+}
+
+const clocks = new Map<number, Clock>();
+const silent = () => () => undefined;
+
+function clockOf(every: number): Clock {
+  const known = clocks.get(every);
+  if (known) return known;
+  const ticks = new Set<() => void>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let now = Date.now();
+  const clock: Clock = {
+    listen(tick) {
+      ticks.add(tick);
+      timer ??= setInterval(() => {
+        now = Date.now();
+        for (const each of ticks) each();
+      }, every);
+      return () => {
+        ticks.delete(tick);
+        if (ticks.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+    // Between two ticks it stands still: a snapshot must be the same from one look to the next.
+    now() {
+      if (timer === undefined && Date.now() - now >= every) now = Date.now();
+      return now;
+    },
+  };
+  clocks.set(every, clock);
+  return clock;
 }

@@ -1,23 +1,34 @@
 /** What comes faster than this is handed on together, in milliseconds. */
-const pause = 60;
+const pause = 100;
 /** A page that is hidden, or covered, is not drawn: so long it waits for a frame. */
 const patience = 250;
+
+/** Those that have something to hand on. All go with one frame: the page is rendered once for all of them. */
+const waiting = new Set<() => void>();
+let last = 0;
 
 /** Gathers what comes and hands it on with a drawn frame; four times a second while nothing is drawn. */
 export function perFrame<T>(take: (items: T[]) => void): (item: T) => void {
   let items: T[] = [];
-  let last = 0;
   const flush = () => {
     const taken = items;
     items = [];
-    last = performance.now();
     take(taken);
   };
   return (item) => {
     items.push(item);
     if (items.length > 1) return;
-    setTimeout(() => withFrame(flush), Math.max(0, last + pause - performance.now()));
+    waiting.add(flush);
+    if (waiting.size > 1) return;
+    setTimeout(() => withFrame(flushAll), Math.max(0, last + pause - performance.now()));
   };
+}
+
+function flushAll(): void {
+  const flushes = [...waiting];
+  waiting.clear();
+  last = performance.now();
+  for (const flush of flushes) flush();
 }
 
 function withFrame(run: () => void): void {

@@ -9,8 +9,14 @@ export interface MenuItem {
   hint?: string;
 }
 
-/** A menu behind a button. `null` is a line between groups. */
-export function Menu({ trigger, items }: { trigger: ReactNode; items: (MenuItem | null)[] }) {
+interface MenuProps {
+  trigger: ReactNode;
+  /** Asked for while the menu is open. `null` is a line between groups. */
+  items(): readonly (MenuItem | null)[];
+}
+
+/** A menu behind a button. */
+export function Menu({ trigger, items }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
@@ -20,23 +26,27 @@ export function Menu({ trigger, items }: { trigger: ReactNode; items: (MenuItem 
           sideOffset={4}
           className="z-50 min-w-44 rounded-md border border-line-strong bg-panel p-1 text-sm"
         >
-          {items.map((item, index) =>
-            item ? (
-              <DropdownMenu.Item
-                key={item.label}
-                disabled={item.disabled ?? false}
-                onSelect={item.run}
-                className={`flex cursor-pointer items-center justify-between gap-6 rounded-sm px-2 py-1 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover ${item.danger ? 'text-fail' : ''}`}
-              >
-                {item.label}
-                {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
-              </DropdownMenu.Item>
-            ) : (
-              <DropdownMenu.Separator key={`line-${index}`} className="my-1 border-t" />
-            ),
-          )}
+          <Items items={items} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
+  );
+}
+
+function Items({ items }: Pick<MenuProps, 'items'>) {
+  return items().map((item, index) =>
+    item ? (
+      <DropdownMenu.Item
+        key={item.label}
+        disabled={item.disabled ?? false}
+        onSelect={item.run}
+        className={`flex cursor-pointer items-center justify-between gap-6 rounded-sm px-2 py-1 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover ${item.danger ? 'text-fail' : ''}`}
+      >
+        {item.label}
+        {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
+      </DropdownMenu.Item>
+    ) : (
+      <DropdownMenu.Separator key={`line-${index}`} className="my-1 border-t" />
+    ),
   );
 }

@@ -42,9 +42,7 @@ export function StateDot({ state, queued, word = true }: StateDotProps) {
           'size-2 rounded-full border-[1.5px]',
           border,
           rest.length > 1 && rest[0],
-          !queued &&
-            (state === 'running' || state === 'starting') &&
-            'animate-[breathe_2s_ease-in-out_infinite]',
+          !queued && (state === 'running' || state === 'starting') && 'animate-breathe',
         )}
       />
       <span className={word ? '' : 'sr-only'}>{queued ? 'queued' : words[state]}</span>

@@ -9,7 +9,7 @@ import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useReadOnly } from '@/lib/role';
 import { filesQuery } from '../code/files-query';
-import { useSummary } from '../sessions/queries';
+import { useSessionState } from '../sessions/queries';
 import { useIsPast, useLog, useSessionId } from '../sessions/session-context';
 
 type Guidance = OperationOutput<(typeof workspaceOperations)['workspace.trust']>;
@@ -20,7 +20,7 @@ const guiding = /(^|\/)(AGENTS\.md|SKILL\.md)$/;
 export function TrustBar() {
   const readOnly = useReadOnly();
   const session = useSessionId();
-  const state = useSummary(session)?.state;
+  const state = useSessionState(session);
   const past = useIsPast();
   const trusted = useLog((log) => log.view.guidance !== null);
   const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');

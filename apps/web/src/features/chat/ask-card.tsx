@@ -1,14 +1,14 @@
 import { isEnded, type Event } from '@belay/protocol';
 import { Markdown } from '@/components/ui/markdown';
 import { QuestionAnswer } from '../approvals/question-answer';
-import { useSummary } from '../sessions/queries';
+import { useSessionState } from '../sessions/queries';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
 import { textOf } from './text-of';
 
 /** A question of the agent, and what was answered. */
 export function AskCard({ event }: { event: Event }) {
   const id = useSessionId();
-  const state = useSummary(id)?.state;
+  const state = useSessionState(id);
   const past = useIsPast();
   const result = useView((view) => view.results.get(event.id ?? ''));
   const question = textOf(event.args['question']);

@@ -63,10 +63,7 @@ function Outcome({ result, call }: { result: Result | undefined; call: string })
   if (!result)
     return (
       <span className="flex shrink-0 items-center gap-1.5 text-xs text-run">
-        <span
-          aria-hidden
-          className="size-1.5 animate-[breathe_2s_ease-in-out_infinite] rounded-full bg-run"
-        />
+        <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-run" />
         running
       </span>
     );

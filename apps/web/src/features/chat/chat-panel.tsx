@@ -57,10 +57,21 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
     anchorTo: 'end',
     paddingStart: 12,
     paddingEnd: 12,
+    // Where rows are is written to the page without rendering; what is seen is still rendered anew.
+    directDomUpdates: true,
+    directDomUpdatesMode: 'position',
   });
   // What the list knows already; asking the element would have the page laid out while it renders.
   const below = list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
   const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
+  const { containerRef } = list;
+  const holdContent = useCallback(
+    (element: HTMLDivElement | null) => {
+      content.current = element;
+      containerRef(element);
+    },
+    [containerRef],
+  );
   useOpenAtEnd(toEnd);
   useStickToEnd(scroller, content);
   return (
@@ -71,12 +82,12 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
         role="log"
         aria-live="off"
         aria-label="Conversation"
-        className="h-full overflow-y-auto overscroll-contain"
+        className="h-full overflow-y-auto overscroll-contain contain-strict"
       >
         {older && !past && (
           <p className="pt-2 text-center text-xs text-faint">Loading earlier events…</p>
         )}
-        <div ref={content} style={{ height: list.getTotalSize() }} className="relative">
+        <div ref={holdContent} className="relative">
           {list.getVirtualItems().map((item) => {
             const row = rows[item.index];
             return row === undefined ? null : (
@@ -84,8 +95,7 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
                 key={item.key}
                 ref={list.measureElement}
                 data-index={item.index}
-                className="absolute top-0 left-0 w-full px-4"
-                style={{ transform: `translateY(${item.start}px)` }}
+                className="absolute left-0 w-full px-4"
               >
                 {row === 'draft' ? <Draft /> : <ChatEntry entry={row} />}
               </div>

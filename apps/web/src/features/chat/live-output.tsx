@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Event } from '@belay/protocol';
 import { plainText } from '@/lib/ansi';
+import { perFrame } from '@/lib/per-frame';
 import { useLog, useView } from '../sessions/session-context';
 import { textOf } from './text-of';
 
@@ -12,22 +13,15 @@ export function LiveOutput({ event }: { event: Event }) {
   const [text, setText] = useState('');
   useEffect(() => {
     if (!buffer) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const read = () => {
-      timer = undefined;
       const bytes = buffer.slice(Math.max(since, buffer.end - 4_096));
       setText(
         plainText(new TextDecoder().decode(bytes)).trimEnd().split('\n').slice(-6).join('\n'),
       );
     };
     read();
-    const stop = buffer.listen(() => {
-      timer ??= setTimeout(read, 120);
-    });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
+    const readSoon = perFrame<void>(read);
+    return buffer.listen(() => readSoon());
   }, [buffer, since]);
   if (!text.trim()) return null;
   return (

@@ -1,11 +1,11 @@
 import { useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
-import { isEnded } from '@belay/protocol';
+import { isEnded, type SessionState } from '@belay/protocol';
 import { Paperclip, SendHorizontal } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { IconButton } from '@/components/ui/icon-button';
 import { sayError } from '@/lib/toasts';
-import { useSummary } from '../sessions/queries';
+import { useSessionState } from '../sessions/queries';
 import { useIsPast, useSessionId } from '../sessions/session-context';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';
@@ -20,21 +20,21 @@ const deliveries = [
 /** Where a person writes to the agent. */
 export function MessageBox() {
   const id = useSessionId();
-  const summary = useSummary(id);
+  const state = useSessionState(id);
   const past = useIsPast();
   const [text, setText] = useState('');
   const [delivery, setDelivery] = useState<'queue' | 'steer'>('queue');
   const field = useRef<HTMLTextAreaElement>(null);
   const attached = useAttachments();
   const completions = useCompletions(text, setText, field);
-  const working = summary?.state === 'running';
+  const working = state === 'running';
 
   const send = async () => {
     const written = text.trim();
     if (!written && !attached.items.length) return;
     setText('');
     try {
-      if (await runSlashCommand(id, summary, written)) return;
+      if (await runSlashCommand(id, written)) return;
       await sendMessage(
         id,
         { text: written, delivery: working ? delivery : 'queue' },
@@ -82,7 +82,7 @@ export function MessageBox() {
           rows={2}
           value={text}
           disabled={past}
-          placeholder={past ? 'Go to the live end to write' : hint(summary?.state)}
+          placeholder={past ? 'Go to the live end to write' : hint(state)}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -112,7 +112,5 @@ export function MessageBox() {
   );
 }
 
-const hint = (state: string | undefined): string =>
-  state && isEnded(state as Parameters<typeof isEnded>[0])
-    ? 'A message starts it again · @file · /'
-    : 'Message · @file · /';
+const hint = (state: SessionState | undefined): string =>
+  state && isEnded(state) ? 'A message starts it again · @file · /' : 'Message · @file · /';

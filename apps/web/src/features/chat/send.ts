@@ -1,6 +1,7 @@
 import type { NewMessage, SessionSummary } from '@belay/protocol';
 import { client } from '@/lib/server';
 import { say } from '@/lib/toasts';
+import { summaryNow } from '../sessions/queries';
 import { fork } from '../sessions/session-actions';
 import { pictureFor } from './picture';
 import type { Attachment } from './use-attachments';
@@ -38,13 +39,10 @@ export const slashCommands: Record<
 };
 
 /** Runs a line such as `/pause`; false when it is a message. */
-export async function runSlashCommand(
-  id: string,
-  session: SessionSummary | undefined,
-  text: string,
-): Promise<boolean> {
+export async function runSlashCommand(id: string, text: string): Promise<boolean> {
   const [, name = '', rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
   const command = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;
+  const session = summaryNow(id);
   if (!command || !session) return false;
   await command.run(session, rest);
   say(command.title);

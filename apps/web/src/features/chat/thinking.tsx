@@ -20,10 +20,7 @@ export function Thinking() {
   if (!text) return null;
   return (
     <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
-      <span
-        aria-hidden
-        className="size-1.5 shrink-0 animate-[breathe_2s_ease-in-out_infinite] rounded-full bg-run"
-      />
+      <span aria-hidden className="size-1.5 shrink-0 animate-breathe rounded-full bg-run" />
       <span className="truncate font-mono">{text}</span>
     </p>
   );

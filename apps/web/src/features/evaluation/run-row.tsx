@@ -101,7 +101,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
               className="max-md:col-start-2 max-md:row-start-1"
             />
           }
-          items={[
+          items={() => [
             { label: 'Take off the board…', danger: true, run: () => attempt(() => remove(run)) },
           ]}
         />

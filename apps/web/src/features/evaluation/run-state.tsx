@@ -26,7 +26,7 @@ export function RunState({ run, now }: { run: EvaluationSummary; now: number }) 
         className={cx(
           'size-2 shrink-0 rounded-full border-[1.5px] border-current',
           !silent && run.state !== 'interrupted' && 'bg-current',
-          !silent && run.state === 'running' && 'animate-[breathe_2s_ease-in-out_infinite]',
+          !silent && run.state === 'running' && 'animate-breathe',
         )}
       />
       {silent ? `not heard from since ${clock(run.heard)}` : word}

@@ -20,10 +20,7 @@ export function VerdictMark({ shown, word = true }: { shown: Shown; word?: boole
       <Icon
         size={14}
         aria-hidden
-        className={cx(
-          'shrink-0',
-          Icon === Circle && 'animate-[breathe_2s_ease-in-out_infinite] fill-current',
-        )}
+        className={cx('shrink-0', Icon === Circle && 'animate-breathe fill-current')}
       />
       <span className={word ? '' : 'sr-only'}>{words[shown]}</span>
     </span>

@@ -121,7 +121,7 @@ function RegionTabs({ id, tabs, shown }: RegionTabsProps) {
               className="size-6 @max-[64px]:hidden"
             />
           }
-          items={[
+          items={() => [
             ...regionIds
               .filter((place) => place !== id)
               .map((place) => ({

@@ -58,7 +58,6 @@ export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: Fle
               'session' in line ? (
                 <FleetRow
                   session={line.session}
-                  now={now}
                   picked={readOnly ? undefined : picked.has(line.session.id)}
                   onPick={onPick}
                 />

@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import { Link } from '@tanstack/react-router';
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import { MoreHorizontal } from 'lucide-react';
@@ -7,6 +8,7 @@ import { StateDot } from '@/components/ui/state-dot';
 import { ApprovalActions } from '@/features/approvals/approval-actions';
 import { QuestionAnswer } from '@/features/approvals/question-answer';
 import { cx } from '@/lib/classes';
+import { useNow } from '@/lib/clock';
 import { age, dollars, duration, moment } from '@/lib/format';
 import { withoutMarks } from '@/lib/without-marks';
 import { needOf, needsPerson } from './fleet-order';
@@ -58,14 +60,13 @@ export function FleetHeader({ picked, onPick }: FleetHeaderProps) {
 
 interface FleetRowProps {
   session: SessionSummary;
-  now: number;
   /** Undefined where nothing can be picked. */
   picked: boolean | undefined;
   onPick(id: string): void;
 }
 
-/** One session in one line; its question and the answers below it while it waits. */
-export function FleetRow({ session, now, picked, onPick }: FleetRowProps) {
+/** One session in one line; its question and the answers below it while it waits. Drawn again when it changed. */
+export const FleetRow = memo(function FleetRow({ session, picked, onPick }: FleetRowProps) {
   const waits = needsPerson(session);
   return (
     <article
@@ -111,26 +112,18 @@ export function FleetRow({ session, now, picked, onPick }: FleetRowProps) {
           </div>
           <Doing session={session} />
         </div>
-        <Figures session={session} now={now} readOnly={picked === undefined} />
+        <Figures session={session} readOnly={picked === undefined} />
       </div>
       {waits && <Waiting session={session} />}
     </article>
   );
-}
+});
 
-interface FiguresProps {
-  session: SessionSummary;
-  now: number;
-  readOnly: boolean;
-}
-
-function Figures({ session, now, readOnly }: FiguresProps) {
-  const { seconds, since } = session.wallTime;
-  const worked = seconds + (since ? (now - Date.parse(since)) / 1_000 : 0);
+function Figures({ session, readOnly }: { session: SessionSummary; readOnly: boolean }) {
   return (
     <div className="flex items-center gap-5 text-sm text-muted tabular-nums max-sm:gap-3">
       <span className="max-lg:hidden">
-        <Sparkline activity={session.activity} now={now} />
+        <Sparkline activity={session.activity} />
       </span>
       <span
         className="w-28 truncate font-mono text-xs text-faint max-xl:hidden"
@@ -146,17 +139,26 @@ function Figures({ session, now, readOnly }: FiguresProps) {
         <span className="sr-only"> steps</span>
       </span>
       <span className="w-14 text-right">{dollars(session.dollars)}</span>
-      <span
-        className="w-14 text-right"
-        title={`Begun ${moment(session.created)}; worked for ${duration(worked)}`}
-      >
-        {age(session.created, now)}
-      </span>
+      <Age session={session} />
       <Menu
         trigger={<IconButton label={`More for ${session.title}`} icon={MoreHorizontal} />}
-        items={sessionActions(session, readOnly)}
+        items={() => sessionActions(session, readOnly)}
       />
     </div>
+  );
+}
+
+function Age({ session }: { session: SessionSummary }) {
+  const now = useNow(1_000);
+  const { seconds, since } = session.wallTime;
+  const worked = seconds + (since ? (now - Date.parse(since)) / 1_000 : 0);
+  return (
+    <span
+      className="w-14 text-right"
+      title={`Begun ${moment(session.created)}; worked for ${duration(worked)}`}
+    >
+      {age(session.created, now)}
+    </span>
   );
 }
 

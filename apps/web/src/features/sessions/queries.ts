@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { SessionSummary } from '@belay/protocol';
+import type { SessionState, SessionSummary } from '@belay/protocol';
 import { liveList } from '@/lib/live-list';
 import { client, live } from '@/lib/server';
 import { perFrame } from '@/lib/per-frame';
@@ -66,8 +66,17 @@ export function useFleetUpdates(): void {
 
 /** One session in one line, as it is now. Drawn again only when this one changed. */
 export function useSummary(id: string): SessionSummary | undefined {
-  return useOfSummary(id, whole);
+  return useSummaryPart(id, whole);
 }
+
+export const useSessionState = (id: string): SessionState | undefined =>
+  useSummaryPart(id, stateOf);
+
+export const useTitle = (id: string): string | undefined => useSummaryPart(id, titleOf);
+
+/** The summary as it is now, for what a person does with it. */
+export const summaryNow = (id: string): SessionSummary | undefined =>
+  queryClient.getQueryData(sessionsQuery.queryKey)?.find((summary) => summary.id === id);
 
 /** Whether a call waits for a person. */
 export function useWaits(session: string, call: string): boolean {
@@ -75,13 +84,18 @@ export function useWaits(session: string, call: string): boolean {
     ({ waitingFor }: SessionSummary) => waitingFor.some(({ id }) => id === call),
     [call],
   );
-  return useOfSummary(session, waits) ?? false;
+  return useSummaryPart(session, waits) ?? false;
 }
 
 const whole = (summary: SessionSummary): SessionSummary => summary;
+const stateOf = ({ state }: SessionSummary): SessionState => state;
+const titleOf = ({ title }: SessionSummary): string => title;
 
-/** A part of a session's summary. Give the same function each time. */
-function useOfSummary<T>(id: string, part: (summary: SessionSummary) => T): T | undefined {
+/**
+ * A part of a session's summary; drawn again only when this part changed, where the whole changes with each event.
+ * Give the same function each time.
+ */
+export function useSummaryPart<T>(id: string, part: (summary: SessionSummary) => T): T | undefined {
   const select = useCallback(
     (sessions: readonly SessionSummary[]) => {
       const found = sessions.find((summary) => summary.id === id);

@@ -2,18 +2,17 @@ import { useMemo } from 'react';
 import { isEnded } from '@belay/protocol';
 import { useCommands, type Command } from '@/lib/commands';
 import { client } from '@/lib/server';
-import { queryClient } from '@/lib/query';
 import { attempt, say } from '@/lib/toasts';
 import { panelIds, useDock, type PanelId } from './dock-store';
 import { lookAt, useSessionContext } from './session-context';
 import { panelTitles } from './panel-titles';
-import { sessionsQuery, useSummary } from './queries';
+import { summaryNow, useSessionState } from './queries';
 
 /** What a person can do in a session by palette and keys. */
 export function useSessionCommands(): void {
   const context = useSessionContext();
   const { id } = context;
-  const state = useSummary(id)?.state;
+  const state = useSessionState(id);
   const commands = useMemo((): Command[] => {
     const control = (
       name: 'pause' | 'resume' | 'stop' | 'restart',
@@ -89,8 +88,7 @@ function goToPanel(panel: PanelId): void {
 
 /** Answers the question that has waited longest. */
 function answerFirst(id: string, verdict: 'approved' | 'rejected'): void {
-  const sessions = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
-  const [request] = sessions.find((session) => session.id === id)?.waitingFor ?? [];
+  const [request] = summaryNow(id)?.waitingFor ?? [];
   if (request) attempt(() => client.sessions.answer(id, request.id, { verdict }));
   else say('Nothing waits for you.');
 }

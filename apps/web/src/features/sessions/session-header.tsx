@@ -1,9 +1,10 @@
+import { memo } from 'react';
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import { GitFork, MoreHorizontal, Pause, Play, RotateCcw, Share, Square } from 'lucide-react';
 import { Wordmark } from '@/app/top-bar';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
-import { Menu } from '@/components/ui/menu';
+import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { useNow } from '@/lib/clock';
 import { count, dollars, duration } from '@/lib/format';
@@ -14,22 +15,23 @@ import { shareSession } from '../timeline/share';
 import { Connection } from './connection';
 import { fork, sessionActions } from './session-actions';
 import { useSessionContext } from './session-context';
-import { useSummary } from './queries';
+import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from './queries';
 
 export function SessionHeader() {
   const readOnly = useReadOnly();
   const { id } = useSessionContext();
-  const summary = useSummary(id);
+  const title = useTitle(id);
+  const task = useSummaryPart(id, taskOf);
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
       <Wordmark short />
       <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
-      <p className="min-w-0 flex-1 truncate font-medium" title={summary?.task}>
-        {summary?.title}
+      <p className="min-w-0 flex-1 truncate font-medium" title={task}>
+        {title}
       </p>
       <Connection />
-      {summary && <Figures summary={summary} />}
-      {summary && !readOnly && <Controls summary={summary} />}
+      <Figures />
+      {!readOnly && <Controls id={id} />}
       {readOnly && (
         <span className="text-sm text-faint">{recorded ? 'a recording' : 'you watch'}</span>
       )}
@@ -37,9 +39,14 @@ export function SessionHeader() {
   );
 }
 
-function Figures({ summary }: { summary: SessionSummary }) {
-  const ended = isEnded(summary.state);
+const taskOf = ({ task }: SessionSummary): string => task;
+
+function Figures() {
+  const { id } = useSessionContext();
+  const summary = useSummary(id);
+  const ended = !summary || isEnded(summary.state);
   const now = useNow(1_000, !ended);
+  if (!summary) return null;
   const end = ended ? Date.parse(summary.updated) : now;
   const { budgets } = summary;
   return (
@@ -63,9 +70,15 @@ function Figures({ summary }: { summary: SessionSummary }) {
   );
 }
 
-function Controls({ summary }: { summary: SessionSummary }) {
-  const { id, state } = summary;
+/** Drawn again only with the state; the summary is looked up when something is pressed. */
+const Controls = memo(function Controls({ id }: { id: string }) {
+  const state = useSessionState(id);
+  if (!state) return null;
   const ended = isEnded(state);
+  const withSummary = (run: (summary: SessionSummary) => Promise<unknown>) => () => {
+    const summary = summaryNow(id);
+    if (summary) attempt(() => run(summary));
+  };
   const act = (name: 'pause' | 'resume' | 'stop' | 'restart') => () =>
     attempt(() => client.sessions[name](id));
   return (
@@ -87,18 +100,23 @@ function Controls({ summary }: { summary: SessionSummary }) {
         label="Fork from here"
         icon={GitFork}
         className="max-md:hidden"
-        onClick={() => attempt(() => fork(summary, summary.lastSeq))}
+        onClick={withSummary((summary) => fork(summary, summary.lastSeq))}
       />
       <IconButton
         label="Share as one file"
         icon={Share}
         className="max-md:hidden"
-        onClick={() => attempt(() => shareSession(summary))}
+        onClick={withSummary(shareSession)}
       />
       <Menu
         trigger={<IconButton label="More" icon={MoreHorizontal} />}
-        items={sessionActions(summary, false)}
+        items={() => actionsOf(id)}
       />
     </div>
   );
-}
+});
+
+const actionsOf = (id: string): readonly (MenuItem | null)[] => {
+  const summary = summaryNow(id);
+  return summary ? sessionActions(summary, false) : [];
+};

@@ -17,7 +17,7 @@ import {
 } from './session-context';
 import { SessionHeader } from './session-header';
 import { useSessionCommands } from './session-commands';
-import { useSummary } from './queries';
+import { useSessionState, useTitle } from './queries';
 import { Timeline } from '../timeline/timeline';
 
 const route = getRouteApi('/sessions/$id');
@@ -33,7 +33,8 @@ export function SessionPage() {
 
 function Session() {
   const id = useSessionId();
-  const summary = useSummary(id);
+  const title = useTitle(id);
+  const waits = useSessionState(id) === 'waiting';
   const status = useLog((log) => log.status);
   const error = useLog((log) => log.error);
   const phone = usePhone();
@@ -43,10 +44,10 @@ function Session() {
     return <NoPage title={error?.message ?? 'This session cannot be shown.'} />;
   return (
     <>
-      <title>{`${summary?.state === 'waiting' ? '(!) ' : ''}${summary?.title ?? 'Session'} · Belay`}</title>
+      <title>{`${waits ? '(!) ' : ''}${title ?? 'Session'} · Belay`}</title>
       <SessionHeader />
       <main id="content" className="flex min-h-0 flex-1 flex-col">
-        <h1 className="sr-only">{summary?.title ?? 'Session'}</h1>
+        <h1 className="sr-only">{title ?? 'Session'}</h1>
         {status === 'loading' ? (
           <Loading what="the log" />
         ) : (

@@ -1,7 +1,9 @@
 import { activityAt, type Activity } from '@belay/protocol';
+import { useNow } from '@/lib/clock';
 
 /** The last two minutes of a session as bars. */
-export function Sparkline({ activity, now }: { activity: Activity; now: number }) {
+export function Sparkline({ activity }: { activity: Activity }) {
+  const now = useNow();
   const counts = activityAt(activity, now);
   const most = Math.max(4, ...counts);
   return (

@@ -9,7 +9,7 @@ import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { fork } from '../sessions/session-actions';
-import { useLiveState, useSummary } from '../sessions/queries';
+import { summaryNow, useLiveState, useSessionState } from '../sessions/queries';
 import { lookAt, useLog, useMoment, useSessionContext } from '../sessions/session-context';
 import { askRewind } from './rewind';
 import { Track } from './track';
@@ -24,21 +24,18 @@ export function Timeline() {
   const at = useMoment((state) => state.at);
   const playing = useMoment((state) => state.playing);
   const speed = useMoment((state) => state.speed);
-  const last = useDeferredValue(useLog((log) => log.view.lastSeq));
-  const marks = useDeferredValue(useLog((log) => log.view.marks));
-  const first = useLog((log) => log.first);
-  const summary = useSummary(context.id);
+  const state = useSessionState(context.id);
   const connected = useLiveState() === 'live';
-  const ended = recorded || (summary !== undefined && isEnded(summary.state));
+  const ended = recorded || (state !== undefined && isEnded(state));
   usePlayback();
-  const here = at ?? last;
   const step = (direction: 1 | -1) => {
-    const to = stepFrom(marks, here, direction);
+    const { marks, lastSeq } = context.log.getState().view;
+    const to = stepFrom(marks, at ?? lastSeq, direction);
     if (to !== null) lookAt(context, to);
     else if (direction === 1) lookAt(context, null);
   };
   const play = () => {
-    if (at === null) lookAt(context, first);
+    if (at === null) lookAt(context, context.log.getState().first);
     moment.setState({ playing: !playing });
   };
   return (
@@ -70,23 +67,8 @@ export function Timeline() {
           </option>
         ))}
       </Select>
-      <Track
-        first={first}
-        last={last}
-        at={here}
-        marks={marks}
-        onMove={(seq) => lookAt(context, seq >= last ? null : seq)}
-      />
-      {at !== null && summary && !readOnly && (
-        <>
-          <Button small onClick={() => attempt(() => fork(summary, at))}>
-            <GitFork size={12} aria-hidden /> Fork here
-          </Button>
-          <Button small onClick={() => attempt(() => askRewind(context, at))}>
-            <Undo2 size={12} aria-hidden /> Rewind to here…
-          </Button>
-        </>
-      )}
+      <Line at={at} />
+      {at !== null && !readOnly && <PastActions at={at} />}
       <Button small look="ghost" aria-pressed={at === null} onClick={() => lookAt(context, null)}>
         <span
           aria-hidden
@@ -97,9 +79,53 @@ export function Timeline() {
         />
         {ended ? 'end' : 'live'}
       </Button>
-      <span className="w-20 text-right text-xs whitespace-nowrap text-faint tabular-nums">
-        {at === null ? `event ${last}` : `${at} / ${last}`}
-      </span>
+      <Place at={at} />
     </footer>
+  );
+}
+
+/** The log may grow many times a second: only what shows its length is drawn with it, and when there is time. */
+const useLast = () => useDeferredValue(useLog((log) => log.view.lastSeq));
+
+function Line({ at }: { at: number | null }) {
+  const context = useSessionContext();
+  const first = useLog((log) => log.first);
+  const last = useLast();
+  const marks = useDeferredValue(useLog((log) => log.view.marks));
+  return (
+    <Track
+      first={first}
+      last={last}
+      at={at ?? last}
+      marks={marks}
+      onMove={(seq) => lookAt(context, seq >= last ? null : seq)}
+    />
+  );
+}
+
+function PastActions({ at }: { at: number }) {
+  const context = useSessionContext();
+  const forkHere = async () => {
+    const summary = summaryNow(context.id);
+    if (summary) await fork(summary, at);
+  };
+  return (
+    <>
+      <Button small onClick={() => attempt(forkHere)}>
+        <GitFork size={12} aria-hidden /> Fork here
+      </Button>
+      <Button small onClick={() => attempt(() => askRewind(context, at))}>
+        <Undo2 size={12} aria-hidden /> Rewind to here…
+      </Button>
+    </>
+  );
+}
+
+function Place({ at }: { at: number | null }) {
+  const last = useLast();
+  return (
+    <span className="w-20 text-right text-xs whitespace-nowrap text-faint tabular-nums">
+      {at === null ? `event ${last}` : `${at} / ${last}`}
+    </span>
   );
 }
