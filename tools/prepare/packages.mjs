@@ -7,19 +7,25 @@ import { run } from './run.mjs';
 export async function preparePackages(say) {
   const installed = join(root, 'node_modules/.package-lock.json');
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
-  if (existsSync(installed) && isInstalled(lock, readFileSync(installed, 'utf8'))) return;
+  const isThere = (path) => existsSync(join(root, path));
+  if (existsSync(installed) && isInstalled(lock, readFileSync(installed, 'utf8'), isThere)) return;
   say('installing what package-lock.json lists');
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   await run(command, [...first, 'ci', '--no-audit', '--no-fund'], { cwd: root });
 }
 
-/** npm keeps a lock of what it put into node_modules; packages for other platforms are missing there. */
-export function isInstalled(lockText, installedText) {
+/**
+ * npm keeps a lock of what it put into node_modules; packages for other platforms are missing there. What it put
+ * beside a part of the product goes when that is cleaned, and is looked for.
+ */
+export function isInstalled(lockText, installedText, isThere) {
   const wanted = JSON.parse(lockText).packages;
   const present = JSON.parse(installedText).packages;
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.includes('node_modules/')) return true;
-    return path in present ? present[path].version === entry.version : Boolean(entry.optional);
+    if (!(path in present)) return Boolean(entry.optional);
+    const kept = path.startsWith('node_modules/') || isThere(path);
+    return kept && present[path].version === entry.version;
   });
 }
