@@ -62,7 +62,9 @@ async function summarize(
   const ask: Message = { role: 'user', text: instruction, images: [] };
   const messages = [...prompt(old), ask];
   try {
-    const reply = await options.generate({ purpose: 'compact', messages, operations: [] }, signal);
+    // Offered, though not to be called: Anthropic refuses calls in a conversation without the tools that they name.
+    const operations = options.offered.map(({ name }) => name);
+    const reply = await options.generate({ purpose: 'compact', messages, operations }, signal);
     if (reply.text.trim() !== '') return reply.text;
   } catch (thrown) {
     if (errorFrom(thrown).code !== 'context_overflow') throw thrown;

@@ -27,7 +27,7 @@ export const filesOperations = {
       path: path.default('.'),
       depth: z.int().positive().max(20).default(3),
       hidden: z.boolean().default(false).describe('Also what .gitignore hides, and .git.'),
-      limit: z.int().positive().max(20_000).default(2_000),
+      limit: z.int().positive().max(20_000).default(500),
     }),
     output: z.object({
       entries: z.array(

@@ -134,6 +134,21 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
     expect(sent).toContain('"command"');
   });
 
+  it('knows the operations for a summary too, and is to call none', async () => {
+    server.answer(streaming(wire.reply({ text: 'All was done.' })));
+    await test.generate({ purpose: 'compact' });
+    const sent = JSON.stringify(server.requests[0]?.body);
+    expect(sent).toContain('"terminal_run"');
+    const none = {
+      openai: '"tool_choice":"none"',
+      anthropic: '"tool_choice":{"type":"none"}',
+      google: '"functionCallingConfig":{"mode":"NONE"}',
+      'openai-compatible': '"tool_choice":"none"',
+    }[wire.provider];
+    expect(sent).toContain(none);
+    expect(test.deltas).toEqual([]);
+  });
+
   it('waits as long as a 429 asks, says so, and tries again', async () => {
     server.answer(
       failing(429, wire.error('Slow down', 'rate_limit_error'), { 'retry-after': '1' }),

@@ -20,7 +20,10 @@ export function sdkModel(
       try {
         const { stream } = await provider.model.doStream({
           prompt: await toPrompt(request.messages, provider, call.blob),
-          ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+          ...(tools.length > 0 && {
+            tools: tools.map(functionTool),
+            ...(request.purpose === 'compact' && { toolChoice: { type: 'none' } }),
+          }),
           ...(settings.options.reasoning && { reasoning: settings.options.reasoning }),
           ...(provider.options && { providerOptions: provider.options(call.session) }),
           abortSignal: call.signal,

@@ -10,7 +10,9 @@ import { TagFilter } from './tag-filter.js';
 export function tagModel(inner: Model): Model {
   return {
     async generate(request, call) {
-      const tools = request.operations.map((operation) => ({
+      // A summary calls nothing, and here the calls of the conversation are text.
+      const operations = request.purpose === 'compact' ? [] : request.operations;
+      const tools = operations.map((operation) => ({
         operation,
         tool: offeredTool(operation, call),
       }));
