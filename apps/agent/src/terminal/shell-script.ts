@@ -25,55 +25,66 @@ export const comeBack = '__belay';
  */
 export function shellScript(kind: 'bash' | 'sh', paths: ChannelPaths, number: number): string {
   const { reports, orders, commands, mark } = paths;
+  // Commands may define functions and aliases named like what is used here. POSIX shells find `command` alone so.
+  const own = kind === 'bash' ? '\\builtin' : '\\command';
   return `unset ENV
 __belay_carry() {
-  command ulimit -S -x "$1" || command ulimit -S -w "$1" || command ulimit -S -L "$1"
+  ${own} ulimit -S -x "$1" || ${own} ulimit -S -w "$1" || ${own} ulimit -S -L "$1"
 } 2>/dev/null
 __belay_carry ${number}
 __belay_status=0
 __belay_next() {
-  case $- in *x*) set +x; __belay_trace=1 ;; *) __belay_trace= ;; esac
+  ${own} set -- "$1" "$-"
+  ${own} set +x +a
+  ${own} unset __belay_status __belay_source
   __belay_nonce=$(( \${__belay_nonce:-0} + 1 ))
   __belay_verb=
-  command printf '${mark}%s\\007' "$__belay_nonce" >/dev/tty
-  command printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "\${PWD-}" >${quote(reports)} || exit 125
-  while IFS=' ' read -r __belay_verb __belay_answers __belay_id; do
-    [ "$__belay_answers" = "$__belay_nonce" ] && break
+  ${own} printf '${mark}%s\\007' "$__belay_nonce" >/dev/tty
+  ${own} printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "\${PWD-}" >${quote(reports)} || ${own} exit 125
+  while IFS=' ' ${own} read -r __belay_verb __belay_answers __belay_id; do
+    case $__belay_answers in "$__belay_nonce") ${own} break ;; esac
   done <${quote(orders)}
   case $__belay_verb in
     run)
-      . ${quote(commands)}/"$__belay_id"
+      ${own} . ${quote(commands)}/"$__belay_id"
       __belay_carry "$__belay_id"
-      command printf 'begin %s\\000' "$__belay_id" >${quote(reports)}
+      ${own} printf 'begin %s\\000' "$__belay_id" >${quote(reports)}
       ;;
-    release) __belay_carry ${number}; __belay_source='break 2' ;;
-    *) exit 125 ;;
+    release) __belay_carry ${number}; __belay_source='${own} break 2' ;;
   esac
   __belay_status=0
-  [ -z "$__belay_trace" ] || set -x
-  return "$1"
+  case $2 in *a*) ${own} set -a ;; esac
+  case $2 in *x*) ${own} set -x ;; esac
+  ${own} return "$1"
 }
-trap 'command printf "left %s\\000" "\${PWD-}" >${quote(reports).replaceAll("'", '"')}' EXIT
+trap '${own} printf "left %s\\000" "\${PWD-}" >${quote(reports).replaceAll("'", '"')}' EXIT
 __belay_prompted() {
-  command printf '${mark}0\\007' >/dev/tty
-  command printf 'prompt\\000' >${quote(reports)}
+  ${own} printf '${mark}0\\007' >/dev/tty
+  ${own} printf 'prompt\\000' >${quote(reports)}
 }
-__belay_loop=${quote(loop)}
-alias ${comeBack}='eval "$__belay_loop"'
+__belay_loop=${quote(`${kind === 'bash' ? bashStatus : '__belay_status=$?'}\n${loop(own)}`)}
+alias ${comeBack}='${own} eval "$__belay_loop"'
 ${kind === 'bash' ? bashOnly : posixOnly}`;
 }
 
 // Two loops, so that a stray `break` of a command ends the inner one only. Both branches are the same: which one is
 // taken keeps `$?`, and a condition is exempt from `set -e`.
-const loop = `__belay_status=$?
-while { :; } 2>/dev/null; do
-while { :; } 2>/dev/null; do
-if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then eval "$__belay_source"; else eval "$__belay_source"; fi
-{ __belay_status=$?; } 2>/dev/null
+// Whoever took away what the loop needs ends the shell, and never repeats a command.
+const loop = (own: string) => `while { ${own} :; } 2>/dev/null; do
+while { ${own} :; } 2>/dev/null; do
+if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then ${own} eval "\${__belay_source-exit 125}"; else ${own} eval "\${__belay_source-exit 125}"; fi
+{ __belay_status=$?; ${own} unset __belay_source; } 2>/dev/null
 done
 done`;
 
-const bashOnly = `[ -r ~/.bashrc ] && . ~/.bashrc
+// Bash leaves its loops when a program in them is stopped (Ctrl-Z), and forgets the exit code that says so.
+const bashStatus = `__belay_status=$?
+case \${__belay_nonce-}:$__belay_status in
+  ?*:0) case $(\\builtin jobs -s %+ 2>/dev/null) in ?*) __belay_status=148 ;; esac ;;
+esac`;
+
+const bashOnly = `readonly -f __belay_carry __belay_next __belay_prompted
+[ -r ~/.bashrc ] && . ~/.bashrc
 shopt -s checkwinsize
 unset HISTFILE
 PROMPT_COMMAND=$__belay_loop

@@ -110,7 +110,8 @@ export class Shell {
 
   /** From a prompt back into the loop. */
   comeBack(): void {
-    this.#pty.write(` ${comeBack}\r`);
+    // A line feed also ends a line of a terminal that a killed program left in raw mode.
+    this.#pty.write(` ${comeBack}\n`);
   }
 
   write(data: string): void {
@@ -201,6 +202,8 @@ export class Shell {
     const ready = this.#ready;
     if (!ready || ready.nonce !== this.#marked) return;
     this.#ready = undefined;
+    // Should a command reset the count, the same nonce comes again.
+    this.#marked = '';
     clearTimeout(this.#patience);
     this.options.onIdle(ready.status, ready.directory);
   }

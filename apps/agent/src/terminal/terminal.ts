@@ -15,6 +15,7 @@ import type { SpareShell } from './spare-shell.js';
 
 /** How long a shell whose command has ended may take to say so, in ms. */
 const lastPatience = 10_000;
+/** How often a shell is started, or called back to its loop, before that is given up. */
 const attempts = 3;
 /** How long a prompt has to be taken back before the agent types there, in ms. */
 const promptPatience = 20;
@@ -57,8 +58,8 @@ export class Terminal {
   #released = false;
   /** What a person typed before there was a shell to take it. */
   #early = '';
-  /** The line before the cursor holds what the agent typed to get the shell back. */
-  #typed = false;
+  /** How often the agent typed to get the shell back; the line before the cursor holds it. */
+  #typed = 0;
   /** The shell shows its prompt though nobody released it. */
   #fallen = false;
   #returning: NodeJS.Timeout | undefined;
@@ -276,8 +277,8 @@ export class Terminal {
 
   #prompt(): void {
     const text = promptText(this.directory, this.options.env.HOME ?? '/');
-    this.output.prompt(text, { replace: this.#typed });
-    this.#typed = false;
+    this.output.prompt(text, { replace: this.#typed > 0 });
+    this.#typed = 0;
   }
 
   #release(): void {
@@ -296,13 +297,15 @@ export class Terminal {
     this.changes.notify();
     clearTimeout(this.#returning);
     // Bash comes back by itself; what is typed then would be input of the next command, and so would a second typing.
-    const delay = this.#typed ? typingPatience : promptPatience;
+    const delay = this.#typed > 0 ? typingPatience : promptPatience;
     this.#returning = setTimeout(() => this.#comeBack(), delay);
   }
 
   #comeBack(): void {
     if (this.closed || !this.#fallen || !this.#shell?.inFront) return;
-    this.#typed = true;
+    // One whose own means a command took away is replaced.
+    if (this.#typed >= attempts) return this.#shell.kill('SIGKILL');
+    this.#typed += 1;
     this.#shell.comeBack();
     this.#returning = setTimeout(() => this.#comeBack(), typingPatience);
   }
@@ -312,7 +315,7 @@ export class Terminal {
     this.#idle = false;
     this.#released = false;
     this.#fallen = false;
-    this.#typed = false;
+    this.#typed = 0;
     clearTimeout(this.#returning);
     const code = end.signal > 0 ? 128 + end.signal : end.code;
     const to = this.output.tape.end;

@@ -125,6 +125,23 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
     },
   },
   {
+    name: 'one line of 10 MiB',
+    async run(target) {
+      const command = `head -c ${10 * mebibyte} /dev/zero | tr '\\0' x; (exit 5)`;
+      const result = await target.run(command, { wait: 120 });
+      equal(result.exitCode, 5);
+      equal(result.to - result.from, 10 * mebibyte);
+    },
+  },
+  {
+    name: 'random bytes in the terminal change nothing',
+    async run(target) {
+      equal((await target.run('head -c 300000 /dev/urandom; (exit 4)')).exitCode, 4);
+      await target.run("printf '\\033c'");
+      equal((await target.run('echo clear')).text, 'clear\n');
+    },
+  },
+  {
     name: '5 MiB of output makes few events',
     async run(target) {
       const before = await target.countEvents();

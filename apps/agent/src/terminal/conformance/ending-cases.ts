@@ -157,6 +157,34 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
     },
   },
   {
+    name: 'a timeout ends what the shell itself ignores: interrupts, and going on after it was stopped',
+    async run(target) {
+      await target.run("trap '' INT TERM HUP");
+      equal((await target.run('sleep 600', { timeout: 0.3, wait: 60 })).status, 'timeout');
+      equal((await target.run('while :; do :; done', { timeout: 0.3 })).status, 'timeout');
+      equal((await target.run('kill -STOP $$', { timeout: 0.3 })).status, 'timeout');
+      equal((await target.run('echo on')).text, 'on\n');
+    },
+  },
+  {
+    name: 'a program that is killed leaves a terminal in raw mode, and the next command runs',
+    async run(target) {
+      await target.run('stty raw -echo; sleep 600', { timeout: 0.5, wait: 60 });
+      equal((await target.run('echo on; (exit 3)')).exitCode, 3);
+    },
+  },
+  {
+    name: 'Ctrl-Z stops a program, which stays a job',
+    async run(target) {
+      await target.run('sleep 600', { wait: 0.3 });
+      const result = await target.input({ keys: ['ctrl-z'], wait: 30 });
+      equal(result.status, 'exited');
+      equal(result.exitCode, 148);
+      match((await target.run('jobs')).text, /Stopped.*sleep 600/);
+      await target.run('kill -9 %1');
+    },
+  },
+  {
     name: 'Ctrl-C interrupts, and the shell goes on',
     async run(target) {
       equal((await target.run('v=1; sleep 600', { wait: 0.3 })).status, 'running');

@@ -154,6 +154,57 @@ export const sourceCases: ConformanceCase[] = [
     },
   },
   {
+    name: 'a shell without standard input, output and error runs commands and gives their exit codes',
+    async run(target) {
+      await target.run('exec 0<&- 1>&- 2>&-');
+      equal((await target.run('echo lost >lost; (exit 3)')).exitCode, 3);
+      await target.run('exec </dev/tty >/dev/tty 2>&1');
+      equal((await target.run('cat lost')).text, 'lost\n');
+    },
+  },
+  {
+    name: 'functions and aliases named like builtins are left alone, and commands still run',
+    async run(target) {
+      await target.run('read() { echo mine; }; printf() { echo mine; }; ulimit() { echo mine; }');
+      await target.run("alias command='echo mine' builtin='echo mine' eval='echo mine'");
+      const result = await target.run('echo real; (exit 3)');
+      equal(result.text, 'real\n');
+      equal(result.exitCode, 3);
+      equal((await target.run('printf x')).text, 'mine\n');
+    },
+  },
+  {
+    name: 'functions named like special builtins are left alone, and commands still run',
+    needs: ['bash'],
+    async run(target) {
+      for (const name of 'command . : [ eval set unset trap break return exit'.split(' ')) {
+        await target.run(`${name}() { echo mine; }`);
+        const result = await target.run('echo real; (\\builtin exit 3)');
+        equal(result.text, 'real\n', name);
+        equal(result.exitCode, 3, name);
+      }
+    },
+  },
+  {
+    name: 'set -a exports the variables of the command and none of ours',
+    async run(target) {
+      await target.run('set -a; exported=1');
+      await target.run('true');
+      equal((await target.run('env | grep -E "^(exported|__belay)"')).text, 'exported=1\n');
+      await target.run('set +a; kept=1');
+      equal((await target.run('env | grep -E "^(kept|__belay)"')).exitCode, 1);
+    },
+  },
+  {
+    name: 'a command that takes away what the loop needs ends the shell, and is not repeated',
+    async run(target) {
+      await target.run('unset -f __belay_next; unset __belay_source; echo once >>times');
+      await target.run('true');
+      equal((await target.run('cat times; (exit 4)')).exitCode, 4);
+      equal(Buffer.from(await target.readFile('times')).toString(), 'once\n');
+    },
+  },
+  {
     name: 'set -x traces the command and nothing of ours',
     async run(target) {
       await target.run('set -x');

@@ -13,6 +13,14 @@ export const surroundingsCases: ConformanceCase[] = [
     },
   },
   {
+    name: 'what asks for a pager gets one that goes on by itself',
+    async run(target) {
+      const result = await target.run('seq 1 200 | $PAGER');
+      equal(result.status, 'exited');
+      match(result.text, /199\n200\n$/);
+    },
+  },
+  {
     name: 'no pager takes the terminal over',
     needs: ['git'],
     async run(target) {
