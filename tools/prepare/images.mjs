@@ -4,6 +4,7 @@ import { proxyArguments } from './host-settings.mjs';
 import { ecosystemsSpec, imageSpecs, runtimeSpec, withTemporaryFolder } from './image-specs.mjs';
 import { lastLines } from './run.mjs';
 import { withLock } from './lock.mjs';
+import { Instruction } from './steps.mjs';
 import { tar } from './tar.mjs';
 
 /** The sandbox's image, built when it is missing; answers with its tag. */
@@ -78,7 +79,7 @@ async function buildImage(docker, spec, from) {
         onLine: ({ stream }) => (said = (said + (stream ?? '')).slice(-4000)),
       })
       .catch((error) => {
-        throw new Error(
+        throw new Instruction(
           `The image ${spec.tag} cannot be built: ${error.message}\n${lastLines(said)}`,
         );
       });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { Instruction } from './steps.mjs';
 
-/** Runs a command to its end, silent; throws with the last lines it said when it fails. */
+/** Runs a command to its end, silent; throws an instruction with the last lines it said when it fails. */
 export function run(command, args, { cwd, env, show = false } = {}) {
   return new Promise((resolve, reject) => {
     const output = show ? 'inherit' : 'pipe';
@@ -12,7 +13,8 @@ export function run(command, args, { cwd, env, show = false } = {}) {
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(said);
       const how = signal ? `was ended by ${signal}` : `failed with exit code ${code}`;
-      reject(new Error(`${command} ${args.join(' ')} ${how}.\n${lastLines(said)}`.trim()));
+      const what = [command, ...args].join(' ');
+      reject(new Instruction(`${what} ${how}. It said:\n${lastLines(said)}`));
     });
   });
 }
