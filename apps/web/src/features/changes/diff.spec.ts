@@ -89,4 +89,20 @@ describe('reversePatch', () => {
     );
     expect(existsSync(join(folder, 'b.txt'))).toBe(false);
   });
+
+  it('undoes a hunk of a renamed file under its new name', () => {
+    git('commit', '-qam', 'second');
+    git('mv', 'a.txt', 'c.txt');
+    const before = readFileSync(join(folder, 'c.txt'), 'utf8');
+    writeFileSync(join(folder, 'c.txt'), before.replace('line 5', 'FIVE'));
+    git('add', '.');
+    const [renamed] = parseDiff(git('diff', '--cached', '--find-renames'));
+    expect([renamed!.from, renamed!.to]).toEqual(['a.txt', 'c.txt']);
+    execFileSync('git', ['apply', '-'], {
+      cwd: folder,
+      input: reversePatch(renamed!, renamed!.hunks[0]!),
+    });
+    expect(readFileSync(join(folder, 'c.txt'), 'utf8')).toBe(before);
+    expect(existsSync(file)).toBe(false);
+  });
 });

@@ -33,11 +33,11 @@ export function parseDiff(diff: string): FileDiff[] {
 
 /**
  * The patch that undoes one hunk: lines added become lines removed and the other way round.
- * A hunk that made or removed its whole file undoes that too.
+ * A hunk that made or removed its whole file undoes that too; a file that was renamed keeps its new name.
  */
 export function reversePatch(file: FileDiff, hunk: Hunk): string {
   const from = file.to === null ? '/dev/null' : `a/${file.to}`;
-  const to = file.from === null ? '/dev/null' : `b/${file.from}`;
+  const to = file.from === null ? '/dev/null' : `b/${file.to ?? file.from}`;
   const lines = hunk.raw.split('\n').slice(1).map(flip);
   const [, before = '', after = '', rest = ''] =
     /^@@ -(\S+) \+(\S+) @@(.*)$/.exec(hunk.header) ?? [];

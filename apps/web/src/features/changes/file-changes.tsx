@@ -7,6 +7,7 @@ import { HunkView } from './hunk-view';
 export function FileChanges({ file, decides }: { file: FileDiff; decides: boolean }) {
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
   const added = lines.filter(({ kind }) => kind === '+').length;
+  const renamed = file.from !== null && file.to !== null && file.from !== file.to;
   const removed = lines.filter(({ kind }) => kind === '-').length;
   const [open, setOpen] = useState(lines.length < 600);
   return (
@@ -21,7 +22,14 @@ export function FileChanges({ file, decides }: { file: FileDiff; decides: boolea
           aria-hidden
           className="text-faint transition-transform duration-100 group-open:rotate-90"
         />
-        <span className="min-w-0 flex-1 truncate font-mono">{file.path}</span>
+        <span className="min-w-0 flex-1 truncate font-mono" title={file.path}>
+          {file.path}
+        </span>
+        {renamed && (
+          <span className="max-w-1/2 truncate text-faint" title={file.from ?? ''}>
+            renamed from {file.from}
+          </span>
+        )}
         {file.from === null && <span className="text-faint">new</span>}
         {file.to === null && <span className="text-faint">deleted</span>}
         <span className="text-pass tabular-nums">+{added}</span>
