@@ -50,6 +50,8 @@ export interface BelayClient {
     stop(id: string): Promise<void>;
     /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
     restart(id: string): Promise<void>;
+    /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
+    wake(id: string): Promise<void>;
     change(
       id: string,
       change: {

@@ -26,6 +26,7 @@ export function createClient(address: Address): BelayClient {
       resume: (id) => post(at(id, '/resume')),
       stop: (id) => post(at(id, '/stop')),
       restart: (id) => post(at(id, '/restart')),
+      wake: (id) => post(at(id, '/wake')),
       change: (id, change) => json('PATCH', at(id), change),
       remove: (id) => send('DELETE', at(id)),
       fork: (id, fork) => json('POST', at(id, '/fork'), fork),

@@ -9,6 +9,9 @@ import { budgets, newMessage, sessionSettings, sessionState } from './session.js
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
 
+/** The id of a call that a person makes begins with this; those of a model never do. */
+export const personCallPrefix = 'person-';
+
 /**
  * The facts of a log besides calls of operations, by action, with the shape of their `args`.
  * A call of an operation has the operation's name as its action and its input as args; `result` follows with the same id.

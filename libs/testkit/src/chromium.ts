@@ -165,6 +165,30 @@ export async function pressOn(page: Page, selector: string): Promise<void> {
   );
 }
 
+/** Where a text begins that an element shows, a few pixels in. */
+export const placeOf = (
+  page: Page,
+  selector: string,
+  text: string,
+): Promise<{ x: number; y: number }> =>
+  page.$eval(
+    selector,
+    (element, wanted) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.textContent?.indexOf(wanted) ?? -1;
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const { x, y, height } = range.getBoundingClientRect();
+        return { x: x + 4, y: y + height / 2 };
+      }
+      throw new Error(`${wanted} is not shown.`);
+    },
+    text,
+  );
+
 /** Presses a key while another is held. */
 export async function chord(
   page: Page,

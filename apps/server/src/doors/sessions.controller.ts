@@ -93,6 +93,12 @@ export class SessionsController {
     return this.sessions.restart(id);
   }
 
+  @Post(':id/wake')
+  @HttpCode(204)
+  wake(@Param('id') id: string): Promise<void> {
+    return this.sessions.wake(id);
+  }
+
   @Post(':id/fork')
   fork(@Param('id') id: string, @Body() body: ForkBody): Promise<SessionSummary> {
     return this.forking.fork(id, body);

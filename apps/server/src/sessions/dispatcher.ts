@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, faultOf, operationNamed, type Role } from '@belay/protocol';
+import { AppError, faultOf, operationNamed, personCallPrefix, type Role } from '@belay/protocol';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 
@@ -36,7 +36,7 @@ export class Dispatcher {
       const remedy = state === 'starting' ? 'wait until it has started' : 'restart the session';
       throw new AppError('conflict', `The session has no sandbox now: ${remedy}.`);
     }
-    const id = `person-${randomUUID()}`;
+    const id = `${personCallPrefix}${randomUUID()}`;
     this.log.markPersonCall(session, id);
     const call = { id, operation: name, input: parsed.data };
     return (await link.call('operation.call', call, { ...(signal && { signal }) })).output;

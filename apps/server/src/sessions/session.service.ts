@@ -150,6 +150,11 @@ export class SessionService {
     this.launcher.launch(id);
   }
 
+  /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
+  async wake(id: string): Promise<void> {
+    if (isEnded((await this.log.summary(id)).state)) await this.launcher.wakeIfGone(id);
+  }
+
   async change(id: string, change: EventArgs<'change'>): Promise<SessionSummary> {
     const names = Object.keys(change).join(', ');
     const message = `Changed ${names}.`;

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { create } from 'zustand';
-import { createMatcher, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
+import { createMatcher, formatKeys, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
 
 /** Something a person can do, from the palette or by a shortcut. */
@@ -43,6 +43,13 @@ export function useCommands(list: readonly Command[]): void {
 /** The shortcut of a command as the person has it; empty when it has none. */
 export const keysOf = (command: Pick<Command, 'id' | 'keys'>, chosen: Record<string, string>) =>
   chosen[command.id] ?? command.keys ?? '';
+
+/** The shortcut of a command that is offered, written for people; empty when it has none. */
+export function useShortcut(id: string): string {
+  const command = useCommandList(({ commands }) => commands.get(id));
+  const chosen = usePreferences(({ keys }) => keys);
+  return command ? formatKeys(keysOf(command, chosen)) : '';
+}
 
 /** Runs commands by their shortcuts, but for plain keys while a person types. */
 export function listenForKeys(): () => void {

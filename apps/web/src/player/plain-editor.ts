@@ -23,7 +23,6 @@ export class Editor {
   }
 
   text = (): string => '';
-  saved(): void {}
   onSave(): void {}
   setReadOnly(): void {}
   setDark(): void {}

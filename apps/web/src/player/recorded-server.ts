@@ -2,7 +2,8 @@ import { AppError } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { LiveSide } from '@/lib/server';
 import { fileAt } from './file-versions';
-import { fromBase64, readRecording, toBase64 } from './recording';
+import { fromBase64, toBase64 } from '@/lib/base64';
+import { readRecording } from './recording';
 
 /** Stands in for the server in a page that is a recording. */
 const recording = readRecording();

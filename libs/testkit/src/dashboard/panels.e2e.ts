@@ -124,6 +124,30 @@ describeSystem('the panels of a session', (server) => {
     await session.until(() => columns() === alone, 'the size as before');
   });
 
+  it('a border that is dragged for a while is one size in the log', async () => {
+    const sizes = () =>
+      session.events.filter(
+        (event) =>
+          isFact(event, 'terminal') &&
+          event.args.terminal === 'main' &&
+          event.args.change === 'resized',
+      ).length;
+    const before = sizes();
+    const box = await (await page.$('[role=separator]'))?.boundingBox();
+    if (!box) throw new Error('There is no border.');
+    await page.mouse.move(box.x, box.y + 200);
+    await page.mouse.down();
+    // Slower than what a panel is given to settle.
+    for (let step = 1; step <= 6; step += 1) {
+      await page.mouse.move(box.x + 30 * step, box.y + 200);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    expect(sizes()).toBe(before);
+    await page.mouse.up();
+    await session.until(() => sizes() > before, 'the new size');
+    expect(sizes()).toBe(before + 1);
+  });
+
   it('a person finds a file in the tree, edits it by hand and saves it into the sandbox', async () => {
     await press(page, 'site', code);
     await press(page, 'index.html', code);

@@ -1,6 +1,6 @@
 import { isFact } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
-import { Chromium, chord, hides, press, pressOn, shows, until } from '../chromium.js';
+import { Chromium, chord, hides, placeOf, press, pressOn, shows, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { start, type Followed } from '../follow.js';
 import { run, script } from '../script.js';
@@ -87,12 +87,12 @@ describeSystem('the workbench', (server) => {
     await page.keyboard.press('Escape');
     await until(page, () => !document.querySelector('[aria-label="Search the terminal"]'));
 
-    const word = await placeOf(page, 'row-16.');
+    const word = await placeOf(page, rows, 'row-16.');
     await page.mouse.click(word.x, word.y, { count: 2 });
     await chord(page, 'Control', 'c');
     await until(page, async () => (await navigator.clipboard.readText()) === 'row-16.');
 
-    const link = await placeOf(page, 'http');
+    const link = await placeOf(page, rows, 'http');
     const opened = context.waitForTarget((target) => target.url().includes('section=shortcuts'));
     await page.mouse.move(link.x, link.y);
     await page.waitForSelector(`${terminal} .xterm-cursor-pointer`);
@@ -152,26 +152,6 @@ async function dragBorder(page: Page, by: number): Promise<void> {
   await page.mouse.move(Math.max(2, box.x + by), box.y + 200, { steps: 8 });
   await page.mouse.up();
 }
-
-/** Where a text begins that the terminal shows, a few pixels in. */
-const placeOf = (page: Page, text: string): Promise<{ x: number; y: number }> =>
-  page.$eval(
-    rows,
-    (element, wanted) => {
-      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const at = node.textContent?.indexOf(wanted) ?? -1;
-        if (at < 0) continue;
-        const range = document.createRange();
-        range.setStart(node, at);
-        range.setEnd(node, at + 1);
-        const { x, y, height } = range.getBoundingClientRect();
-        return { x: x + 4, y: y + height / 2 };
-      }
-      throw new Error(`The terminal does not show ${wanted}.`);
-    },
-    text,
-  );
 
 /** What a screen reader would call the element that has the focus. */
 const focused = (page: Page): Promise<string> =>

@@ -2,13 +2,14 @@ import type { ButtonHTMLAttributes } from 'react';
 import { Tooltip } from 'radix-ui';
 import type { LucideIcon } from 'lucide-react';
 import { cx } from '@/lib/classes';
+import { useShortcut } from '@/lib/commands';
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label: string;
   icon: LucideIcon;
   pressed?: boolean;
-  /** A shortcut to show beside the label. */
-  hint?: string;
+  /** The command that does the same: its shortcut is shown beside the label. */
+  command?: string;
 }
 
 /** A button that is an icon: its name is in the tooltip and for screen readers. */
@@ -16,10 +17,11 @@ export function IconButton({
   label,
   icon: Icon,
   pressed,
-  hint,
+  command = '',
   className,
   ...rest
 }: IconButtonProps) {
+  const keys = useShortcut(command);
   return (
     <Tooltip.Root>
       <Tooltip.Trigger asChild>
@@ -44,7 +46,7 @@ export function IconButton({
           className="z-50 rounded-md bg-solid px-2 py-1 text-xs text-on-solid"
         >
           {label}
-          {hint && <span className="ml-2 opacity-70">{hint}</span>}
+          {keys && <span className="ml-2 opacity-70">{keys}</span>}
         </Tooltip.Content>
       </Tooltip.Portal>
     </Tooltip.Root>

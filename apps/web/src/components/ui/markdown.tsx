@@ -1,6 +1,11 @@
-import { memo } from 'react';
+import { createContext, memo, useContext, useRef, type ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { placeIn } from '@/lib/file-places';
+import { CopyButton } from './copy-button';
+
+/** What a path in a text leads to; without it a path is only text. */
+export const OpenFile = createContext<((path: string, line: number) => void) | null>(null);
 
 /** Pictures of model output are never fetched: an address could carry data out. */
 const components: Components = {
@@ -19,11 +24,50 @@ const components: Components = {
     ) : (
       <span>{children}</span>
     ),
-  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  pre: CodeBlock,
+  code: ({ children, className }) =>
+    typeof children === 'string' && !className ? (
+      <FileReference text={children} />
+    ) : (
+      <code className={className}>{children}</code>
+    ),
   input: ({ checked }) => (
     <input type="checkbox" checked={checked ?? false} readOnly disabled aria-label="Step" />
   ),
 };
+function CodeBlock({ children }: { children?: ReactNode }) {
+  const block = useRef<HTMLPreElement>(null);
+  return (
+    <div className="group/code relative">
+      <pre ref={block} tabIndex={0}>
+        {children}
+      </pre>
+      <CopyButton
+        label="Copy this code"
+        text={() => block.current?.textContent.trimEnd() ?? ''}
+        className="absolute top-1 right-1 size-6 bg-sunken opacity-0 group-hover/code:opacity-100 focus-visible:opacity-100 max-md:opacity-100"
+      />
+    </div>
+  );
+}
+
+/** A path in backticks leads to its file, where somebody said how. */
+function FileReference({ text }: { text: string }) {
+  const open = useContext(OpenFile);
+  const place = open && placeIn(text);
+  if (!place) return <code>{text}</code>;
+  return (
+    <button
+      type="button"
+      title="Open this file"
+      onClick={() => open(place.path, place.line)}
+      className="text-left hover:underline"
+    >
+      <code>{text}</code>
+    </button>
+  );
+}
+
 const plugins = [remarkGfm];
 
 /** One line without any sign of Markdown needs no parser. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { DropdownMenu } from 'radix-ui';
+import { ContextMenu as Context, DropdownMenu } from 'radix-ui';
 
 export interface MenuItem {
   label: string;
@@ -15,28 +15,44 @@ interface MenuProps {
   items(): readonly (MenuItem | null)[];
 }
 
+const box = 'z-50 min-w-44 rounded-md border border-line-strong bg-panel p-1 text-sm';
+
 /** A menu behind a button. */
 export function Menu({ trigger, items }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align="end"
-          sideOffset={4}
-          className="z-50 min-w-44 rounded-md border border-line-strong bg-panel p-1 text-sm"
-        >
-          <Items items={items} />
+        <DropdownMenu.Content align="end" sideOffset={4} className={box}>
+          <Items items={items} parts={DropdownMenu} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   );
 }
 
-function Items({ items }: Pick<MenuProps, 'items'>) {
+/** A menu at the pointer, or at what has the focus by the menu key. */
+export function ContextMenu({ trigger, items }: MenuProps) {
+  return (
+    <Context.Root modal={false}>
+      <Context.Trigger asChild>{trigger}</Context.Trigger>
+      <Context.Portal>
+        <Context.Content className={box}>
+          <Items items={items} parts={Context} />
+        </Context.Content>
+      </Context.Portal>
+    </Context.Root>
+  );
+}
+
+interface ItemsProps extends Pick<MenuProps, 'items'> {
+  parts: Pick<typeof DropdownMenu, 'Item' | 'Separator'>;
+}
+
+function Items({ items, parts: { Item, Separator } }: ItemsProps) {
   return items().map((item, index) =>
     item ? (
-      <DropdownMenu.Item
+      <Item
         key={item.label}
         disabled={item.disabled ?? false}
         onSelect={item.run}
@@ -44,9 +60,9 @@ function Items({ items }: Pick<MenuProps, 'items'>) {
       >
         {item.label}
         {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
-      </DropdownMenu.Item>
+      </Item>
     ) : (
-      <DropdownMenu.Separator key={`line-${index}`} className="my-1 border-t" />
+      <Separator key={`line-${index}`} className="my-1 border-t" />
     ),
   );
 }

@@ -13,6 +13,7 @@ export function ApprovalEntry({ event }: { event: Event & Fact<'approval'> }) {
   const verdict = useView((view) => view.verdicts.get(event.args.id));
   const result = useView((view) => view.results.get(event.args.id));
   if (verdict) return <Decided event={event} verdict={verdict} />;
+  const lines = event.args.subject.split('\n').length;
   const over = past || result !== undefined || !summary || isEnded(summary.state);
   return (
     <div className="py-2">
@@ -21,9 +22,14 @@ export function ApprovalEntry({ event }: { event: Event & Fact<'approval'> }) {
       >
         <p className="flex items-start gap-1.5 text-sm font-medium">
           <ShieldQuestion size={15} aria-hidden className="mt-0.5 shrink-0" />
-          {question(event)}
+          <span className="flex-1">{question(event)}</span>
+          {lines > 1 && <span className="font-normal text-muted">{lines} lines</span>}
         </p>
-        <pre className="max-h-48 overflow-auto text-xs break-all whitespace-pre-wrap">
+        <pre
+          tabIndex={0}
+          aria-label="What it would do"
+          className="max-h-[40vh] overflow-auto text-xs [overflow-wrap:anywhere] whitespace-pre-wrap"
+        >
           {event.args.subject}
         </pre>
         {over ? (
@@ -54,7 +60,7 @@ function Decided({ event, verdict }: { event: Event & Fact<'approval'>; verdict:
       <span className="min-w-0 break-words">
         {allowed ? 'Allowed' : 'Not allowed'} by{' '}
         {rule ? 'a rule' : verdict.source === 'user' ? 'you' : 'the policy'}:{' '}
-        <code className="break-all">{event.args.subject}</code>
+        <code className="line-clamp-3 [overflow-wrap:anywhere]">{event.args.subject}</code>
         {reason && <> — {reason}</>}
       </span>
     </p>

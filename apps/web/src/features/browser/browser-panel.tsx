@@ -6,19 +6,20 @@ import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { useReadOnly } from '@/lib/role';
+import { useActs } from '../sessions/use-acts';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { BrowserConsole } from './browser-console';
 import { LiveView } from './live-view';
 
 /** The agent's browser: what it sees, live; a person can take over. */
 export function BrowserPanel() {
-  const readOnly = useReadOnly();
+  const acts = useActs();
   const session = useSessionId();
   const past = useIsPast();
   const page = useView((view) => view.page);
   const frame = useLog((log) => log.frame);
-  const [holding, setHolding] = useState(false);
+  const [held, setHolding] = useState(false);
+  const holding = held && acts;
   const [console, setConsole] = useState(false);
   useEffect(() => {
     void live()
@@ -63,7 +64,7 @@ export function BrowserPanel() {
           disabled={!page}
           onClick={() => setConsole(!console)}
         />
-        {!past && !readOnly && (
+        {acts && (
           <Button small onClick={() => setHolding(!holding)}>
             {holding ? <Undo2 size={12} aria-hidden /> : <Hand size={12} aria-hidden />}
             {holding ? 'Hand back' : 'Take over'}
@@ -72,10 +73,11 @@ export function BrowserPanel() {
       </div>
       <div className="min-h-0 flex-1">
         {page || (frame && !past) ? (
-          <LiveView holding={holding && !past} />
+          <LiveView holding={holding} />
         ) : (
           <Empty title="No page is open">
-            Pages that the agent opens appear here, live. Take over to open one yourself.
+            Pages that the agent opens appear here, live.
+            {acts && ' Take over to open one yourself.'}
           </Empty>
         )}
       </div>

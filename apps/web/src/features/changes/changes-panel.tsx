@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import type { OperationOutput, workspaceOperations } from '@belay/protocol';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { isEnded, type OperationOutput, type workspaceOperations } from '@belay/protocol';
+import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { download } from '@/lib/download';
@@ -10,6 +10,7 @@ import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useReadOnly } from '@/lib/role';
+import { FilesFailed } from '../sessions/asleep';
 import { useChosen, usePlaces } from '../sessions/places';
 import type { LogView } from '../sessions/log-view';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
@@ -36,7 +37,7 @@ export function ChangesPanel() {
       : {};
   const diff = useQuery({
     queryKey: ['diff', session, range, latest],
-    queryFn: async () => (await client.sessions.call(session, 'workspace.diff', range)) as Diff,
+    queryFn: () => changesOf(session, range),
     enabled: latest !== null,
     staleTime: Infinity,
     // Each commit has a diff of its own: of a long session only the last few are kept.
@@ -86,7 +87,7 @@ export function ChangesPanel() {
       </div>
       <div tabIndex={0} role="region" aria-label="Diff" className="min-h-0 flex-1 overflow-y-auto">
         {diff.isPending && <Loading what="the changes" />}
-        {diff.isError && <Failed error={diff.error} retry={() => void diff.refetch()} />}
+        {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
         {diff.data && !files.length && (
           <Empty title="No difference">The files are as they were.</Empty>
         )}
@@ -101,6 +102,18 @@ export function ChangesPanel() {
       </div>
     </div>
   );
+}
+
+/** Of a session whose sandbox has ended, the changes were kept as a patch. */
+async function changesOf(session: string, range: { from?: string; to?: string }): Promise<Diff> {
+  try {
+    return (await client.sessions.call(session, 'workspace.diff', range)) as Diff;
+  } catch (error) {
+    const { state } = await client.sessions.get(session);
+    if (!isEnded(state) || Object.keys(range).length) throw error;
+    const patch = await client.sessions.patch(session);
+    return { diff: new TextDecoder().decode(patch), truncated: false, files: [] };
+  }
 }
 
 /** The newest steps, and the one that is shown: a long session has thousands. */

@@ -35,6 +35,7 @@ interface Decision {
 
 /** Takes a hunk back and tells the agent why, so that it does not do it again. */
 export async function rejectHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
+  await client.sessions.wake(session);
   await client.sessions.call(session, 'files.patch', { patch: reversePatch(file, hunk) });
   await client.sessions.message(session, {
     text: `I rejected this change of \`${file.path}\` and took it back. Reason: ${text}\n\n${quoted(hunk)}`,

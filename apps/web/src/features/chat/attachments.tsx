@@ -1,3 +1,4 @@
+import { useEffect, useMemo } from 'react';
 import { X } from 'lucide-react';
 import { bytes } from '@/lib/format';
 import type { Attachment } from './use-attachments';
@@ -16,7 +17,9 @@ export function Attachments({ items, onRemove }: AttachmentsProps) {
           key={key}
           className="flex items-center gap-1.5 rounded-sm bg-sunken px-1.5 py-0.5 text-xs"
         >
-          {file.name} <span className="text-faint">{bytes(file.size)}</span>
+          {file.type.startsWith('image/') && <Thumbnail file={file} />}
+          <span className="max-w-48 truncate">{file.name}</span>{' '}
+          <span className="text-faint">{bytes(file.size)}</span>
           <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(key)}>
             <X size={12} aria-hidden />
           </button>
@@ -24,4 +27,10 @@ export function Attachments({ items, onRemove }: AttachmentsProps) {
       ))}
     </ul>
   );
+}
+
+function Thumbnail({ file }: { file: File }) {
+  const url = useMemo(() => URL.createObjectURL(file), [file]);
+  useEffect(() => () => URL.revokeObjectURL(url), [url]);
+  return <img src={url} alt="" className="size-8 rounded-sm border object-cover" />;
 }

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { ChevronRight } from 'lucide-react';
 import type { Event } from '@belay/protocol';
 import { cx } from '@/lib/classes';
-import { took } from '@/lib/format';
+import { useNow } from '@/lib/clock';
+import { duration, took } from '@/lib/format';
 import { failed, type Result } from '../sessions/log-view';
 import { useWaits } from '../sessions/queries';
 import { useIsPast, useSessionId, useView } from '../sessions/session-context';
@@ -43,7 +44,7 @@ export function CallCard({ event }: { event: Event }) {
             </span>{' '}
             {callSubject(event).split('\n')[0]}
           </span>
-          <Outcome result={result} call={id} />
+          <Outcome result={result} call={id} begun={event.time} />
         </button>
         {!open && !result && !past && event.action === 'terminal.run' && (
           <LiveOutput event={event} />
@@ -56,7 +57,20 @@ export function CallCard({ event }: { event: Event }) {
   );
 }
 
-function Outcome({ result, call }: { result: Result | undefined; call: string }) {
+/** Shown once it takes longer than a moment. */
+function Elapsed({ since }: { since: string }) {
+  const seconds = (useNow() - Date.parse(since)) / 1_000;
+  return seconds < 3 ? null : <span className="tabular-nums">{duration(seconds)}</span>;
+}
+
+interface OutcomeProps {
+  result: Result | undefined;
+  call: string;
+  /** When it was asked for. */
+  begun: string;
+}
+
+function Outcome({ result, call, begun }: OutcomeProps) {
   const commit = useView((view) => view.commits.get(call));
   const waiting = useWaits(useSessionId(), call);
   if (!result && waiting) return <span className="shrink-0 text-xs text-amber">waits for you</span>;
@@ -65,6 +79,7 @@ function Outcome({ result, call }: { result: Result | undefined; call: string })
       <span className="flex shrink-0 items-center gap-1.5 text-xs text-run">
         <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-run" />
         running
+        <Elapsed since={begun} />
       </span>
     );
   const output = result.args.output as { exitCode?: unknown; status?: unknown } | null;

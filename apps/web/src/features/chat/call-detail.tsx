@@ -1,7 +1,8 @@
 import { mcpOutput, type Event } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { CopyButton } from '@/components/ui/copy-button';
 import { download } from '@/lib/download';
-import { plural } from '@/lib/format';
+import { bytes } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { useSessionId } from '../sessions/session-context';
@@ -50,7 +51,10 @@ function Block({ label, children }: { label: string; children: string }) {
   if (!children) return null;
   return (
     <div className="border-t first:border-t-0">
-      <p className="px-3 pt-1.5 text-faint">{label}</p>
+      <div className="flex items-center pt-0.5 pr-1 pl-3">
+        <p className="flex-1 text-faint">{label}</p>
+        <CopyButton label={`Copy the ${label.toLowerCase()}`} text={() => children} />
+      </div>
       <pre
         tabIndex={0}
         aria-label={label}
@@ -75,8 +79,7 @@ function outputText({ args }: Result): string {
     output?.['text'] ?? output?.['content'] ?? (args.ok ? undefined : output?.['message']);
   if (typeof text === 'string') {
     const omitted = output?.['omittedBytes'];
-    const note =
-      typeof omitted === 'number' && omitted > 0 ? `\n[${plural(omitted, 'byte')} left out]` : '';
+    const note = typeof omitted === 'number' && omitted > 0 ? `\n[${bytes(omitted)} left out]` : '';
     const structured = output?.['structuredContent'];
     const more = structured ? `\n${JSON.stringify(structured, null, 2)}` : '';
     return text.trimEnd() + note + more;

@@ -3,9 +3,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
+import { OpenFile } from '@/components/ui/markdown';
 import { useReadOnly } from '@/lib/role';
 
 import type { Entry } from '../sessions/log-view';
+import { showFile } from '../sessions/places';
 import { useIsPast, useLog, useMoment, useView } from '../sessions/session-context';
 import { ChatEntry } from './chat-entry';
 import { Draft } from './draft';
@@ -21,7 +23,9 @@ export function ChatPanel() {
   const readOnly = useReadOnly();
   return (
     <div className="flex h-full flex-col">
-      <ChatList />
+      <OpenFile value={showFile}>
+        <ChatList />
+      </OpenFile>
       <Thinking />
       {!readOnly && <MessageBox />}
     </div>

@@ -33,3 +33,8 @@ it('ranks what begins with the word, then file names, then the rest', () => {
   const words = ['lib/other.ts', 'docs/a-other-b.md', 'other/z.ts', 'x.ts'];
   expect(matching(words, 'oth')).toEqual(['other/z.ts', 'lib/other.ts', 'docs/a-other-b.md']);
 });
+
+it('finds a path by a few of its letters', () => {
+  const words = ['src/features/chat/message-box.tsx', 'src/main.ts'];
+  expect(matching(words, 'chmbox')).toEqual(['src/features/chat/message-box.tsx']);
+});

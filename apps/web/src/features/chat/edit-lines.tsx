@@ -1,3 +1,4 @@
+import { plural } from '@/lib/format';
 import { useView } from '../sessions/session-context';
 
 const none: readonly never[] = [];
@@ -21,9 +22,7 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
           >
             {edits.length > 1 && <p className="px-3 text-faint">{path}</p>}
             {removed > 0 && (
-              <p className="bg-fail-soft px-3 text-fail">
-                − {removed} {removed === 1 ? 'line' : 'lines'}
-              </p>
+              <p className="bg-fail-soft px-3 text-fail">− {plural(removed, 'line')}</p>
             )}
             {content.slice(0, limit).map((text, index) => (
               <p key={index} className="flex w-max min-w-full bg-pass-soft whitespace-pre">
@@ -35,7 +34,7 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
             ))}
             {(hidden > 0 || truncated) && (
               <p className="px-3 text-faint">
-                … {hidden > 0 ? `${hidden} more lines` : 'too large to show here'}
+                … {hidden > 0 ? plural(hidden, 'more line') : 'too large to show here'}
               </p>
             )}
           </div>

@@ -4,12 +4,14 @@ import { Paperclip, SendHorizontal } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { IconButton } from '@/components/ui/icon-button';
-import { sayError } from '@/lib/toasts';
+import { client } from '@/lib/server';
+import { attempt, sayError } from '@/lib/toasts';
 import { useSessionState } from '../sessions/queries';
 import { useIsPast, useSessionId } from '../sessions/session-context';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';
 import { useAttachments } from './use-attachments';
+import { useMessageText } from './use-message-text';
 import { runSlashCommand, sendMessage } from './send';
 
 const deliveries = [
@@ -22,7 +24,7 @@ export function MessageBox() {
   const id = useSessionId();
   const state = useSessionState(id);
   const past = useIsPast();
-  const [text, setText] = useState('');
+  const { text, setText, browse } = useMessageText();
   const [delivery, setDelivery] = useState<'queue' | 'steer'>('queue');
   const field = useRef<HTMLTextAreaElement>(null);
   const attached = useAttachments();
@@ -47,6 +49,10 @@ export function MessageBox() {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (completions.onKeyDown(event)) return;
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if ((step === 1 || step === -1) && browse(step)) return event.preventDefault();
+    if (event.key === 'Escape' && working)
+      return attempt(() => client.sessions.pause(id), 'It pauses after this call.');
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();

@@ -1,4 +1,5 @@
 import type { Event } from '@belay/protocol';
+import { clock } from '@/lib/format';
 import { BlobImage } from './blob-image';
 import { textOf } from './text-of';
 
@@ -15,6 +16,9 @@ export function MessageEntry({ event }: { event: Event }) {
         <p className="mb-0.5 text-xs font-medium text-faint">
           You{steer && ' · steered'}
           {event.args['pinned'] === true && ' · pinned'}
+          <time dateTime={event.time} className="float-right font-normal tabular-nums">
+            {clock(event.time)}
+          </time>
         </p>
         <p className="max-h-72 overflow-y-auto text-base break-words whitespace-pre-wrap">{text}</p>
         {images.length > 0 && (

@@ -1,4 +1,5 @@
 import type { NewMessage, SessionSummary } from '@belay/protocol';
+import { toBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
 import { say } from '@/lib/toasts';
 import { summaryNow } from '../sessions/queries';
@@ -70,11 +71,9 @@ const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
 async function putIntoWorkspace(id: string, name: string, content: Uint8Array): Promise<string> {
   const path = `attachments/${name.replace(/[^\w.-]+/g, '-')}`;
-  let binary = '';
-  for (const byte of content) binary += String.fromCharCode(byte);
   await client.sessions.call(id, 'files.write', {
     path,
-    content: btoa(binary),
+    content: toBase64(content),
     encoding: 'base64',
   });
   return path;

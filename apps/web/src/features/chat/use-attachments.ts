@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { chooseFiles } from '@/lib/choose-files';
 import { say } from '@/lib/toasts';
 
 export interface Attachment {
@@ -25,12 +26,6 @@ export function useAttachments() {
       setItems([]);
       return items;
     },
-    choose: () => {
-      const input = document.createElement('input');
-      input.type = 'file';
-      input.multiple = true;
-      input.addEventListener('change', () => add([...(input.files ?? [])]));
-      input.click();
-    },
+    choose: () => chooseFiles(add),
   };
 }

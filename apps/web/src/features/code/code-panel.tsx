@@ -2,11 +2,15 @@ import { lazy, Suspense } from 'react';
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import { Crosshair, X } from 'lucide-react';
 import { Empty, Loading } from '@/components/ui/empty';
+import { askConfirm } from '@/lib/ask';
 import { cx } from '@/lib/classes';
 import { usePreferences } from '@/lib/preferences';
-import { useView } from '../sessions/session-context';
+import { FilesFailed } from '../sessions/asleep';
+import { useSessionId, useView } from '../sessions/session-context';
 import { FileTree } from './file-tree';
+import { useFiles } from './files-query';
 import { baseName } from './tree';
+import { unsavedKey, useUnsaved } from './unsaved';
 import { useOpenFiles } from './use-open-files';
 
 const FileView = lazy(async () => ({ default: (await import('./file-view')).FileView }));
@@ -14,10 +18,13 @@ const FileView = lazy(async () => ({ default: (await import('./file-view')).File
 export function CodePanel() {
   const files = useOpenFiles();
   const saved = useDefaultLayout({ id: 'belay.code', storage: localStorage });
+  const listed = useFiles();
+  if (listed.isError)
+    return <FilesFailed error={listed.error} retry={() => void listed.refetch()} />;
   return (
     <Group {...saved} id="code" orientation="horizontal" className="h-full">
       <Panel id="tree" defaultSize={190} minSize={120} groupResizeBehavior="preserve-pixel-size">
-        <FileTree selected={files.shown} onOpen={files.open} />
+        <FileTree selected={files.shown} onOpen={files.open} onGone={files.leave} />
       </Panel>
       <Separator
         aria-label="Resize the file tree"
@@ -63,31 +70,7 @@ function FileTabs({ paths, shown, open, close }: ReturnType<typeof useOpenFiles>
         className="flex h-full min-w-0 flex-1 overflow-x-auto"
       >
         {paths.map((path) => (
-          <div
-            key={path}
-            className={cx(
-              'flex shrink-0 items-center gap-1 border-r pr-1 pl-3 text-xs',
-              path === shown ? 'bg-panel text-ink' : 'bg-sunken text-muted',
-            )}
-          >
-            <button
-              type="button"
-              aria-pressed={path === shown}
-              title={path}
-              onClick={() => open(path)}
-              className="font-mono"
-            >
-              {baseName(path)}
-            </button>
-            <button
-              type="button"
-              aria-label={`Close ${baseName(path)}`}
-              onClick={() => close(path)}
-              className="rounded-sm p-0.5 text-faint hover:bg-hover hover:text-ink"
-            >
-              <X size={12} aria-hidden />
-            </button>
-          </div>
+          <FileTab key={path} path={path} shown={path === shown} open={open} close={close} />
         ))}
       </div>
       <button
@@ -101,6 +84,62 @@ function FileTabs({ paths, shown, open, close }: ReturnType<typeof useOpenFiles>
         )}
       >
         <Crosshair size={13} aria-hidden /> Follow {follow ? 'on' : 'off'}
+      </button>
+    </div>
+  );
+}
+
+interface FileTabProps {
+  path: string;
+  shown: boolean;
+  open(path: string): void;
+  close(path: string): void;
+}
+
+function FileTab({ path, shown, open, close }: FileTabProps) {
+  const key = unsavedKey(useSessionId(), path);
+  const unsaved = useUnsaved(({ files }) => files.has(key));
+  const name = baseName(path);
+  const leave = async () => {
+    const sure =
+      !unsaved ||
+      (await askConfirm({
+        title: `Close ${name}?`,
+        text: 'What you changed in it is not saved.',
+        verb: 'Close without saving',
+        danger: true,
+      }));
+    if (!sure) return;
+    useUnsaved.getState().set(key, null);
+    close(path);
+  };
+  return (
+    <div
+      className={cx(
+        'flex shrink-0 items-center gap-1 border-r pr-1 pl-3 text-xs',
+        shown ? 'bg-panel text-ink' : 'bg-sunken text-muted',
+      )}
+      onAuxClick={(event) => event.button === 1 && void leave()}
+    >
+      <button
+        type="button"
+        aria-pressed={shown}
+        title={unsaved ? `${path}, not saved` : path}
+        onClick={() => open(path)}
+        className="max-w-48 truncate font-mono"
+      >
+        {name}
+      </button>
+      {unsaved && (
+        <span role="img" aria-label="not saved" className="size-2 rounded-full bg-amber-fill" />
+      )}
+      <button
+        type="button"
+        aria-label={`Close ${name}`}
+        onClick={() => void leave()}
+        className="rounded-sm p-0.5 text-faint hover:bg-hover hover:text-ink"
+      >
+        <X size={12} aria-hidden />
       </button>
     </div>
   );

@@ -6,7 +6,8 @@ import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import { colour } from '@/lib/theme';
 
 interface EditorOptions {
-  onDirty(dirty: boolean): void;
+  /** What a person typed; null when the file is as it was shown. */
+  onEdit(text: string | null): void;
 }
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
@@ -15,13 +16,15 @@ self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
 export class Editor {
   readonly #editor: monaco.editor.IStandaloneCodeEditor;
   readonly #marks: monaco.editor.IEditorDecorationsCollection;
-  readonly #onDirty: (dirty: boolean) => void;
+  readonly #places = new Map<string, monaco.editor.ICodeEditorViewState | null>();
   #path = '';
-  #base = '';
+  /** The text that is saved, as the editor gives it: with its line ends alike. */
+  #saved = '';
+  /** What changes meanwhile was not typed. */
+  #showing = false;
   #onSave: () => void = () => undefined;
 
-  constructor(element: HTMLElement, { onDirty }: EditorOptions) {
-    this.#onDirty = onDirty;
+  constructor(element: HTMLElement, { onEdit }: EditorOptions) {
     this.#editor = monaco.editor.create(element, {
       automaticLayout: true,
       minimap: { enabled: false },
@@ -39,7 +42,10 @@ export class Editor {
       links: false,
     });
     this.#marks = this.#editor.createDecorationsCollection();
-    this.#editor.onDidChangeModelContent(() => this.#onDirty(this.text() !== this.#base));
+    this.#editor.onDidChangeModelContent(() => {
+      const text = this.text();
+      if (!this.#showing) onEdit(text === this.#saved ? null : text);
+    });
     this.#editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => this.#onSave());
   }
 
@@ -48,29 +54,30 @@ export class Editor {
   }
 
   text(): string {
-    return this.#editor.getModel()?.getValue() ?? '';
+    return valueOf(this.#editor.getModel());
   }
 
-  /** Shows a file. What a person changed and did not save stays; only lines that differ are touched. */
-  show(path: string, text: string): void {
-    if (path !== this.#path) {
-      this.#path = path;
-      this.#base = text;
-      this.#editor.getModel()?.dispose();
-      this.#editor.setModel(monaco.editor.createModel(text, languageOf(path)));
-      this.#onDirty(false);
-      return;
-    }
-    const model = this.#editor.getModel();
-    const untouched = this.text() === this.#base;
-    if (!model || !untouched || text === this.#base) return;
-    this.#base = text;
-    model.applyEdits([difference(model, text)]);
-    this.#onDirty(false);
+  /** Shows a file, or what a person made of it; of a file that is shown only lines that differ are touched. */
+  show(path: string, text: string, unsaved?: string): void {
+    const model = path === this.#path ? this.#editor.getModel() : this.#open(path, text);
+    if (!model) return;
+    this.#saved = alike(text, model.getEOL());
+    const wanted = unsaved ?? this.#saved;
+    if (this.text() === wanted) return;
+    this.#showing = true;
+    model.pushEditOperations(null, [difference(model, wanted.replace(mark, ''))], () => null);
+    this.#showing = false;
   }
 
-  saved(): void {
-    this.#base = this.text();
+  #open(path: string, text: string): monaco.editor.ITextModel {
+    const before = this.#editor.getModel();
+    this.#places.set(this.#path, this.#editor.saveViewState());
+    this.#path = path;
+    const model = monaco.editor.createModel(text, languageOf(path));
+    this.#editor.setModel(model);
+    before?.dispose();
+    this.#editor.restoreViewState(this.#places.get(path) ?? null);
+    return model;
   }
 
   reveal(line: number): void {
@@ -118,6 +125,15 @@ export class Editor {
     this.#editor.dispose();
   }
 }
+
+/** A mark of the byte order at the beginning belongs to the file and is no text of it. */
+const mark = /^\uFEFF/;
+
+const valueOf = (model: monaco.editor.ITextModel | null): string =>
+  model?.getValue(monaco.editor.EndOfLinePreference.TextDefined, true) ?? '';
+
+/** An editor has one kind of line end in a file. */
+const alike = (text: string, end: string): string => text.replaceAll(/\r\n|\r|\n/g, end);
 
 /** The one edit that turns a model's text into another: what is the same at both ends stays. */
 function difference(model: monaco.editor.ITextModel, text: string) {

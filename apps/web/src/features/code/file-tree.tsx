@@ -1,101 +1,121 @@
-import { useMemo, useState, type KeyboardEvent } from 'react';
-import { useQuery } from '@tanstack/react-query';
-import { ChevronRight, File, Folder } from 'lucide-react';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { useMemo, useState, type DragEvent } from 'react';
+import { CopyMinus, FilePlus, Search, Upload } from 'lucide-react';
+import { Empty, Loading } from '@/components/ui/empty';
+import { IconButton } from '@/components/ui/icon-button';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { cx } from '@/lib/classes';
-import { useSessionId, useView } from '../sessions/session-context';
-import { filesQuery } from './files-query';
-import { buildTree, foldersAbove, visibleRows, type TreeRow } from './tree';
+import { chooseFiles } from '@/lib/choose-files';
+import { useReadOnly } from '@/lib/role';
+import { useSessionState } from '../sessions/queries';
+import { useIsPast, useSessionId } from '../sessions/session-context';
+import { fileActs } from './file-acts';
+import { FileSearch } from './file-search';
+import { useFiles } from './files-query';
+import { TreeLine } from './tree-line';
+import { buildTree, foldersAbove, parentOf, visibleRows, type TreeRow } from './tree';
 
 const pathOf = (row: TreeRow): string => row.node.path;
 
 interface FileTreeProps {
   selected: string | null;
   onOpen(path: string): void;
+  /** A file or folder was taken away by hand. */
+  onGone(path: string): void;
 }
 
-export function FileTree({ selected, onOpen }: FileTreeProps) {
+/** The files of the workspace, and a search through them. */
+export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const session = useSessionId();
-  const commit = useView((view) => view.lastCommit?.args.commit ?? '');
-  const files = useQuery({ ...filesQuery(session, commit), enabled: commit !== '' });
+  const state = useSessionState(session) ?? 'starting';
+  const fixed = useReadOnly() || useIsPast();
+  const files = useFiles();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [opened, setOpened] = useState<string | null>(null);
+  const [searching, setSearching] = useState(false);
   if (selected && selected !== opened) {
     setOpened(selected);
     setOpen(new Set([...open, ...foldersAbove(selected)]));
   }
   const tree = useMemo(() => buildTree(files.data?.entries ?? []), [files.data]);
   const rows = useMemo(() => visibleRows(tree, open), [tree, open]);
+  const changed = () => void files.refetch();
+  const acts = fileActs({ id: session, state }, { changed, gone: onGone });
   const toggle = ({ node }: TreeRow) => {
     if (node.kind !== 'folder') return onOpen(node.path);
     const next = new Set(open);
     if (!next.delete(node.path)) next.add(node.path);
     setOpen(next);
   };
-  if (commit === '')
+  if (!files.isEnabled)
     return <Empty title="No files yet">They appear here once the sandbox is there.</Empty>;
   if (files.isPending) return <Loading what="the files" />;
-  if (files.isError) return <Failed error={files.error} retry={() => void files.refetch()} />;
-  if (!rows.length)
-    return <Empty title="The workspace is empty">Files appear here as the agent makes them.</Empty>;
+  const folder = selected ? parentOf(selected) : '';
   return (
-    <VirtualList
-      items={rows}
-      keyOf={pathOf}
-      estimate={24}
-      label="Files"
-      className="h-full overflow-auto py-1"
-      render={(row) => (
-        <TreeLine row={row} selected={row.node.path === selected} onToggle={() => toggle(row)} />
-      )}
-    />
-  );
-}
-
-interface TreeLineProps {
-  row: TreeRow;
-  selected: boolean;
-  onToggle(): void;
-}
-
-function TreeLine({ row: { node, depth, open }, selected, onToggle }: TreeLineProps) {
-  const folder = node.kind === 'folder';
-  const Icon = folder ? Folder : File;
-  return (
-    <button
-      type="button"
-      {...(folder ? { 'aria-expanded': open } : { 'aria-current': selected })}
-      title={node.path}
-      onClick={onToggle}
-      onKeyDown={(event) => moveFocus(event, folder, open)}
-      style={{ paddingLeft: 8 + depth * 12 }}
-      className={cx(
-        'flex h-6 w-full items-center gap-1.5 pr-2 text-left text-sm whitespace-nowrap hover:bg-hover',
-        selected && 'bg-hover font-medium',
-      )}
+    <div
+      className="flex h-full flex-col"
+      onDragOver={(event) => !fixed && bringsFiles(event) && event.preventDefault()}
+      onDrop={(event) => {
+        if (fixed || !bringsFiles(event)) return;
+        event.preventDefault();
+        acts.upload('', [...event.dataTransfer.files]);
+      }}
     >
-      <ChevronRight
-        size={12}
-        aria-hidden
-        className={cx('shrink-0 text-faint', !folder && 'invisible', open && 'rotate-90')}
-      />
-      <Icon size={13} aria-hidden className="shrink-0 text-faint" />
-      <span className="truncate">{node.name}</span>
-    </button>
+      <div className="flex h-8 shrink-0 items-center gap-0.5 border-b px-1.5">
+        <IconButton
+          label="Search in files"
+          icon={Search}
+          className="size-6"
+          pressed={searching}
+          onClick={() => setSearching(!searching)}
+        />
+        {!fixed && (
+          <>
+            <IconButton
+              label="New file"
+              icon={FilePlus}
+              className="size-6"
+              onClick={() => acts.create(folder)}
+            />
+            <IconButton
+              label="Upload files"
+              icon={Upload}
+              className="size-6"
+              onClick={() => chooseFiles((chosen) => acts.upload(folder, chosen))}
+            />
+          </>
+        )}
+        <IconButton
+          label="Collapse all folders"
+          icon={CopyMinus}
+          className="ml-auto size-6"
+          onClick={() => setOpen(new Set())}
+        />
+      </div>
+      <div className="min-h-0 flex-1">
+        {searching ? (
+          <FileSearch onClose={() => setSearching(false)} />
+        ) : rows.length ? (
+          <VirtualList
+            items={rows}
+            keyOf={pathOf}
+            estimate={24}
+            label="Files"
+            className="h-full overflow-auto py-1"
+            render={(row) => (
+              <TreeLine
+                row={row}
+                selected={row.node.path === selected}
+                acts={acts}
+                fixed={fixed}
+                onToggle={() => toggle(row)}
+              />
+            )}
+          />
+        ) : (
+          <Empty title="The workspace is empty">Files appear here as the agent makes them.</Empty>
+        )}
+      </div>
+    </div>
   );
 }
 
-/** Arrows walk the tree as in any file tree. */
-function moveFocus(event: KeyboardEvent<HTMLButtonElement>, folder: boolean, open: boolean): void {
-  const item = event.currentTarget.closest('li');
-  const index = Number(item?.dataset['index']);
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step) {
-    event.preventDefault();
-    item?.parentElement
-      ?.querySelector<HTMLElement>(`li[data-index="${index + step}"] button`)
-      ?.focus();
-  }
-  if (folder && event.key === (open ? 'ArrowLeft' : 'ArrowRight')) event.currentTarget.click();
-}
+const bringsFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes('Files');

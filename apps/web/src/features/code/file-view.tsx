@@ -1,14 +1,16 @@
-import { useEffect, useRef, useState } from 'react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Save } from 'lucide-react';
-import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { client } from '@/lib/server';
-import { attempt, say } from '@/lib/toasts';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Empty, Loading } from '@/components/ui/empty';
 import { useDark } from '@/lib/theme';
+import { useReadOnly } from '@/lib/role';
+import { FilesFailed } from '../sessions/asleep';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Editor } from '@/features/code/editor';
 import { fileQuery } from './file-content';
+import { ImageView } from './image-view';
+import { unsavedKey, useAskBeforeLeaving, useUnsaved } from './unsaved';
+import { UnsavedBar } from './unsaved-bar';
+import { useSave } from './use-save';
 
 interface FileViewProps {
   path: string;
@@ -28,58 +30,74 @@ export function FileView({ path, line, visit }: FileViewProps) {
   const latest = edited && edited.seq > (recordedStep?.seq ?? 0) ? edited : recordedStep;
   const commit = latest?.args.commit ?? began;
   const step = recordedStep?.seq ?? 0;
-  const content = useQuery(
-    fileQuery({
-      session,
-      path,
-      edit: Math.max(step, edit?.seq ?? 0),
-      commit: past ? commit : null,
-    }),
-  );
+  const query = fileQuery({
+    session,
+    path,
+    edit: Math.max(step, edit?.seq ?? 0),
+    commit: past ? commit : null,
+  });
+  const content = useQuery(query);
+  const text = content.data?.kind === 'text' ? content.data.text : null;
   const element = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor | null>(null);
-  const [dirty, setDirty] = useState(false);
-  const save = useSave(session, path, editor, () => setDirty(false));
+  const key = unsavedKey(session, path);
+  const unsaved = useUnsaved(({ files }) => files.get(key));
+  const setUnsaved = useUnsaved((state) => state.set);
+  const save = useSave(path, editor, query.queryKey);
   const dark = useDark();
+  const fixed = useReadOnly() || past;
+  const typed = useEffectEvent((now: string | null) =>
+    setUnsaved(key, now === null ? null : { text: now, base: unsaved?.base ?? text ?? '' }),
+  );
+  useAskBeforeLeaving();
 
   useEffect(() => {
     if (!element.current) return;
-    const made = new Editor(element.current, { onDirty: setDirty });
+    const made = new Editor(element.current, { onEdit: (now) => typed(now) });
     setEditor(made);
     return () => made.dispose();
   }, []);
   useEffect(() => editor?.onSave(save));
   useEffect(() => editor?.setDark(dark), [editor, dark]);
-  useEffect(() => editor?.setReadOnly(past), [editor, past]);
+  useEffect(() => editor?.setReadOnly(fixed), [editor, fixed]);
   useEffect(() => {
-    if (editor && content.data && !content.data.binary) editor.show(path, content.data.text);
-  }, [editor, content.data, path]);
+    if (editor && text !== null)
+      editor.show(path, text, past ? undefined : useUnsaved.getState().files.get(key)?.text);
+  }, [editor, text, path, key, past]);
   useEffect(() => {
-    if (editor && content.data && line > 0) editor.reveal(line);
-  }, [editor, content.data, line, visit]);
+    if (editor && text !== null && line > 0) editor.reveal(line);
+  }, [editor, text, line, visit]);
   useEffect(() => {
-    if (editor && edit && content.data && !content.isPlaceholderData)
+    if (editor && edit && text !== null && !content.isPlaceholderData)
       editor.highlight(edit.args.line, edit.args.content.length);
-  }, [editor, edit, content.data, content.isPlaceholderData]);
+  }, [editor, edit, text, content.isPlaceholderData]);
 
-  const covered = content.isError || content.data?.binary || !content.data;
+  const takeTheirs = () => {
+    setUnsaved(key, null);
+    if (text !== null) editor?.show(path, text);
+  };
   return (
     <div className="relative flex h-full flex-col">
-      {dirty && (
-        <div className="flex items-center gap-2 border-b bg-sunken px-3 py-1 text-xs">
-          <span className="flex-1">You changed this file. It is not saved.</span>
-          <Button small onClick={save}>
-            <Save size={12} aria-hidden /> Save
-          </Button>
-        </div>
+      {unsaved && text !== null && !past && (
+        <UnsavedBar
+          conflict={text !== unsaved.base}
+          onSave={save}
+          onDiscard={takeTheirs}
+          onKeep={() => setUnsaved(key, { ...unsaved, base: text })}
+        />
       )}
-      <div ref={element} className={covered ? 'invisible min-h-0 flex-1' : 'min-h-0 flex-1'} />
-      {covered && (
+      <div
+        ref={element}
+        className={text === null ? 'invisible min-h-0 flex-1' : 'min-h-0 flex-1'}
+      />
+      {text === null && (
         <div className="absolute inset-0 bg-panel">
           {content.isError ? (
-            <Failed error={content.error} retry={() => void content.refetch()} />
-          ) : content.data?.binary ? (
-            <Empty title="A binary file">It has no text to show.</Empty>
+            <FilesFailed error={content.error} retry={() => void content.refetch()} />
+          ) : content.data?.kind === 'image' ? (
+            <ImageView path={path} {...content.data} />
+          ) : content.data?.kind === 'other' ? (
+            <Empty title="No text to show">{content.data.why}</Empty>
           ) : (
             <Loading what="the file" />
           )}
@@ -87,19 +105,4 @@ export function FileView({ path, line, visit }: FileViewProps) {
       )}
     </div>
   );
-}
-
-function useSave(session: string, path: string, editor: Editor | null, done: () => void) {
-  const cache = useQueryClient();
-  return () => {
-    if (!editor) return;
-    const text = editor.text();
-    attempt(async () => {
-      await client.sessions.call(session, 'files.write', { path, content: text });
-      editor.saved();
-      done();
-      say(`Saved ${path}.`);
-      await cache.invalidateQueries({ queryKey: ['file', session, path] });
-    });
-  };
 }

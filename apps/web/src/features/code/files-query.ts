@@ -1,9 +1,11 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { OperationOutput } from '@belay/protocol';
 import type { filesOperations } from '@belay/protocol';
 import { client } from '@/lib/server';
+import { useSessionId, useView } from '../sessions/session-context';
 
 export type FileList = OperationOutput<(typeof filesOperations)['files.list']>;
+export type Found = OperationOutput<(typeof filesOperations)['files.search']>;
 export type FilePage = OperationOutput<(typeof filesOperations)['files.read']>;
 
 /** The files of the workspace; asked again when there is a new commit. */
@@ -22,3 +24,10 @@ export const filesQuery = (session: string, commit: string | null) =>
     gcTime: 15_000,
     retry: 0,
   });
+
+/** The files as they are now, once there is a sandbox. */
+export function useFiles() {
+  const session = useSessionId();
+  const commit = useView((view) => view.lastCommit?.args.commit ?? '');
+  return useQuery({ ...filesQuery(session, commit), enabled: commit !== '' });
+}

@@ -60,7 +60,7 @@ export function foldersAbove(path: string): string[] {
   return parent ? [...foldersAbove(parent), parent] : [];
 }
 
-const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 const byKindAndName = (a: TreeNode, b: TreeNode): number =>

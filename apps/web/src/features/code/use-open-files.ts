@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { personCallPrefix } from '@belay/protocol';
 import { usePreferences } from '@/lib/preferences';
 import { usePlaces } from '../sessions/places';
-import { useView } from '../sessions/session-context';
+import { useSessionId, useView } from '../sessions/session-context';
+import { unsavedKey, useUnsaved } from './unsaved';
 
 interface Open {
   paths: readonly string[];
@@ -17,6 +19,11 @@ const most = 8;
 export function useOpenFiles() {
   const [state, setState] = useState<Open>({ paths: [], shown: null, line: 1, visit: 0 });
   const edit = useView((view) => view.lastEdit);
+  const session = useSessionId();
+  // Who types into a file is not taken away from it.
+  const typing = useUnsaved(
+    ({ files }) => state.shown !== null && files.has(unsavedKey(session, state.shown)),
+  );
   const follow = usePreferences((preferences) => preferences.follow);
   const place = usePlaces((places) => places.file);
   const go = (path: string, line: number) =>
@@ -27,20 +34,24 @@ export function useOpenFiles() {
       visit: visit + 1,
     }));
   const [seen, setSeen] = useState({ edit: 0, place: 0 });
-  if (follow && edit && edit.args.line > 0 && edit.seq !== seen.edit) {
+  if ((follow || typing) && edit && edit.args.line > 0 && edit.seq !== seen.edit) {
     setSeen({ ...seen, edit: edit.seq });
-    go(edit.args.path, edit.args.line);
+    if (!typing && !edit.id?.startsWith(personCallPrefix)) go(edit.args.path, edit.args.line);
   } else if (place && place.serial > seen.place) {
     setSeen({ ...seen, place: place.serial });
     go(place.path, place.line);
   }
+  const drop = (gone: (path: string) => boolean) =>
+    setState((now) => {
+      const paths = now.paths.filter((path) => !gone(path));
+      const shown = now.shown !== null && gone(now.shown) ? (paths.at(-1) ?? null) : now.shown;
+      return { ...now, paths, shown };
+    });
   return {
     ...state,
     open: (path: string) => go(path, 0),
-    close: (path: string) =>
-      setState((now) => {
-        const paths = now.paths.filter((each) => each !== path);
-        return { ...now, paths, shown: now.shown === path ? (paths.at(-1) ?? null) : now.shown };
-      }),
+    close: (path: string) => drop((each) => each === path),
+    /** Closes a file, or all of a folder, that is not there any more. */
+    leave: (path: string) => drop((each) => each === path || each.startsWith(`${path}/`)),
   };
 }

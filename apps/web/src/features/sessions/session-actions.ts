@@ -14,13 +14,17 @@ const approvalModes = [
 
 /** What can be done with a session as a whole, for its menu. Who only watches may take it along. */
 export function sessionActions(session: SessionSummary, readOnly: boolean): (MenuItem | null)[] {
-  const exports = [
-    { label: 'Changes as a patch', run: () => attempt(() => save(session, 'patch')) },
-    { label: 'Files as a zip', run: () => attempt(() => save(session, 'zip')) },
-  ];
-  if (readOnly) return exports;
   const { id, state, archived } = session;
   const ended = isEnded(state);
+  const exports = [
+    { label: 'Changes as a patch', run: () => attempt(() => save(session, 'patch')) },
+    {
+      label: 'Files as a zip',
+      hint: ended && !readOnly ? 'starts its sandbox' : '',
+      run: () => attempt(() => save(session, 'zip')),
+    },
+  ];
+  if (readOnly) return exports;
   return [
     ended
       ? {

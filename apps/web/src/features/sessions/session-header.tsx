@@ -84,17 +84,35 @@ const Controls = memo(function Controls({ id }: { id: string }) {
   return (
     <div className="flex items-center gap-0.5">
       {!ended && state === 'paused' && (
-        <IconButton label="Resume" icon={Play} onClick={act('resume')} className="max-md:size-9" />
+        <IconButton
+          label="Resume"
+          command="session.resume"
+          icon={Play}
+          onClick={act('resume')}
+          className="max-md:size-9"
+        />
       )}
       {!ended && state !== 'paused' && (
-        <IconButton label="Pause" icon={Pause} onClick={act('pause')} className="max-md:size-9" />
+        <IconButton
+          label="Pause"
+          command="session.pause"
+          icon={Pause}
+          onClick={act('pause')}
+          className="max-md:size-9"
+        />
       )}
       {ended ? (
         <Button small onClick={act('restart')}>
           <RotateCcw size={13} aria-hidden /> Restart
         </Button>
       ) : (
-        <IconButton label="Stop" icon={Square} onClick={act('stop')} className="max-md:size-9" />
+        <IconButton
+          label="Stop"
+          command="session.stop"
+          icon={Square}
+          onClick={act('stop')}
+          className="max-md:size-9"
+        />
       )}
       <IconButton
         label="Fork from here"

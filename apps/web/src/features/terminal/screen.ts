@@ -3,7 +3,8 @@ import { SearchAddon } from '@xterm/addon-search';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { WebglAddon } from '@xterm/addon-webgl';
-import { Terminal, type ITheme } from '@xterm/xterm';
+import { Terminal, type ILink, type ITheme } from '@xterm/xterm';
+import { placesIn, type FilePlace } from '@/lib/file-places';
 import { colour } from '@/lib/theme';
 import type { TerminalBuffer } from '../sessions/terminal-bytes';
 import { ShortWrites } from './short-writes';
@@ -16,6 +17,9 @@ const piece = 512;
 
 /** Of the past so many bytes are shown: a scrubber that is dragged back draws them with each step. */
 const reach = 256 * 1024;
+
+/** A panel that kept its size for so long has it, in milliseconds. */
+const settled = 150;
 
 export interface Room {
   columns: number;
@@ -30,6 +34,8 @@ interface ScreenOptions {
   /** The panel has room for this. */
   onFit(room: Room): void;
   onFind(): void;
+  /** A path that the terminal shows was pressed. */
+  onFile(place: FilePlace): void;
 }
 
 /** An xterm that shows a stretch of a terminal's bytes, exact by offset. The caller disposes it. */
@@ -64,6 +70,9 @@ export class Screen {
     this.#terminal.loadAddon(this.#search);
     this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.loadAddon(new WebLinksAddon());
+    this.#terminal.registerLinkProvider({
+      provideLinks: (row, found) => found(this.#filesIn(row)),
+    });
     this.#terminal.unicode.activeVersion = '11';
     this.#terminal.open(element);
     this.#terminal.textarea?.setAttribute(
@@ -159,10 +168,11 @@ export class Screen {
     this.#terminal.write(bytes.subarray(last), drawn);
   }
 
-  /** Asks for the size that fits the panel; one ask while a person drags a border. */
+  /** Asks for the size that fits the panel, once it stays: each size that is taken is an event of the log. */
   #fitSoon(): void {
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
+      if (document.querySelector('[data-separator=active]')) return this.#fitSoon();
       const element = this.#terminal.element?.parentElement;
       const fitting = this.#fit.proposeDimensions();
       // A panel that is collapsed has a size that nobody sees.
@@ -173,7 +183,20 @@ export class Screen {
           rows: fitting.rows,
           width: element.clientWidth,
         });
-    }, 120);
+    }, settled);
+  }
+
+  /** Places of files in a line that is seen. */
+  #filesIn(row: number): ILink[] {
+    const line = this.#terminal.buffer.active.getLine(row - 1)?.translateToString(true) ?? '';
+    return placesIn(line).map((place) => ({
+      text: place.text,
+      range: {
+        start: { x: place.at + 1, y: row },
+        end: { x: place.at + place.text.length, y: row },
+      },
+      activate: () => this.#options.onFile(place),
+    }));
   }
 
   #drawFast(): void {

@@ -6,9 +6,9 @@ import { IconButton } from '@/components/ui/icon-button';
 import { cx } from '@/lib/classes';
 import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { useReadOnly } from '@/lib/role';
 import { useChosen, usePlaces } from '../sessions/places';
 import { useTitle } from '../sessions/queries';
+import { useActs } from '../sessions/use-acts';
 import {
   useIsPast,
   useLog,
@@ -57,10 +57,9 @@ interface TerminalBarProps {
 
 function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
   const session = useSessionId();
-  const readOnly = useReadOnly();
   const { log } = useSessionContext();
   const title = useTitle(session) ?? 'session';
-  const past = useIsPast();
+  const acts = useActs();
   return (
     <div className="flex h-8 shrink-0 items-center gap-1 border-b px-2">
       <div
@@ -82,11 +81,10 @@ function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
             {name}
           </button>
         ))}
-        {!readOnly && (
+        {acts && (
           <IconButton
             label="Open a terminal"
             icon={Plus}
-            disabled={past}
             className="size-6"
             onClick={() => {
               const name = nextName(names);
@@ -121,14 +119,14 @@ function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
 
 /** Who types, and the way to change it. */
 function Holder({ terminal }: { terminal: string }) {
-  const readOnly = useReadOnly();
   const session = useSessionId();
   const past = useIsPast();
+  const acts = useActs();
   const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
   const hold = (next: 'agent' | 'user') =>
     attempt(() => live().request('terminal.hold', { session, terminal, holder: next }));
   if (past) return <span className="text-xs text-faint">replay</span>;
-  if (readOnly) return null;
+  if (!acts) return null;
   return holder === 'user' ? (
     <>
       <span className="text-xs text-amber">you type</span>

@@ -8,7 +8,8 @@ import { sayError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useReadOnly } from '@/lib/role';
 import { useLiveState, useSessionState } from '../sessions/queries';
-import { usePlaces } from '../sessions/places';
+import { showFile, usePlaces } from '../sessions/places';
+import { useActs } from '../sessions/use-acts';
 import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
 import { Screen, type Room } from './screen';
 import { SearchBar } from './search-bar';
@@ -30,7 +31,7 @@ export function TerminalView({ name }: { name: string }) {
   const [room, setRoom] = useState<Room | null>(null);
   const fixedColumns = useSize(name, { screen, room });
   const shownSize = fixedColumns && room ? sizeToFit(size, fixedColumns, room.width) : size;
-  const typing = holder === 'user' && !past;
+  const typing = useActs() && holder === 'user';
 
   useEffect(() => {
     if (!element.current) return;
@@ -40,6 +41,7 @@ export function TerminalView({ name }: { name: string }) {
       onKeys: (data) =>
         live().request('terminal.keys', { session, terminal: name, data }).catch(sayError),
       onFit: setRoom,
+      onFile: ({ path, line }) => showFile(path, line),
     });
     setScreen(made);
     return () => made.dispose();

@@ -1,6 +1,5 @@
 import { askConfirm } from '@/lib/ask';
 import { client } from '@/lib/server';
-import { plural } from '@/lib/format';
 import { say } from '@/lib/toasts';
 import { lookAt, type SessionContext } from '../sessions/session-context';
 
@@ -14,7 +13,7 @@ export async function askRewind(context: SessionContext, seq: number): Promise<v
   });
   const sure = await askConfirm({
     title: `Rewind to event ${seq}?`,
-    text: `${plural(files.length, 'file')} change back and ${plural(messages, 'message')} no longer count. Nothing leaves the log.`,
+    text: `Files that change back: ${files.length}. Messages that no longer count: ${messages}. Nothing leaves the log.`,
     lines: files.slice(0, 50).map(({ path, status }) => `${status}  ${path}`),
     verb: 'Rewind',
   });

@@ -1,8 +1,9 @@
 import { isFact, type Event, type SessionSummary } from '@belay/protocol';
+import { toBase64 } from '@/lib/base64';
 import { download } from '@/lib/download';
 import { client } from '@/lib/server';
 import { say } from '@/lib/toasts';
-import { fillPage, toBase64, type Recording } from '@/player/recording';
+import { fillPage, type Recording } from '@/player/recording';
 import type { FileList } from '../code/files-query';
 import { fileName } from '../sessions/session-actions';
 

@@ -1,0 +1,30 @@
+import { useState } from 'react';
+import { Check, Copy } from 'lucide-react';
+import { attempt } from '@/lib/toasts';
+import { IconButton } from './icon-button';
+
+interface CopyButtonProps {
+  label: string;
+  /** Asked when it is pressed. */
+  text(): string;
+  className?: string;
+}
+
+/** Copies a text, and shows for a moment that it did. */
+export function CopyButton({ label, text, className }: CopyButtonProps) {
+  const [copied, setCopied] = useState(false);
+  const copy = () =>
+    attempt(async () => {
+      await navigator.clipboard.writeText(text());
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    });
+  return (
+    <IconButton
+      label={copied ? 'Copied' : label}
+      icon={copied ? Check : Copy}
+      onClick={copy}
+      className={className ?? 'size-6'}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+import { useEffect, useMemo, useState } from 'react';
+import { bytes as sizeOf } from '@/lib/format';
+
+/** A picture of the workspace, as large as it is or as fits. */
+export function ImageView({
+  path,
+  bytes,
+  type,
+}: {
+  path: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  type: string;
+}) {
+  const url = useMemo(() => URL.createObjectURL(new Blob([bytes], { type })), [bytes, type]);
+  const [size, setSize] = useState('');
+  useEffect(() => () => URL.revokeObjectURL(url), [url]);
+  return (
+    <figure className="flex h-full flex-col items-center justify-center gap-2 p-3">
+      <img
+        src={url}
+        alt={path}
+        onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+          setSize(`${naturalWidth} × ${naturalHeight}, `)
+        }
+        className="min-h-0 max-w-full border bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--panel)_0_50%)] bg-size-[16px_16px] object-contain"
+      />
+      <figcaption className="text-xs text-faint tabular-nums">
+        {size}
+        {sizeOf(bytes.length)}
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,8 @@
+/** Lets the person choose files of their machine. */
+export function chooseFiles(take: (files: readonly File[]) => void): void {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.multiple = true;
+  input.addEventListener('change', () => take([...(input.files ?? [])]));
+  input.click();
+}
