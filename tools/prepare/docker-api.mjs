@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Instruction } from './steps.mjs';
@@ -39,7 +38,7 @@ function contextHost(env, home) {
 export class Docker {
   constructor(host) {
     this.host = host;
-    this.target = dialTarget(host);
+    this.socketPath = socketOf(host);
   }
 
   async ping(milliseconds = 2000) {
@@ -93,9 +92,13 @@ export class Docker {
 
   call(method, path, { body, type, timeout, accept = [], onData } = {}) {
     return new Promise((resolve, reject) => {
-      const send = this.target.tls ? httpsRequest : httpRequest;
-      const request = send(
-        { ...this.target.options, method, path, headers: type ? { 'content-type': type } : {} },
+      const request = httpRequest(
+        {
+          socketPath: this.socketPath,
+          method,
+          path,
+          headers: type ? { 'content-type': type } : {},
+        },
         (response) => {
           const streaming = onData && response.statusCode < 300;
           let text = '';
@@ -127,25 +130,10 @@ function messageOf(text) {
   }
 }
 
-function dialTarget(host) {
-  if (host.startsWith('unix://')) return { options: { socketPath: host.slice('unix://'.length) } };
-  const match = /^tcp:\/\/([^:/]+)(?::(\d+))?$/.exec(host);
-  if (!match)
-    throw new Instruction(
-      `DOCKER_HOST is ${host}; Belay speaks to unix:// and tcp:// engines. Set it to one of these.`,
-    );
-  const [, hostname, port] = match;
-  const tls = Boolean(process.env.DOCKER_TLS_VERIFY);
-  const options = { host: hostname, port: Number(port ?? (tls ? 2376 : 2375)) };
-  if (tls) Object.assign(options, certificates());
-  return { tls, options };
-}
-
-function certificates() {
-  const folder = process.env.DOCKER_CERT_PATH ?? join(homedir(), '.docker');
-  const read = (name) => {
-    const path = join(folder, name);
-    return existsSync(path) ? readFileSync(path) : undefined;
-  };
-  return { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
+/** Sandboxes reach the server by a socket in a folder of this machine: an engine elsewhere has no such folder. */
+function socketOf(host) {
+  if (host.startsWith('unix://')) return host.slice('unix://'.length);
+  throw new Instruction(
+    `Docker is set to ${host}, and Belay needs an engine on this machine: set DOCKER_HOST to unix:///var/run/docker.sock, or to the socket that yours has.`,
+  );
 }

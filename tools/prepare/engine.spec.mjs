@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { candidateHosts } from './docker-api.mjs';
+import { candidateHosts, Docker } from './docker-api.mjs';
 import { isAlive } from './engine.mjs';
 
 describe('a pid file of the engine', () => {
@@ -49,6 +49,12 @@ describe('where an engine is looked for', () => {
     expect(candidateHosts({ DOCKER_HOST: 'tcp://10.0.0.1:2375' }, home)).toEqual([
       'tcp://10.0.0.1:2375',
     ]);
+  });
+
+  it('is never another machine', () => {
+    expect(() => new Docker('tcp://10.0.0.1:2375')).toThrow(
+      /tcp:.* needs an engine on this machine/,
+    );
   });
 
   it('is the usual sockets else', () => {

@@ -22,6 +22,7 @@ describe('the configuration', () => {
     ['BELAY_MAX_SANDBOXES', '0'],
     ['BELAY_LOG_LEVEL', 'loud'],
     ['OPENAI_BASE_URL', 'not an address'],
+    ['DOCKER_HOST', 'tcp://10.0.0.1:2375'],
   ])('names %s when it is %j', (name, value) => {
     expect(() => new Config({ [name]: value })).toThrow(name);
   });

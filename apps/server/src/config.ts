@@ -30,7 +30,17 @@ const environment = z.object({
   BELAY_SEARCH_URL: url,
   BELAY_ALLOWED_HOSTS: z.preprocess(blankIsUnset, z.string().default('')),
   DATABASE_URL: url,
-  DOCKER_HOST: text,
+  // Sandboxes reach the server by a socket in a folder of this machine: an engine elsewhere has no such folder.
+  DOCKER_HOST: z.preprocess(
+    blankIsUnset,
+    z
+      .string()
+      .startsWith(
+        'unix://',
+        'Belay needs an engine on this machine, as unix:///var/run/docker.sock',
+      )
+      .optional(),
+  ),
   XDG_DATA_HOME: text,
   XDG_RUNTIME_DIR: text,
   OPENAI_API_KEY: text,

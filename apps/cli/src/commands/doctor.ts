@@ -89,10 +89,13 @@ const isTaken = (port: number): Promise<boolean> =>
 
 /** Asks the engine itself, for when no server runs that could. */
 async function engineCheck(): Promise<Check> {
-  const socketPath = (process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock').replace(
-    'unix://',
-    '',
-  );
+  const host = process.env.DOCKER_HOST || 'unix:///var/run/docker.sock';
+  if (!host.startsWith('unix://')) {
+    const detail = `DOCKER_HOST is ${host}, and Belay needs an engine on this machine`;
+    const remedy = 'Unset DOCKER_HOST, or set it to unix:///var/run/docker.sock.';
+    return { name: 'Docker', ok: false, detail, remedy };
+  }
+  const socketPath = host.slice('unix://'.length);
   const answer = await new Promise<string>((done) => {
     request({ socketPath, path: '/_ping', timeout: 2000 }, (response) => {
       response.resume();

@@ -39,9 +39,7 @@ export class DockerClient {
 
   constructor(config: Config) {
     const host = config.dockerHost;
-    this.docker = host?.startsWith('unix://')
-      ? new Docker({ socketPath: host.slice('unix://'.length) })
-      : new Docker();
+    this.docker = host ? new Docker({ socketPath: host.slice('unix://'.length) }) : new Docker();
   }
 
   async ping(): Promise<void> {
