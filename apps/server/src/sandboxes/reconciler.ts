@@ -96,10 +96,13 @@ export class Reconciler {
       const made = sandbox.container !== '' && (sandbox.link || sandbox.rope);
       if (made && !sandbox.ending && !running.has(sandbox.container)) await findings.died(sandbox);
     }
-    for (const { id, labels: of } of containers) {
-      const sandbox = of[labels.sandbox];
-      if (sandbox && !this.registry.sandboxes.has(sandbox)) await this.docker.remove(id);
+    const records = await this.validRecords();
+    for (const container of containers) {
+      const isKnown = this.registry.sandboxes.has(container.labels[labels.sandbox] ?? '');
+      if (!isKnown && !this.belongs(container, records)) await this.docker.remove(container.id);
     }
+    // Those of a start that the engine broke off; what is just being made may hold them.
+    if (this.launcher.busy === 0) await this.removeVolumes();
   }
 
   /** The first look: what a former server left. */
@@ -117,7 +120,7 @@ export class Reconciler {
         if (id !== undefined) await this.launcher.removeFolder(id);
       }
     }
-    await this.removeVolumes(records);
+    await this.removeVolumes();
     this.adopted = true;
   }
 
@@ -172,10 +175,11 @@ export class Reconciler {
     return container.labels[labels.sandbox] === undefined && this.launcher.busy > 0;
   }
 
-  private async removeVolumes(records: SandboxRecord[]): Promise<void> {
-    const known = [...records, ...this.registry.sandboxes.values()];
-    const needed = new Set(known.flatMap(({ volumes }) => [volumes.workspace, volumes.state]));
+  private async removeVolumes(): Promise<void> {
+    // Asked for first: a sandbox is known before its volumes are made.
     const found = await this.docker.volumes(this.label);
+    const known = [...(await this.validRecords()), ...this.registry.sandboxes.values()];
+    const needed = new Set(known.flatMap(({ volumes }) => [volumes.workspace, volumes.state]));
     for (const name of found) if (!needed.has(name)) await this.docker.removeVolume(name);
   }
 }

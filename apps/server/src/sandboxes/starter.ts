@@ -112,9 +112,12 @@ export class Starter {
     kept: SandboxRecord | undefined,
   ): Promise<void> {
     try {
-      if (place.sandbox) {
-        await this.launcher.dispose(place.sandbox, { volumes: kept === undefined });
-        this.registry.drop(place.sandbox);
+      const { sandbox } = place;
+      if (sandbox) {
+        const disposed = this.launcher.dispose(sandbox, { volumes: kept === undefined });
+        // What an engine that is away cannot remove is nobody's when it is back: the reconciler removes it.
+        await disposed.catch(() => this.launcher.removeFolder(sandbox.id));
+        this.registry.drop(sandbox);
       }
       if (kept) await this.records.write(kept);
       else await this.records.remove(session);
