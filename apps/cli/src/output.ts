@@ -56,22 +56,18 @@ export function firstLines(text: string, most: number, width: number): string[] 
   return more > 0 ? [...shown, `… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown;
 }
 
-/** The last lines of a text, in the same way. */
+/** The last lines of an output, in the same way; what a carriage return overwrites was a progress bar. */
 export function lastLines(text: string, most: number, width: number): string[] {
-  const lines = linesOf(text);
+  const lines = linesOf(text.replace(/\r\n/g, '\n').replace(/^.*\r/gm, ''));
   const shown = lines.slice(-most).map((line) => shortened(line, width));
   const more = lines.length - shown.length;
   return more > 0 ? [`… ${more} ${more === 1 ? 'line' : 'lines'} before`, ...shown] : shown;
 }
 
-/** What a carriage return has overwritten was a progress bar. */
-const linesOf = (text: string): string[] =>
-  text
-    .replace(/\r\n/g, '\n')
-    .replace(/^\n+|\s+$/g, '')
-    .split('\n')
-    .map((line) => visible(line.slice(line.lastIndexOf('\r') + 1)))
-    .filter((line, _, all) => all.length > 1 || line !== '');
+function linesOf(text: string): string[] {
+  const shown = visible(text).replace(/^\n+|\s+$/g, '');
+  return shown === '' ? [] : shown.split('\n');
+}
 
 const shortened = (line: string, width: number): string =>
   line.length > width ? `${line.slice(0, width - 1)}…` : line;

@@ -33,8 +33,8 @@ export function personAt(input: NodeJS.ReadStream, output: Output): Person | und
   };
   return {
     async approve(request, signal) {
-      output.line(output.style('yellow', `⚠ Allow ${request.operation}?`));
-      // Whole and unshortened: nobody allows what they cannot see.
+      output.line(output.style('yellow', `⚠ Allow ${visible(request.operation)}?`));
+      // Lines are never shortened, and it is said when some are left out: nobody allows what they cannot see.
       for (const line of firstLines(request.subject, mostLines, Infinity))
         output.line(`  ${output.style('bold', line)}`);
       for (;;) {

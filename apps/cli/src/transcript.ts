@@ -32,7 +32,8 @@ export class Transcript {
   }
 
   #lines(event: Event): string[] {
-    if (event.action in eventArgs) return this.#shown[event.action as FactAction](event as never);
+    if (Object.hasOwn(eventArgs, event.action))
+      return this.#shown[event.action as FactAction](event as never);
     return this.#call(event);
   }
 
