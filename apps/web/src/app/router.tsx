@@ -4,13 +4,27 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { Failed } from '@/components/ui/empty';
 import { FleetPage } from '@/features/sessions/fleet-page';
 import { fleetShows, fleetSorts } from '@/features/sessions/fleet-order';
 import { onOpenSession } from '@/lib/go';
+import { live } from '@/lib/server';
 import { NoPage } from './no-page';
 import { Shell } from './shell';
+
+/** The router reloads where a page cannot be loaded. While the server is away that would take away what is still shown. */
+const whileHere =
+  <T,>(load: () => Promise<T>) =>
+  (): Promise<T> =>
+    load().catch((error: unknown) => {
+      if (live().state === 'live') throw error;
+      throw new AppError(
+        'unavailable',
+        'The server cannot be reached. Nothing is lost: agents go on, and this page comes once it is back.',
+      );
+    });
 
 const rootRoute = createRootRoute({
   component: Shell,
@@ -60,7 +74,7 @@ const newRoute = createRoute({
   path: '/new',
   validateSearch: newSearch,
   component: lazyRouteComponent(
-    () => import('@/features/sessions/new-session-page'),
+    whileHere(() => import('@/features/sessions/new-session-page')),
     'NewSessionPage',
   ),
 });
@@ -69,14 +83,20 @@ const sessionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sessions/$id',
   validateSearch: sessionSearch,
-  component: lazyRouteComponent(() => import('@/features/sessions/session-page'), 'SessionPage'),
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/sessions/session-page')),
+    'SessionPage',
+  ),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: settingsSearch,
-  component: lazyRouteComponent(() => import('@/features/settings/settings-page'), 'SettingsPage'),
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/settings/settings-page')),
+    'SettingsPage',
+  ),
 });
 
 /** What narrows the board of a run, and the trial that is shown beside it. */
@@ -91,7 +111,7 @@ const evaluationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations',
   component: lazyRouteComponent(
-    () => import('@/features/evaluation/evaluations-page'),
+    whileHere(() => import('@/features/evaluation/evaluations-page')),
     'EvaluationsPage',
   ),
 });
@@ -101,7 +121,7 @@ const evaluationRoute = createRoute({
   path: '/evaluations/$id',
   validateSearch: evaluationSearch,
   component: lazyRouteComponent(
-    () => import('@/features/evaluation/evaluation-page'),
+    whileHere(() => import('@/features/evaluation/evaluation-page')),
     'EvaluationPage',
   ),
 });
@@ -109,7 +129,10 @@ const evaluationRoute = createRoute({
 const doctorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/doctor',
-  component: lazyRouteComponent(() => import('@/features/settings/doctor-page'), 'DoctorPage'),
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/settings/doctor-page')),
+    'DoctorPage',
+  ),
 });
 
 export const router = createRouter({

@@ -1,4 +1,4 @@
-import { Chromium, fill, hides, press, shows, textOf, until } from '../chromium.js';
+import { Chromium, chord, fill, hides, press, shows, textOf, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { Followed, start } from '../follow.js';
 import { run, script } from '../script.js';
@@ -85,7 +85,9 @@ describeSystem(
       await press(page, 'Remove task 3');
       await fill(page, 'Another model', script(server.data, [{ finish: 'Done.' }]));
       await page.keyboard.press('Enter');
-      await press(page, 'Start 2 sessions');
+      await shows(page, 'main', 'Start 2 sessions');
+      await page.focus('#task-0');
+      await chord(page, 'Control', 'Enter');
       await until(page, () => location.pathname === '/');
       await shows(page, rows, 'Sweep the yard');
       await shows(page, rows, 'Paint the fence');

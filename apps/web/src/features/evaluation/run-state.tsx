@@ -1,6 +1,6 @@
 import type { EvaluationSummary } from '@belay/protocol';
 import { cx } from '@/lib/classes';
-import { clock } from '@/lib/format';
+import { age, moment } from '@/lib/format';
 import { isSilent } from './run-words';
 
 const colours = {
@@ -10,12 +10,13 @@ const colours = {
   failed: 'text-fail',
 } as const;
 
-/** Whether a run goes on, and when it was heard of last if it has fallen silent. */
+/** Whether a run goes on, and for how long it was not heard of if it has fallen silent. */
 export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;
   return (
     <span
+      title={silent ? `Heard from last ${moment(run.heard)}` : undefined}
       className={cx(
         'inline-flex items-center gap-1.5 text-sm',
         silent ? 'text-muted' : colours[run.state],
@@ -29,7 +30,7 @@ export function RunState({ run, now }: { run: EvaluationSummary; now: number }) 
           !silent && run.state === 'running' && 'animate-breathe',
         )}
       />
-      {silent ? `not heard from since ${clock(run.heard)}` : word}
+      {silent ? `not heard from for ${age(run.heard, now)}` : word}
     </span>
   );
 }

@@ -57,6 +57,7 @@ const worths = {
   steps: ({ steps }: SessionSummary) => steps,
 };
 
+/** Each session once, under its first tag. */
 function byTag(shown: readonly SessionSummary[]): FleetGroup[] {
   const untagged = 'Without a tag';
   const groups = Map.groupBy(shown, ({ tags: [first] }) => first ?? untagged);

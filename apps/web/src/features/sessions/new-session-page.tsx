@@ -5,6 +5,7 @@ import type { ModelChoice } from '@belay/protocol';
 import { TopBar } from '@/app/top-bar';
 import { Button } from '@/components/ui/button';
 import { plural } from '@/lib/format';
+import { formatKeys } from '@/lib/keys';
 import { client } from '@/lib/server';
 import { say, sayError } from '@/lib/toasts';
 import { isPlayed } from '../settings/checks';
@@ -65,7 +66,7 @@ export function NewSessionPage() {
           className="mx-auto max-w-2xl space-y-6 p-6 max-sm:p-4"
           onSubmit={(event) => {
             event.preventDefault();
-            void start();
+            if (working === '' && chosen.length > 0) void start();
           }}
         >
           <h1 className="text-xl font-semibold">New session</h1>
@@ -86,6 +87,9 @@ export function NewSessionPage() {
             <Button look="solid" type="submit" disabled={working !== '' || chosen.length === 0}>
               {working || (count > 1 ? `Start ${plural(count, 'session')}` : 'Start')}
             </Button>
+            {chosen.length > 0 && working === '' && (
+              <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>
+            )}
             {chosen.length === 0 && (
               <span className="text-sm text-muted">
                 Choose a model first. The ones that are scripted only play what was written for

@@ -37,6 +37,9 @@ export function TaskFields({ tasks, onChange }: TaskFieldsProps) {
               rows={several ? 3 : 5}
               value={task}
               onChange={(event) => onChange(tasks.with(index, event.target.value))}
+              onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+                if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
+              }}
               placeholder="What should be done, and how you will know that it is"
               className={`field-sizing-content max-h-[50vh] w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base ${several ? 'min-h-18' : 'min-h-28'}`}
             />

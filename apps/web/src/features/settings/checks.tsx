@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
@@ -52,7 +53,7 @@ function CheckRow({ check: { name, ok, detail, remedy }, children }: CheckRowPro
 
 interface CheckRowProps {
   check: Check;
-  children?: React.ReactNode;
+  children?: ReactNode;
 }
 
 /** A model is checked by its key; whether it really answers shows a call. */

@@ -2,20 +2,19 @@ import type { ModelChoice } from '@belay/protocol';
 import { isPlayed } from './checks';
 import { TryModel } from './try-model';
 
-/** One model, whether it can be called, and a button that tries it. */
+/** One model, whether it can be called, and a button that tries it; what to do for the others is in the forms above. */
 export function ModelRow({ model }: { model: ModelChoice }) {
-  const { name, title, ready, remedy } = model;
+  const { name, title, ready } = model;
   return (
     <li className="flex items-baseline justify-between gap-4 px-3 py-2">
       <div className="min-w-0">
         <p>{title}</p>
         <p className="font-mono text-xs break-all text-faint">{name}</p>
-        {!ready && remedy && <p className="mt-1 text-sm text-muted">{remedy}</p>}
       </div>
       <span className="flex shrink-0 items-center gap-3">
         {ready && !isPlayed(name) && <TryModel model={model} />}
         <span className={`text-sm ${ready ? 'text-pass' : 'text-muted'}`}>
-          {ready ? 'ready' : 'not ready'}
+          {ready ? 'ready' : 'not set up'}
         </span>
       </span>
     </li>
