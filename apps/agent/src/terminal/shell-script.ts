@@ -10,6 +10,13 @@ export interface ChannelPaths {
   mark: string;
 }
 
+export interface ShellStart {
+  /** What it carries while it runs no command of the agent; see `processesOf`. */
+  number: number;
+  /** Without the start-up file of its user. */
+  plain: boolean;
+}
+
 /** Typed at a prompt, it brings the shell back to its loop. */
 export const comeBack = '__belay';
 
@@ -23,7 +30,11 @@ export const comeBack = '__belay';
  * no command can break the channel by unsetting a variable. `bash` enters the loop before each prompt; other shells
  * are typed `__belay` when the prompt reports itself, with mark 0 before the prompt.
  */
-export function shellScript(kind: 'bash' | 'sh', paths: ChannelPaths, number: number): string {
+export function shellScript(
+  kind: 'bash' | 'sh',
+  paths: ChannelPaths,
+  { number, plain }: ShellStart,
+): string {
   const { reports, orders, commands, mark } = paths;
   // Commands may define functions and aliases named like what is used here. POSIX shells find `command` alone so.
   const own = kind === 'bash' ? '\\builtin' : '\\command';
@@ -64,7 +75,7 @@ __belay_prompted() {
 }
 __belay_loop=${quote(`${kind === 'bash' ? bashStatus : '__belay_status=$?'}\n${loop(own)}`)}
 alias ${comeBack}='${own} eval "$__belay_loop"'
-${kind === 'bash' ? bashOnly : posixOnly}`;
+${kind === 'bash' ? bashOnly(plain) : posixOnly}`;
 }
 
 // Two loops, so that a stray `break` of a command ends the inner one only. Both branches are the same: which one is
@@ -72,7 +83,7 @@ ${kind === 'bash' ? bashOnly : posixOnly}`;
 // Whoever took away what the loop needs ends the shell, and never repeats a command.
 const loop = (own: string) => `while { ${own} :; } 2>/dev/null; do
 while { ${own} :; } 2>/dev/null; do
-if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then ${own} eval "\${__belay_source-exit 125}"; else ${own} eval "\${__belay_source-exit 125}"; fi
+if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then ${own} eval "\${__belay_source-${own} exit 125}"; else ${own} eval "\${__belay_source-${own} exit 125}"; fi
 { __belay_status=$?; ${own} unset __belay_source; } 2>/dev/null
 done
 done`;
@@ -83,8 +94,8 @@ case \${__belay_nonce-}:$__belay_status in
   ?*:0) case $(\\builtin jobs -s %+ 2>/dev/null) in ?*) __belay_status=148 ;; esac ;;
 esac`;
 
-const bashOnly = `readonly -f __belay_carry __belay_next __belay_prompted
-[ -r ~/.bashrc ] && . ~/.bashrc
+const bashOnly = (plain: boolean) => `readonly -f __belay_carry __belay_next __belay_prompted
+${plain ? '' : '[ -r ~/.bashrc ] && . ~/.bashrc'}
 shopt -s checkwinsize
 unset HISTFILE
 PROMPT_COMMAND=$__belay_loop

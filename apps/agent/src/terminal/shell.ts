@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { MarkFilter } from './mark-filter.js';
 import { openPty, type Pty, type PtyOptions } from './pty.js';
-import { comeBack, shellScript } from './shell-script.js';
+import { comeBack, shellScript, type ShellStart } from './shell-script.js';
 import { SideChannel, type Report } from './side-channel.js';
 
 /** How long the end of a command's output is waited for after its report; it is usually there before. */
@@ -15,13 +15,11 @@ const ptyRead = 4095;
 
 export const usualSize = { columns: 120, rows: 30 } as const;
 
-export interface ShellOptions extends ShellEvents {
+export interface ShellOptions extends ShellEvents, ShellStart {
   /** Folder for the side channel. */
   folder: string;
   cwd: string;
   env: Record<string, string>;
-  /** What it carries while it runs no command of the agent; see `processesOf`. */
-  number: number;
   columns: number;
   rows: number;
 }
@@ -219,10 +217,10 @@ export class Shell {
 
 function launch(
   channel: SideChannel,
-  { env, number }: Pick<ShellOptions, 'env' | 'number'>,
+  { env, ...start }: Pick<ShellOptions, 'env' | keyof ShellStart>,
 ): Pick<PtyOptions, 'file' | 'args' | 'env'> {
   const bash = find('bash', env.PATH);
-  const script = channel.put('start', shellScript(bash ? 'bash' : 'sh', channel.paths, number));
+  const script = channel.put('start', shellScript(bash ? 'bash' : 'sh', channel.paths, start));
   if (bash) return { file: bash, args: ['--noprofile', '--rcfile', script, '-i'], env };
   const sh = find('sh', env.PATH) ?? '/bin/sh';
   return { file: sh, args: ['-i'], env: { ...env, ENV: script } };

@@ -23,6 +23,7 @@ export class SpareShell {
       ...options,
       ...usualSize,
       number: this.numbers.first,
+      plain: false,
       onOutput: (bytes, torn) => {
         this.#count(bytes.length);
         const kept = this.#events ? bytes : Buffer.from(bytes);

@@ -96,6 +96,11 @@ export class Terminal {
     return this.#released && !this.current && this.#shell?.inFront === false;
   }
 
+  /** A start-up file of the user that ends each shell must not lock the agent out. */
+  get #plain(): boolean {
+    return this.#failures === attempts - 1;
+  }
+
   get broken(): boolean {
     return this.#failures >= attempts;
   }
@@ -225,10 +230,10 @@ export class Terminal {
       onExit: (end) => this.#exited(end),
     };
     const { columns, rows } = this;
-    const number = this.#numbers.first;
+    const start = { number: this.#numbers.first, plain: this.#plain };
     try {
       if (spare?.usable) await spare.adopt(events, (shell) => (this.#shell = shell));
-      else this.#shell = await Shell.open({ folder, cwd, env, number, columns, rows, ...events });
+      else this.#shell = await Shell.open({ folder, cwd, env, ...start, columns, rows, ...events });
       if (this.closed) this.#shell?.kill('SIGKILL');
     } catch (error) {
       this.#failures += 1;
@@ -323,9 +328,8 @@ export class Terminal {
       this.#failures += 1;
       const how =
         end.signal > 0 ? `was killed by signal ${end.signal}` : `ended with exit code ${end.code}`;
-      const next = this.broken
-        ? 'it fails again and again'
-        : 'a new one begins in the same directory';
+      const fresh = `a new one begins ${this.#plain ? 'without ~/.bashrc' : 'in the same directory'}`;
+      const next = this.broken ? 'it fails again and again' : fresh;
       this.output.print(`\r\n[the shell ${how}; ${next}]\r\n`);
       if (!this.broken) void this.#open();
     }

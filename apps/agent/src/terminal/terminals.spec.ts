@@ -193,3 +193,18 @@ test('what a person types into a terminal that is only just opened is not lost',
   }
   await bench.close();
 });
+
+test('a ~/.bashrc that ends every shell does not lock the agent out', async () => {
+  const bench = await TerminalBench.open();
+  await writeFile(join(bench.folder, '.bashrc'), 'exit 3\n');
+  expect(await bench.run('echo in; (exit 4)')).toMatchObject({ text: 'in\n', exitCode: 4 });
+  expect(bench.screen()).toContain('a new one begins without ~/.bashrc');
+  await bench.close();
+});
+
+test('a shell that cannot come back to its loop is replaced', async () => {
+  const bench = await TerminalBench.open();
+  expect((await bench.run('readonly __belay_verb=1', { wait: 60 })).exitCode).toBe(137);
+  expect(await bench.run('echo on')).toMatchObject({ text: 'on\n', exitCode: 0 });
+  await bench.close();
+});
