@@ -1,7 +1,8 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
 import { useStore } from 'zustand';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { joinViews, viewOf, type LogView } from './log-view';
+import type { LogView } from './log-view';
+import { PastViews } from './past-views';
 import { sessionStore, type SessionLog, type SessionStore } from './session-store';
 
 /** Where the person looks: at the live end, or at a moment of the past. */
@@ -17,13 +18,19 @@ export interface SessionContext {
   id: string;
   log: SessionStore;
   moment: StoreApi<Moment>;
+  past: PastViews;
 }
 
 const Context = createContext<SessionContext | null>(null);
 
 /** Give it the id as its key: another session is another provider. */
 export function SessionProvider({ id, children }: { id: string; children: ReactNode }) {
-  const [context] = useState(() => ({ id, log: sessionStore(id), moment: newMoment() }));
+  const [context] = useState(() => ({
+    id,
+    log: sessionStore(id),
+    moment: newMoment(),
+    past: new PastViews(),
+  }));
   useEffect(() => context.log.open(), [context]);
   return <Context.Provider value={context}>{children}</Context.Provider>;
 }
@@ -54,21 +61,10 @@ export function useView<T>(select: (view: LogView) => T): T {
 export const useIsPast = (): boolean => useMoment((moment) => moment.at !== null);
 
 /** Shows the log as it was after event `at`; null goes back to the live end. */
-export function lookAt(
-  { log, moment }: Pick<SessionContext, 'log' | 'moment'>,
-  at: number | null,
-): void {
+export function lookAt({ log, moment, past }: SessionContext, at: number | null): void {
   if (at === null) return moment.setState({ at: null, view: null, playing: false });
   const { events, first } = log.getState();
-  const { at: shown, view } = moment.getState();
-  const upTo = (seq: number) => Math.max(0, seq - first + 1);
-  const forward = shown !== null && view !== null && shown <= at && at - shown < 2_000;
-  moment.setState({
-    at,
-    view: forward
-      ? joinViews(view, viewOf(events.slice(upTo(shown), upTo(at))))
-      : viewOf(events.slice(0, upTo(at))),
-  });
+  moment.setState({ at, view: past.of(events, Math.max(0, at - first + 1)) });
 }
 
 const newMoment = (): StoreApi<Moment> =>

@@ -66,20 +66,20 @@ function Session() {
 /** Goes where the address says: a panel, and a moment once the log has it. */
 function useAddress(): void {
   const { at, panel } = route.useSearch();
-  const { log, moment } = useSessionContext();
+  const context = useSessionContext();
   useEffect(() => {
     if (panelIds.includes(panel as PanelId)) useDock.getState().show(panel as PanelId);
   }, [panel]);
   useEffect(() => {
     if (!at) return;
     const there = () => {
-      const { status, first } = log.getState();
+      const { status, first } = context.log.getState();
       if (status !== 'ready' || first > at) return false;
-      lookAt({ log, moment }, at);
+      lookAt(context, at);
       return true;
     };
     if (there()) return;
-    const stop = log.subscribe(() => there() && stop());
+    const stop = context.log.subscribe(() => there() && stop());
     return stop;
-  }, [at, log, moment]);
+  }, [at, context]);
 }
