@@ -6,12 +6,13 @@ import type {
   EvaluationTrial,
   Event,
   Example,
+  forkRequest,
   ModelChoice,
   NewEvaluationChanges,
   McpServer,
   McpServerChange,
   NewMcpServer,
-  NewMessage,
+  newMessage,
   NewRule,
   NewSession,
   ProviderChange,
@@ -20,10 +21,13 @@ import type {
   Role,
   Rule,
   RulePreview,
+  rewindRequest,
+  sessionChange,
   SessionDefaults,
   SessionDefaultsChange,
   SessionSummary,
 } from '@belay/protocol';
+import type { z } from 'zod';
 
 /** A benchmark run with the ids of its tasks, in their order. */
 export interface Evaluation {
@@ -44,7 +48,7 @@ export interface BelayClient {
     get(id: string): Promise<SessionSummary>;
     create(session: NewSession): Promise<SessionSummary>;
     events(id: string, page?: { after?: number; limit?: number }): Promise<Event[]>;
-    message(id: string, message: Partial<NewMessage> & { text: string }): Promise<void>;
+    message(id: string, message: z.input<typeof newMessage>): Promise<void>;
     pause(id: string): Promise<void>;
     resume(id: string): Promise<void>;
     stop(id: string): Promise<void>;
@@ -52,24 +56,12 @@ export interface BelayClient {
     restart(id: string): Promise<void>;
     /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
     wake(id: string): Promise<void>;
-    change(
-      id: string,
-      change: {
-        title?: string;
-        tags?: string[];
-        archived?: boolean;
-        approvals?: string;
-        budgets?: object;
-      },
-    ): Promise<SessionSummary>;
+    change(id: string, change: z.input<typeof sessionChange>): Promise<SessionSummary>;
     remove(id: string): Promise<void>;
-    fork(
-      id: string,
-      fork: { seq: number; model?: string; message?: { text: string } },
-    ): Promise<SessionSummary>;
+    fork(id: string, fork: z.input<typeof forkRequest>): Promise<SessionSummary>;
     rewind(
       id: string,
-      rewind: { seq: number; what: 'files' | 'conversation' | 'both'; preview?: boolean },
+      rewind: z.input<typeof rewindRequest>,
     ): Promise<{ files: { path: string; status: string }[]; messages: number }>;
     /** A person's call of an operation. */
     call(id: string, operation: string, input: unknown): Promise<unknown>;

@@ -34,7 +34,10 @@ const rulePattern = z
 export const newRule = z.object({
   scope: z.enum(['session', 'workspace', 'all']).describe('Where it counts.'),
   session: z.string().optional().describe('The session, for the scopes session and workspace.'),
-  operation: z.string().describe('An operation’s name, `egress`, or a glob such as files.*.'),
+  operation: z
+    .string()
+    .max(300)
+    .describe('An operation’s name, `egress`, or a glob such as files.*.'),
   pattern: rulePattern,
   verdict: z.enum(['approved', 'rejected']).default('approved'),
   expires: z.iso.datetime({ offset: true }).nullable().default(null),

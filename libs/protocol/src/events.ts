@@ -4,7 +4,7 @@ import { errorShape } from './errors.js';
 import { blobId, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { terminalName } from './operations/terminal.js';
-import { budgets, newMessage, sessionSettings, sessionState } from './session.js';
+import { newMessage, sessionChange, sessionSettings, sessionState } from './session.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -105,13 +105,7 @@ export const eventArgs = {
   resume: z.object({}),
   stop: z.object({}),
   /** user: settings changed while it runs. */
-  change: z.object({
-    title: z.string().optional(),
-    tags: z.array(z.string()).optional(),
-    archived: z.boolean().optional(),
-    approvals: approvalMode.optional(),
-    budgets: budgets.optional(),
-  }),
+  change: sessionChange,
   /** server: what one call of a model used. */
   usage: usage.extend({
     model: z.string(),

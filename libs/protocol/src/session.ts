@@ -91,6 +91,14 @@ export const sandboxProfile = z
   );
 export type SandboxProfile = z.output<typeof sandboxProfile>;
 
+const title = z.string().max(200);
+const tags = z.array(z.string().min(1).max(40)).max(20);
+
+/** What a person may change of a session at any time; what is left out stays as it is. */
+export const sessionChange = z
+  .object({ title, tags, archived: z.boolean(), approvals: approvalMode, budgets })
+  .partial();
+
 /** What an agent must know to work on a session; the first event of the log carries it. */
 export const sessionSettings = z.object({
   task: z
@@ -105,14 +113,14 @@ export const sessionSettings = z.object({
     .nullable()
     .default(null)
     .describe('An uploaded workspace’s id, or `example:NAME`; null is an empty folder.'),
-  title: z.string().max(200).optional(),
+  title: title.optional(),
   ...sessionDefaults.shape,
   trust: z
     .boolean()
     .default(false)
     .describe('Trust AGENTS.md and skills of the workspace from the start.'),
   images: z.array(blobId).default([]).describe('Pictures that belong to the task.'),
-  tags: z.array(z.string().min(1).max(40)).max(20).default([]),
+  tags: tags.default([]),
   mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at its begin.'),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;

@@ -53,7 +53,7 @@ export function memoryRopes<S extends Contract, C extends Contract>(contracts: {
 }
 
 /** Both ends of one connection in memory. */
-export function memoryWires(): [Wire, Wire] {
+function memoryWires(): [Wire, Wire] {
   const listeners: (WireListener | undefined)[] = [];
   let open = true;
   const close = (): void => {

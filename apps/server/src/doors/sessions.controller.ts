@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import {
-  eventArgs,
   forkRequest,
   newMessage,
   newSession,
   rewindRequest,
+  sessionChange,
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
@@ -15,7 +15,7 @@ import { SessionService } from '../sessions/session.service.js';
 
 class NewSessionBody extends createZodDto(newSession) {}
 class MessageBody extends createZodDto(newMessage) {}
-class ChangeBody extends createZodDto(eventArgs.change) {}
+class ChangeBody extends createZodDto(sessionChange) {}
 class ForkBody extends createZodDto(forkRequest) {}
 class RewindBody extends createZodDto(rewindRequest) {}
 class EventsQuery extends createZodDto(

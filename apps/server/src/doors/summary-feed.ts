@@ -1,5 +1,5 @@
 import type { ViewerNotices } from '@belay/protocol';
-import { isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
+import { hangUp, isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
 
 /** Summaries change with every event; each is told of at most this often. */
 const pauseMs = 100;
@@ -62,9 +62,9 @@ export class SummaryFeed<K extends Kind> {
     for (const socket of this.behind) {
       if (isCongested(socket)) continue;
       this.behind.delete(socket);
-      void this.add(socket);
+      this.add(socket).catch(() => hangUp(socket));
     }
-    if (this.behind.size > 0) this.timer = setTimeout(() => this.flush(), 1_000).unref();
+    if (this.behind.size > 0) this.timer = setTimeout(() => this.flush(), pauseMs).unref();
   }
 
   private send(

@@ -253,13 +253,16 @@ export class EventLog implements OnApplicationShutdown {
     const settled: { job: Job; draft: Draft }[] = [];
     const changed = new Map<string, SessionRecord>();
     try {
-      for (const { session } of batch) await this.record(session).catch(() => undefined);
+      const missing = new Map<string, unknown>();
+      for (const { session } of batch) {
+        await this.record(session).catch((error: unknown) => missing.set(session, error));
+      }
       await this.store.transaction(async (connection) => {
         const added = new Map<string, Draft['events']>();
         for (const job of batch) {
           const record = changed.get(job.session) ?? this.records.get(job.session);
           try {
-            if (!record) throw new AppError('not_found', `There is no session ${job.session}.`);
+            if (!record) throw missing.get(job.session);
             const draft = await job.prepare(record, connection);
             changed.set(job.session, draft.record);
             const events = added.get(job.session) ?? [];

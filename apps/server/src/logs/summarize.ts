@@ -4,6 +4,8 @@ import {
   noActivity,
   isCall,
   type Event,
+  type EventArgs,
+  type Fact,
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
@@ -105,10 +107,7 @@ const questionOf = ({ question, options }: Event['args']) => ({
   options: Array.isArray(options) ? options.map(String) : [],
 });
 
-function afterResult(
-  summary: SessionSummary,
-  event: Event & { args: { operation: string } },
-): Partial<SessionSummary> {
+function afterResult(summary: SessionSummary, event: Fact<'result'>): Partial<SessionSummary> {
   return {
     waitingFor: without(summary, event.id),
     ...(event.args.operation === 'ask' && noQuestion),
@@ -116,17 +115,7 @@ function afterResult(
   };
 }
 
-type Usage = (Event & { args: { inputTokens: number } })['args'];
-
-function afterUsage(
-  summary: SessionSummary,
-  usage: Usage & {
-    outputTokens: number;
-    dollars: number | null;
-    contextTokens: number;
-    contextWindow: number | null;
-  },
-): Partial<SessionSummary> {
+function afterUsage(summary: SessionSummary, usage: EventArgs<'usage'>): Partial<SessionSummary> {
   return {
     steps: summary.steps + 1,
     tokens: summary.tokens + usage.inputTokens + usage.outputTokens,
@@ -138,7 +127,7 @@ function afterUsage(
 
 function changed(
   summary: SessionSummary,
-  { title, tags, archived, approvals, budgets }: Partial<SessionSummary>,
+  { title, tags, archived, approvals, budgets }: EventArgs<'change'>,
 ): Partial<SessionSummary> {
   return {
     title: title ?? summary.title,

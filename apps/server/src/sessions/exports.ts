@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, type StreamMeta } from '@belay/protocol';
 import { Config } from '../config.js';
@@ -50,15 +50,11 @@ export class Exports {
   async keepPatch(session: string): Promise<void> {
     if (!this.sandboxes.agent(session)) return;
     const stream = await this.fromAgent(session, { format: 'patch' });
-    const timer = setTimeout(() => stream.destroy(new Error('too late')), patchMs);
-    try {
-      const patch = await buffer(stream);
-      await mkdir(this.folder, { recursive: true });
-      await writeFile(`${this.path(session)}.part`, patch, { mode: 0o600 });
-      await rename(`${this.path(session)}.part`, this.path(session));
-    } finally {
-      clearTimeout(timer);
-    }
+    const unfinished = `${this.path(session)}.part`;
+    await mkdir(this.folder, { recursive: true });
+    const file = createWriteStream(unfinished, { mode: 0o600 });
+    await pipeline(stream, file, { signal: AbortSignal.timeout(patchMs) });
+    await rename(unfinished, this.path(session));
   }
 
   async remove(session: string): Promise<void> {

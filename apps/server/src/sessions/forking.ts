@@ -5,9 +5,11 @@ import {
   isEnded,
   isFact,
   type Event,
-  type NewMessage,
+  type forkRequest,
+  type rewindRequest,
   type SessionSummary,
 } from '@belay/protocol';
+import type { z } from 'zod';
 import { ModelGateway } from '../models/model-gateway.js';
 import { Dispatcher } from './dispatcher.js';
 import { EventLog } from '../logs/event-log.js';
@@ -17,18 +19,6 @@ import { SessionStore } from '../logs/session.store.js';
 import { newSessionId, startFact } from './session.service.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { WorkspaceStore } from './workspace.store.js';
-
-export interface ForkRequest {
-  seq: number;
-  model?: string;
-  message?: NewMessage;
-}
-
-export interface RewindRequest {
-  seq: number;
-  what: 'files' | 'conversation' | 'both';
-  preview: boolean;
-}
 
 export interface Rewound {
   files: { path: string; status: string }[];
@@ -50,7 +40,10 @@ export class Forking {
   ) {}
 
   /** A new session with the log up to `seq`, its files as of that step, and a sandbox of its own. */
-  async fork(from: string, { seq, model, message }: ForkRequest): Promise<SessionSummary> {
+  async fork(
+    from: string,
+    { seq, model, message }: z.output<typeof forkRequest>,
+  ): Promise<SessionSummary> {
     const summary = await this.checkedStep(from, seq);
     const old = await this.log.settings(from);
     const title = `${summary.title.slice(0, 190)} (fork)`;
@@ -82,7 +75,10 @@ export class Forking {
   }
 
   /** What follows `seq` no longer counts. A preview changes nothing. */
-  async rewind(session: string, { seq, what, preview }: RewindRequest): Promise<Rewound> {
+  async rewind(
+    session: string,
+    { seq, what, preview }: z.output<typeof rewindRequest>,
+  ): Promise<Rewound> {
     const { state, lastSeq } = await this.checkedStep(session, seq);
     const files = what === 'conversation' ? [] : await this.rewindFiles(session, seq, preview);
     const later = await this.log.read(session, { after: seq });

@@ -19,7 +19,7 @@ import { ModelGateway } from '../models/model-gateway.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SettingsStore } from '../settings/settings.store.js';
 import { BlobStore } from '../logs/blob-store.js';
-import { EventLog, type Appendix } from '../logs/event-log.js';
+import { EventLog } from '../logs/event-log.js';
 import { isDiskFull } from '../logs/stalls.js';
 import { Exports } from './exports.js';
 import { Launcher } from './launcher.js';
@@ -79,14 +79,6 @@ export class SessionService {
     return this.log.summary(id);
   }
 
-  settings(id: string): Promise<SessionSettings> {
-    return this.log.settings(id);
-  }
-
-  epoch(id: string): Promise<number> {
-    return this.log.epoch(id);
-  }
-
   async events(id: string, range: { after: number; limit?: number }): Promise<Event[]> {
     await this.log.summary(id);
     return this.log.read(id, range);
@@ -104,14 +96,14 @@ export class SessionService {
   }
 
   async pause(id: string): Promise<void> {
-    await this.decide(id, (summary) => {
+    await this.log.append(id, (summary) => {
       refuseEnded(summary);
       return summary.state === 'paused' ? [] : [bare('pause', 'Paused.')];
     });
   }
 
   async resume(id: string): Promise<void> {
-    await this.decide(id, (summary) => {
+    await this.log.append(id, (summary) => {
       refuseEnded(summary);
       return summary.state === 'paused' ? [bare('resume', 'Goes on.')] : [];
     });
@@ -140,7 +132,7 @@ export class SessionService {
   async restart(id: string): Promise<void> {
     const { model, budgets } = await this.log.summary(id);
     await this.models.check(model, budgets);
-    await this.decide(id, ({ state }, settings) => {
+    await this.log.append(id, ({ state }, settings) => {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
       }
@@ -188,10 +180,6 @@ export class SessionService {
       if ((await this.log.settings(id)).workspace === workspace) return true;
     }
     return false;
-  }
-
-  private async decide(id: string, appendix: Appendix) {
-    await this.log.append(id, appendix);
   }
 
   /** An agent that is still there is simply spoken to; else it begins again from the log. */

@@ -7,13 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { Config } from '../config.js';
+import type { OpenTar } from '../sandboxes/starter.js';
 import { storageError } from '../storage/database.js';
 import { Examples } from './examples.js';
 
 /** The largest workspace that can be uploaded. */
-export const maxWorkspaceBytes = 2 * 1024 * 1024 * 1024;
-
-export type OpenTar = () => Promise<Readable>;
+const maxWorkspaceBytes = 2 * 1024 * 1024 * 1024;
 
 /** Workspaces as tar archives: uploaded ones, those of the examples, and the files a fork begins with. */
 @Injectable()
