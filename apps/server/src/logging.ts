@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from './config.js';
 
 /** Where a secret may stand in what is logged. */
@@ -9,17 +9,21 @@ const secrets = ['token', 'viewerToken', 'key', 'apiKey', 'authorization', 'cook
 export class ServerLogger implements LoggerService {
   private readonly pino: Logger;
 
-  constructor(config: Pick<Config, 'logLevel'>) {
+  constructor(
+    config: Pick<Config, 'logLevel'>,
+    to: DestinationStream = pino.destination({ dest: 2, sync: true }),
+  ) {
     this.pino = pino(
       {
         level: config.logLevel,
         base: { pid: process.pid },
+        serializers: { err: plainError },
         redact: {
           paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
           censor: '(hidden)',
         },
       },
-      pino.destination({ dest: 2, sync: true }),
+      to,
     );
   }
 
@@ -51,6 +55,13 @@ export class ServerLogger implements LoggerService {
       this.pino[level]({ context, ...fields, ...(error !== undefined && { err: error }) });
     } else this.pino[level]({ context }, '%s', message);
   }
+}
+
+/** Libraries hang requests on their errors, with the headers that they were sent with. */
+function plainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  return { type, message, stack, code: (error as NodeJS.ErrnoException).code };
 }
 
 const startup = new Set([
