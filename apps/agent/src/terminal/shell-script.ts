@@ -36,7 +36,8 @@ export function shellScript(
   { number, plain }: ShellStart,
 ): string {
   const { reports, orders, commands, mark } = paths;
-  // Commands may define functions and aliases named like what is used here. POSIX shells find `command` alone so.
+  // Passes by functions and aliases that commands define under the names of builtins. Of POSIX shells only `command`
+  // can be expected, so there a function of that very name still stops the loop, until the command is killed.
   const own = kind === 'bash' ? '\\builtin' : '\\command';
   return `unset ENV
 __belay_carry() {

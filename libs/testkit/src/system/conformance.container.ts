@@ -48,6 +48,18 @@ describeSystem('exec conformance through the whole platform', (server) => {
     const held = conformanceCases.filter(({ needs }) => lacking(needs).length === 0);
     it.each(held)('$name', ({ run }) => run(target));
 
+    it('a fork bomb at the limit of processes ends with its terminal, and the next one works', async () => {
+      // Whether the shell itself can still start the last program is chance.
+      await target.run('b() { b | b & }; b; sleep 600', { timeout: 2, wait: 60 });
+      await target.close('main');
+      const { text } = await target.run('ls / | wc -l | tr -d " "; ls /proc | grep -c "^[0-9]"', {
+        wait: 60,
+      });
+      const [entries, processes] = text.split('\n').map(Number);
+      expect(entries).toBeGreaterThan(3);
+      expect(processes).toBeLessThan(20);
+    });
+
     it('5 MiB of output leaves /health quick: it answers all the while', async () => {
       const flood = target.run('yes 0123456789abcde | head -c 5242880', { wait: 120 });
       let [answers, flooding] = [0, true];
