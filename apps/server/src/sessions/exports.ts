@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,11 +51,15 @@ export class Exports {
   async keepPatch(session: string): Promise<void> {
     if (!this.sandboxes.agent(session)) return;
     const stream = await this.fromAgent(session, { format: 'patch' });
-    const unfinished = `${this.path(session)}.part`;
+    const unfinished = `${this.path(session)}.${randomUUID()}`;
     await mkdir(this.folder, { recursive: true });
     const file = createWriteStream(unfinished, { mode: 0o600 });
-    await pipeline(stream, file, { signal: AbortSignal.timeout(patchMs) });
-    await rename(unfinished, this.path(session));
+    try {
+      await pipeline(stream, file, { signal: AbortSignal.timeout(patchMs) });
+      await rename(unfinished, this.path(session));
+    } finally {
+      await rm(unfinished, { force: true });
+    }
   }
 
   async remove(session: string): Promise<void> {
