@@ -43,6 +43,8 @@ export class ContainerLauncher {
   /** Containers that gave fresh volumes their owner, by sandbox; they hold the volumes until they are removed. */
   private readonly givers = new Map<string, string>();
   private readonly leaving = new Map<string, Promise<void>>();
+  /** Volumes that could not be removed: an engine killed while it makes one has not written its labels. */
+  readonly unremoved = new Set<string>();
   private runtimeImage: Promise<string> | undefined;
   private tools: ReturnType<typeof toolSettings> | undefined;
 
@@ -104,7 +106,13 @@ export class ContainerLauncher {
   }
 
   async removeVolumes({ workspace, state }: SandboxVolumes): Promise<void> {
-    await Promise.all([this.docker.removeVolume(workspace), this.docker.removeVolume(state)]);
+    await Promise.all([this.removeVolume(workspace), this.removeVolume(state)]);
+  }
+
+  async removeVolume(name: string): Promise<void> {
+    this.unremoved.add(name);
+    await this.docker.removeVolume(name);
+    this.unremoved.delete(name);
   }
 
   /** The folder of a sandbox's socket, of a server that is gone. */

@@ -177,9 +177,10 @@ export class Reconciler {
 
   private async removeVolumes(): Promise<void> {
     // Asked for first: a sandbox is known before its volumes are made.
-    const found = await this.docker.volumes(this.label);
+    const labelled = await this.docker.volumes(this.label);
+    const found = new Set([...labelled, ...this.launcher.unremoved]);
     const known = [...(await this.validRecords()), ...this.registry.sandboxes.values()];
     const needed = new Set(known.flatMap(({ volumes }) => [volumes.workspace, volumes.state]));
-    for (const name of found) if (!needed.has(name)) await this.docker.removeVolume(name);
+    for (const name of found) if (!needed.has(name)) await this.launcher.removeVolume(name);
   }
 }
