@@ -43,7 +43,7 @@ export function FileView({ path, line, visit }: FileViewProps) {
   const key = unsavedKey(session, path);
   const unsaved = useUnsaved(({ files }) => files.get(key));
   const setUnsaved = useUnsaved((state) => state.set);
-  const save = useSave(path, editor, query.queryKey);
+  const { save, saving } = useSave(path, editor);
   const dark = useDark();
   const fixed = useReadOnly() || past;
   const typed = useEffectEvent((now: string | null) =>
@@ -80,7 +80,7 @@ export function FileView({ path, line, visit }: FileViewProps) {
     <div className="relative flex h-full flex-col">
       {unsaved && text !== null && !past && (
         <UnsavedBar
-          conflict={text !== unsaved.base}
+          conflict={!saving && text !== unsaved.base}
           onSave={save}
           onDiscard={takeTheirs}
           onKeep={() => setUnsaved(key, { ...unsaved, base: text })}
