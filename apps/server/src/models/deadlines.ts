@@ -1,5 +1,5 @@
-import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { AppError, isEnded, type SessionSummary } from '@belay/protocol';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { errorFrom, isEnded, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { wallSeconds } from '../logs/wall-time.js';
 import { limitFact, spentBudget } from '../logs/budgets.js';
@@ -13,6 +13,9 @@ const longest = 2 ** 31 - 1;
  */
 @Injectable()
 export class Deadlines implements OnModuleInit, OnModuleDestroy {
+  /** When a session is looked at again that could not be read or ended, in milliseconds. */
+  retry = 10_000;
+  private readonly logger = new Logger(Deadlines.name);
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private unsubscribe: () => void = () => undefined;
 
@@ -37,8 +40,15 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     if (isEnded(state) || budgets.seconds === null) return;
     const left = budgets.seconds - wallSeconds(wallTime, Date.now());
     const wait = Math.min(longest, Math.max(0, left * 1000));
-    const timer = setTimeout(() => void this.look(id).catch(gone), wait).unref();
-    this.timers.set(id, timer);
+    this.lookIn(id, wait);
+  }
+
+  private lookIn(id: string, wait: number): void {
+    const timer = setTimeout(
+      () => void this.look(id).catch((error: unknown) => this.failed(id, error)),
+      wait,
+    );
+    this.timers.set(id, timer.unref());
   }
 
   private async look(id: string): Promise<void> {
@@ -50,9 +60,12 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     await this.events.stalls.whenRoom(id, end);
     this.schedule(id, await this.events.summary(id));
   }
-}
 
-/** A session that was deleted meanwhile has no deadline. */
-function gone(error: unknown): void {
-  if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+  private failed(id: string, error: unknown): void {
+    const { code, message } = errorFrom(error);
+    // A session that was deleted meanwhile has no deadline.
+    if (code === 'not_found') return;
+    this.logger.warn(`The wall time of session ${id} could not be looked at: ${message}`);
+    this.lookIn(id, this.retry);
+  }
 }
