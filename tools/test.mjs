@@ -44,7 +44,7 @@ async function runAll(environment) {
     ? [{ names: [], args: ['--runInBand'] }]
     : [
         { names: light, args: [] },
-        { names: heavy, args: ['--runInBand'] },
+        { names: heavy, args: ['--maxWorkers=2'] },
       ];
   for (const { names, args } of groups) runs.push(await jest(names, args, environment));
   return sumCounts(runs);

@@ -217,6 +217,21 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
   await page.keyboard.type(text);
 }
 
+/** In the page: resolves when an element is drawn twice at the same place. */
+function standsStill(element: Element): Promise<void> {
+  return new Promise((done) => {
+    let before: string | undefined;
+    const look = () => {
+      const { x, y } = element.getBoundingClientRect();
+      const now = `${x} ${y}`;
+      if (now === before) return done();
+      before = now;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+
 /** What is drawn anew between the finding and the click is looked for again. */
 async function clickWhenThere(
   page: Page,
@@ -225,6 +240,7 @@ async function clickWhenThere(
   for (let tries = 0; ; tries += 1) {
     const element = (await find()).asElement() as ElementHandle<Element> | null;
     try {
+      await element?.evaluate(standsStill);
       return await element?.click();
     } catch (error) {
       if (tries === 20 || !/detached|not clickable/i.test(String(error))) throw error;

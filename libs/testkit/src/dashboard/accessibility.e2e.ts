@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'puppeteer-core';
-import { Chromium, chord, fill, press, pressOn, shows } from '../chromium.js';
+import { Chromium, chord, fill, press, pressOn, shows, until } from '../chromium.js';
 import { describeSystem } from '../describe-system.js';
 import { toolsServer } from '../mcp.js';
 import { root } from '../environment.js';
@@ -15,6 +15,15 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** What axe finds wrong, as lines that say which rule, where and why. */
 async function faults(page: Page): Promise<string[]> {
+  // What fades in has no contrast yet.
+  await until(page, () =>
+    document
+      .getAnimations()
+      .every(
+        ({ playState, effect }) =>
+          playState !== 'running' || effect?.getTiming().iterations === Infinity,
+      ),
+  );
   await page.evaluate(axe);
   const found = await page.evaluate(
     async (values) =>

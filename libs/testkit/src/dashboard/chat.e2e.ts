@@ -105,7 +105,7 @@ describeSystem('the chat', (server) => {
     await press(page, 'Now', chat);
     await fill(page, 'Message to the agent', 'Hurry up.');
     await press(page, 'Send', chat);
-    await shows(page, chat, /You · steered\s+Hurry up\./);
+    await shows(page, chat, /You · steered\s+[\d:]+ [AP]M\s+Hurry up\./);
     await shows(page, chat, 'When you are done: sweep up.');
     const sent = session.events.filter((event) => isFact(event, 'message'));
     expect(sent.map(({ args }) => args.delivery)).toEqual(['queue', 'steer']);

@@ -14,14 +14,17 @@ export function Toasts() {
           key={toast.id}
           role={toast.tone === 'fail' ? 'alert' : 'status'}
           className={cx(
-            'pointer-events-auto flex items-start gap-2 rounded-md border bg-panel p-3 text-sm',
-            toast.tone === 'fail' ? 'border-fail' : 'border-line-strong',
+            'flex items-start gap-2 rounded-md border bg-panel p-3 text-sm',
+            // Good news goes by itself and is never in the way of a press.
+            toast.tone === 'fail' ? 'pointer-events-auto border-fail' : 'border-line-strong',
           )}
         >
           <span className="flex-1">{toast.text}</span>
-          <button type="button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
-            <X size={14} aria-hidden />
-          </button>
+          {toast.tone === 'fail' && (
+            <button type="button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
+              <X size={14} aria-hidden />
+            </button>
+          )}
         </div>
       ))}
     </div>

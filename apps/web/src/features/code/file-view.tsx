@@ -65,12 +65,13 @@ export function FileView({ path, line, visit }: FileViewProps) {
       editor.show(path, text, past ? undefined : useUnsaved.getState().files.get(key)?.text);
   }, [editor, text, path, key, past]);
   useEffect(() => {
-    if (editor && text !== null && line > 0) editor.reveal(line);
-  }, [editor, text, line, visit]);
-  useEffect(() => {
     if (editor && edit && text !== null && !content.isPlaceholderData)
       editor.highlight(edit.args.line, edit.args.content.length);
   }, [editor, edit, text, content.isPlaceholderData]);
+  // After what landed: a line that was asked for is shown rather than the begin of a long edit.
+  useEffect(() => {
+    if (editor && text !== null && line > 0) editor.reveal(line);
+  }, [editor, text, line, visit]);
 
   const takeTheirs = () => {
     setUnsaved(key, null);
