@@ -7,7 +7,7 @@ import { step } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 import { countLine, countsOf, exitCodeFor, sumCounts } from './test-count.mjs';
 
-/** Jest's projects that need containers or a browser: they come last, one file at a time. */
+/** Jest's projects that need containers or a browser: they come last, two files at a time. */
 const heavy = ['containers', 'e2e'];
 
 const usage = `Usage: npm test [-- JEST-OPTIONS]
