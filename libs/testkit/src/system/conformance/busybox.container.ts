@@ -1,7 +1,0 @@
-import { describeConformance } from './describe-conformance.js';
-
-describeConformance({
-  title: 'busybox',
-  image: 'BELAY_TEST_BUSYBOX',
-  has: ['less', 'vi', 'top'],
-});

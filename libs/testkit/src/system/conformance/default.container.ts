@@ -1,7 +1,0 @@
-import { describeConformance } from './describe-conformance.js';
-
-describeConformance({
-  title: 'the default image',
-  image: 'BELAY_TEST_IMAGE',
-  has: ['bash', 'less', 'top', 'python3', 'git'],
-});
