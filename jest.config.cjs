@@ -1,4 +1,4 @@
-const swc = [
+const swc = (module) => [
   '@swc/jest',
   {
     sourceMaps: 'inline',
@@ -11,11 +11,11 @@ const swc = [
         react: { runtime: 'automatic' },
       },
     },
-    module: { type: 'commonjs' },
+    module: { type: module },
   },
 ];
 
-/** One project for each room; `name` is what `npm run jest -- --selectProjects NAME` takes. */
+/** One project for each part; `name` is what `npm run jest -- --selectProjects NAME` takes. */
 const project = (name, root, more = {}) => ({
   displayName: name,
   rootDir: __dirname,
@@ -28,7 +28,7 @@ const project = (name, root, more = {}) => ({
     '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: { '\\.(ts|tsx)$': swc },
+  transform: { '\\.(ts|tsx)$': swc('commonjs') },
   testEnvironment: 'node',
   ...more,
 });
@@ -36,15 +36,20 @@ const project = (name, root, more = {}) => ({
 module.exports = {
   projects: [
     project('protocol', 'libs/protocol/src'),
-    project('rope', 'libs/rope/src'),
+    project('rpc', 'libs/rpc/src'),
     project('client', 'libs/client/src'),
+    project('docker', 'libs/docker/src'),
+    project('host', 'libs/host/src'),
+    project('testing', 'libs/testing/src'),
     project('server', 'apps/server/src'),
     project('agent', 'apps/agent/src'),
     project('cli', 'apps/cli/src'),
     project('evaluation', 'evaluation/src'),
     project('web', 'apps/web/src', {
-      testEnvironment: 'jsdom',
+      testEnvironment: '<rootDir>/apps/web/src/testing/browser-environment.cjs',
+      setupFilesAfterEnv: ['<rootDir>/apps/web/src/testing/timeouts.cjs'],
       moduleNameMapper: {
+        '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
         '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
         '^@/(.*)\\.js$': '<rootDir>/apps/web/src/$1',
         '^@/(.*)$': '<rootDir>/apps/web/src/$1',
@@ -52,15 +57,37 @@ module.exports = {
         '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
       },
     }),
-    project('tools', 'tools', { testMatch: ['**/*.spec.mjs', '**/*.spec.ts'] }),
+    // These run as they are, as modules: Node strips their types.
+    // The readers that are fuzzed are compiled ones.
+    project('tools', 'tools', {
+      moduleNameMapper: {},
+      modulePathIgnorePatterns: [],
+      testMatch: ['**/*.spec.mjs', '**/*.spec.ts'],
+      transform: { '\\.ts$': swc('es6') },
+      extensionsToTreatAsEsm: ['.ts'],
+    }),
     // Real containers, from the outside: the built server, agent and images.
-    project('containers', 'libs/testkit/src', {
+    project('containers', 'e2e/system', {
       testMatch: ['**/*.container.ts'],
-      testTimeout: 60_000,
+      setupFilesAfterEnv: ['<rootDir>/e2e/timeouts.cjs'],
+    }),
+    // The same, attacked from inside a sandbox and from outside the server.
+    project('attacks', 'e2e/attacks', {
+      testMatch: ['**/*.container.ts'],
+      setupFilesAfterEnv: ['<rootDir>/e2e/timeouts.cjs'],
     }),
     // The dashboard in a real Chromium.
-    project('e2e', 'libs/testkit/src', { testMatch: ['**/*.e2e.ts'] }),
+    project('e2e', 'e2e/dashboard', {
+      testMatch: ['**/*.e2e.ts'],
+      setupFilesAfterEnv: ['<rootDir>/e2e/timeouts.cjs'],
+    }),
   ],
   maxWorkers: 2,
+  // Of the tests of a file that may run at once: most of their time they wait for containers.
+  maxConcurrency: 3,
+  testSequencer: '<rootDir>/tools/slowest-first.cjs',
+  // What a spec file loads is not all freed after it: some 30 MB each, and near the limit of the heap a collection
+  // takes longer than a test may.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 60_000,
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-/** Builds what changed, from Nx's cache where it can; answers with the exit code. */
+/** Builds what changed, from Nx's cache where it can; returns the exit code. */
 export function build({ quiet = false } = {}) {
   const run = spawnSync(
     productNode(),

@@ -8,15 +8,16 @@ export function dataFolder(env = process.env) {
   return env.BELAY_DATA || join(xdg, 'belay');
 }
 
-/** The address, with its token, of the server that works on a data folder; undefined when none answers. */
+/** The address, with a code that logs in once, of the server that works on a data folder; undefined when none answers. */
 export async function runningServer(folder) {
   try {
     const { url, token } = JSON.parse(readFileSync(join(folder, 'server.json'), 'utf8'));
-    const answer = await fetch(`${url}/api/models`, {
+    const answer = await fetch(`${url}/api/login-codes`, {
+      method: 'POST',
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(2_000),
     });
-    return answer.ok ? `${url}/?token=${token}` : undefined;
+    return answer.ok ? `${url}/?code=${(await answer.json()).code}` : undefined;
   } catch {
     return undefined;
   }

@@ -12,7 +12,7 @@ describe('the server that runs already', () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-running-'));
     server = createServer(({ headers }, response) => {
       response.statusCode = headers.authorization === 'Bearer good' ? 200 : 401;
-      response.end();
+      response.end(JSON.stringify({ code: 'once' }));
     });
     await new Promise((done) => server.listen(0, '127.0.0.1', done));
     url = `http://127.0.0.1:${server.address().port}`;
@@ -25,7 +25,7 @@ describe('the server that runs already', () => {
 
   it('is found by what it wrote beside its data', async () => {
     known({ url, token: 'good' });
-    expect(await runningServer(folder)).toBe(`${url}/?token=good`);
+    expect(await runningServer(folder)).toBe(`${url}/?code=once`);
   });
 
   it('is not one that another data folder belongs to, nor one that is gone', async () => {

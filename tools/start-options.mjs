@@ -4,15 +4,27 @@ export const startUsage = `Usage: npm start -- [options]
   --data DIR     folder of sessions, logs and the token (~/.local/share/belay)
   --no-open      do not open the dashboard in a browser
   --no-install   do not install or start a Docker Engine
+  --tunnel ngrok make the server public through ngrok (NGROK_AUTHTOKEN), for ChatGPT
+  --background F run without this terminal, with the log in file F; \`belay up\` uses it
   --help         this text`;
 
-/** Reads the command line of `npm start`; answers with options, or with `error`, one sentence. */
+/** Reads the command line of `npm start`; returns options, or `error`, one sentence. */
 export function parseStart(args, env = {}) {
-  // Options without `--` before them npm takes for its own, and starts us without them.
-  const taken = ['port', 'data', 'open', 'install'].find((name) => `npm_config_${name}` in env);
+  // Without `--` before them npm reads the options as its own and does not pass them on.
+  const taken = ['port', 'data', 'open', 'install', 'tunnel'].find(
+    (name) => `npm_config_${name}` in env,
+  );
   if (taken) return { error: 'Put -- before the options, as in: npm start -- --port 5000' };
   const port = readPort(env.BELAY_PORT || '4600');
-  const options = { port, data: undefined, open: true, install: true, help: false };
+  const options = {
+    port,
+    data: undefined,
+    open: true,
+    install: true,
+    help: false,
+    background: undefined,
+    tunnel: undefined,
+  };
   for (let index = 0; index < args.length; index++) {
     const [name, inline] = splitOnce(args[index], '=');
     const value = () => inline ?? args[++index];
@@ -22,6 +34,12 @@ export function parseStart(args, env = {}) {
     else if (name === '--data') {
       options.data = value();
       if (!options.data) return { error: '--data needs a folder.' };
+    } else if (name === '--background') {
+      options.background = value();
+      if (!options.background) return { error: '--background needs a log file.' };
+    } else if (name === '--tunnel') {
+      options.tunnel = value();
+      if (options.tunnel !== 'ngrok') return { error: '--tunnel takes ngrok.' };
     } else if (name === '--port') {
       options.port = readPort(value());
       if (options.port === undefined) return { error: '--port needs a number from 0 to 65535.' };

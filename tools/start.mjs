@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
-import { productEnvironment, productNode, root } from './product-node.mjs';
+import { cacheFolder, productEnvironment, productNode, root } from './product-node.mjs';
 import { dataFolder, runningServer } from './running-server.mjs';
+import { startInBackground } from './start-in-background.mjs';
 import { parseStart, startUsage } from './start-options.mjs';
 
 await runCommand(async () => {
@@ -24,7 +25,10 @@ await runCommand(async () => {
   await assertAlone(folder);
   await assertFree(options.port);
   const environment = await prepareMachine({ install: options.install });
-  return serve({ ...options, folder, environment });
+  const command = { ...commandOf({ ...options, folder, environment }), folder };
+  return options.background
+    ? startInBackground(command, options.background)
+    : serve(command, options);
 });
 
 async function assertAlone(folder) {
@@ -52,32 +56,43 @@ function portSentence(error, host, port) {
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 
-/** Runs the server until it ends. Ctrl-C stops the server alone; agents go on and are adopted at the next start. */
-function serve({ port, folder, open, environment }) {
-  const began = performance.now();
+/** What to run as the server. */
+function commandOf({ port, folder, environment, tunnel }) {
   const program = join(root, 'apps/server/dist/bundle/main.cjs');
-  const server = spawn(productNode(), [...nodeArguments(), program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own: Ctrl-C in the terminal reaches it through us, once.
-    detached: true,
+  return {
+    file: productNode(),
+    args: [...nodeArguments(), program],
     env: productEnvironment({
       BELAY_LOG_LEVEL: process.env.BELAY_LOG_LEVEL || 'warn',
       ...environment,
       ...(process.env.BELAY_IMAGE && { BELAY_IMAGE: process.env.BELAY_IMAGE }),
       BELAY_PORT: String(port),
       BELAY_DATA: folder,
+      ...(tunnel && { BELAY_TUNNEL: tunnel }),
       // Compiled code is kept between starts.
-      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/belay-compile'),
+      NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
       NODE_ENV: 'production',
     }),
+  };
+}
+
+/** Runs the server until it ends. Ctrl-C stops the server alone; agents keep running and the next start adopts them. */
+function serve({ file, args, env, folder }, { open }) {
+  const began = performance.now();
+  const server = spawn(file, args, {
+    // At a terminal it asks there what waits for the user.
+    stdio: [process.stdin.isTTY ? 'inherit' : 'ignore', 'pipe', 'inherit'],
+    // A group of its own: Ctrl-C in the terminal reaches it through us, once.
+    detached: true,
+    env,
   });
   createInterface(server.stdout).on('line', (line) => {
     const ready = readyLine(line);
     if (!ready) return console.log(line);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const url = `${ready.url}/?token=${ready.token}`;
+    const url = `${ready.url}/?code=${ready.code}`;
     console.error(`✓ server (${seconds} s)`);
-    console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents go on.\n`);
+    console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents keep running.\n`);
     if (open && process.stdout.isTTY) openInBrowser(folder);
   });
   return untilEnd(server);

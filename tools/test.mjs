@@ -8,7 +8,7 @@ import { productEnvironment, productNode, root } from './product-node.mjs';
 import { countLine, countsOf, exitCodeFor, sumCounts } from './test-count.mjs';
 
 /** Jest's projects that need containers or a browser: they come last, two files at a time. */
-const heavy = ['containers', 'e2e'];
+const heavy = ['containers', 'attacks', 'e2e'];
 
 const usage = `Usage: npm test [-- JEST-OPTIONS]
 
@@ -50,9 +50,15 @@ async function runAll(environment) {
   return sumCounts(runs);
 }
 
+/** The formatter works on one core, so the other checks run beside it. */
 async function check() {
+  const groups = [['types', 'lint', 'layers', 'docs'], ['format']];
+  return (await Promise.all(groups.map(oneByOne))).flat();
+}
+
+async function oneByOne(names) {
   const runs = [];
-  for (const name of ['types', 'lint', 'format', 'docs']) {
+  for (const name of names) {
     const good = await step(`check ${name}`, async () => {
       if ((await spawned('npm', ['run', '--silent', `check:${name}`])) !== 0)
         throw new Error('failed');

@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
@@ -10,13 +11,20 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 export default defineConfig({
   root: at('.'),
   publicDir: false,
-  plugins: [react(), tailwind(), oneFile()],
+  plugins: [
+    react(),
+    tailwind(),
+    replaced({
+      'lib/server.ts': 'recorded-server.ts',
+      'features/changes/start-highlighter.ts': 'no-highlighter.ts',
+      'features/code/editor.ts': 'plain-editor.ts',
+    }),
+    oneFile(),
+  ],
   resolve: {
     alias: {
       '@belay/protocol': at('../../libs/protocol/src/index.ts'),
       '@belay/client': at('../../libs/client/src/index.ts'),
-      '@/lib/server': at('./src/player/recorded-server.ts'),
-      '@/features/code/editor': at('./src/player/plain-editor.ts'),
       '@': at('./src'),
     },
   },
@@ -30,6 +38,30 @@ export default defineConfig({
     rolldownOptions: { input: at('./player.html'), output: { codeSplitting: false } },
   },
 });
+
+/** Puts files of the player in the place of the site’s, whatever they are imported by; each must be imported. */
+function replaced(files: Record<string, string>): Plugin {
+  const ours = new Map(
+    Object.entries(files).map(([of, by]) => [at(`./src/${of}`), at(`./src/player/${by}`)]),
+  );
+  const left = new Set(ours.keys());
+  const names = new Set([...ours.keys()].map((file) => parse(file).name));
+  return {
+    name: 'belay:replaced',
+    enforce: 'pre',
+    async resolveId(source, importer, options) {
+      if (!names.has(parse(source).name)) return null;
+      const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+      const file = found && ours.get(found.id);
+      if (!file) return found;
+      left.delete(found.id);
+      return file;
+    },
+    buildEnd(error) {
+      if (!error && left.size > 0) throw new Error(`Nothing imports ${[...left].join(', ')}.`);
+    },
+  };
+}
 
 /** Puts scripts and styles into the page, at the end so that the recording is read before them. */
 function oneFile(): Plugin {

@@ -1,30 +1,34 @@
-// Compiles the agent once, with the node that ships, so that no sandbox has to: see NODE_COMPILE_CACHE.
-const { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } = require('node:fs');
-const { enableCompileCache, flushCompileCache } = require('node:module');
+// Compiles the agent once, with the node that ships, so that no sandbox has to: see start.cjs.
+const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
+const { Module } = require('node:module');
 const { join } = require('node:path');
+const { Script } = require('node:vm');
 
 const runtime = '/opt/belay';
 const folder = join(runtime, 'compiled');
-/** Node keeps what it compiled apart by user: this is the sandbox's. */
-const user = 1000;
+/** As BELAY_CONNECTION in the Dockerfile. */
+const socket = '/rehearsal.sock';
+/** What is compiled by then has to do. */
+const timeoutMs = 20_000;
 
-mkdirSync(folder);
-chownSync(folder, user, user);
-process.setgid(user);
-process.setuid(user);
-enableCompileCache(folder);
+const { rehearse } = require(join(runtime, 'rehearsal.cjs'));
 
-// It dials a server that is not there, which runs, and so compiles, all that an idle agent needs.
-require(join(runtime, 'agent.cjs'));
-for (const name of readdirSync(runtime))
-  if (/^(open-rooms|import)-.*\.cjs$/.test(name)) require(join(runtime, name));
+rehearse(socket).then(() => {
+  // A short session runs, and so compiles, what every session begins with. Then the agent ends this process.
+  const { load, loaded } = require(join(runtime, 'start.cjs'));
+  process.once('exit', () => {
+    mkdirSync(folder);
+    for (const [name, { script }] of loaded)
+      writeFileSync(join(folder, name), script.createCachedData());
+    process.exitCode = [...loaded.keys()].every(isTaken) ? 0 : 1;
+  });
+  setTimeout(() => process.exit(), timeoutMs);
+  for (const name of readdirSync(runtime)) if (/^import-.*\.cjs$/.test(name)) load(name);
+});
 
-setTimeout(() => {
-  flushCompileCache();
-  const files = readdirSync(folder, { recursive: true });
-  for (const name of files) chmodSync(join(folder, name), 0o755);
-  // The root profile's agent reads the same.
-  for (const name of readdirSync(folder))
-    symlinkSync(name, join(folder, name.replace(/1000$/, '0')));
-  process.exit(files.length > 2 ? 0 : 1);
-}, 1_000);
+/** Whether Node takes what was written. */
+function isTaken(name) {
+  const source = Module.wrap(readFileSync(join(runtime, name), 'utf8'));
+  const cachedData = readFileSync(join(folder, name));
+  return new Script(source, { cachedData }).cachedDataRejected === false;
+}

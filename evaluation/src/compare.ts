@@ -1,5 +1,6 @@
+import { AppError } from '@belay/protocol';
 import type { Trial } from './model.js';
-import type { Validity } from './preflight.js';
+import type { Validity } from './validity.js';
 import { mean, pairedDifference, signTest } from './statistics.js';
 
 export interface Comparison {
@@ -34,6 +35,11 @@ export function compareTrials(a: Compared, b: Compared): Comparison {
     const other = second.get(task);
     return other === undefined ? [] : [{ task, a: reward, b: other, by: other - reward }];
   });
+  if (pairs.length === 0)
+    throw new AppError(
+      'invalid_input',
+      'The two runs have no task in common, so there is nothing to compare. Name two runs of the same data.',
+    );
   const better = pairs.filter(({ by }) => by > 0).map(({ task }) => task);
   const worse = pairs.filter(({ by }) => by < 0).map(({ task }) => task);
   const { mean: difference, interval } = pairedDifference(pairs.map(({ by }) => by));

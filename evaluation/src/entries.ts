@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { extract, pack, type Headers } from 'tar-stream';
+import { Refused } from './refused.js';
+import { ReadBudget } from './read-budget.js';
 
 /** A file, a folder or a symbolic link, byte for byte. */
 export interface Entry {
@@ -49,18 +51,38 @@ function headerOf({ path, kind, mode, uid, gid, bytes, target }: Entry): Headers
   return { name, type: 'file', size: bytes.length, ...more };
 }
 
-/** Reads an archive; `base` is the folder that its paths are in. Devices and sockets are left out. */
-export async function entriesOf(archive: Readable | Uint8Array, base = ''): Promise<Entry[]> {
+/**
+ * Reads an archive; `base` is the folder that its paths are in. Devices and sockets are left out. Rejects with `Refused`
+ * for a path that leads out of `base`, and when more comes than the budget has, whatever sizes were announced.
+ */
+export async function entriesOf(
+  archive: Readable | Uint8Array,
+  base = '',
+  budget = new ReadBudget(),
+): Promise<Entry[]> {
   const entries: Entry[] = [];
   const unpack = extract();
   unpack.on('entry', (header, stream, next) => {
     const chunks: Buffer[] = [];
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const refuse = (error: unknown) => unpack.destroy(error as Error);
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        budget.takeBytes(chunk.length, header.name);
+        chunks.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    });
     stream.on('error', next);
     stream.on('end', () => {
-      const entry = entryOf(header, Buffer.concat(chunks), { base, before: entries });
-      if (entry) entries.push(entry);
-      next();
+      try {
+        budget.takeEntry();
+        const entry = entryOf(header, Buffer.concat(chunks), { base, before: entries });
+        if (entry) entries.push(entry);
+        next();
+      } catch (error) {
+        refuse(error);
+      }
     });
   });
   const ended = new Promise<void>((done, broken) => {
@@ -70,7 +92,12 @@ export async function entriesOf(archive: Readable | Uint8Array, base = ''): Prom
   const source = archive instanceof Readable ? archive : Readable.from([Buffer.from(archive)]);
   source.on('error', (error) => unpack.destroy(error));
   source.pipe(unpack);
-  await ended;
+  try {
+    await ended;
+  } finally {
+    // The rest of an archive that is refused is not read.
+    source.destroy();
+  }
   return entries;
 }
 
@@ -79,20 +106,30 @@ function entryOf(
   bytes: Buffer,
   { base, before }: { base: string; before: Entry[] },
 ): Entry | undefined {
-  const path = posix.join(base, header.name.replace(/\/+$/, ''));
+  const path = pathIn(base, header.name);
   const { mode = 0o644, uid = 0, gid = 0 } = header;
   const common = { path, mode, uid, gid, bytes, target: '' };
   if (header.type === 'directory') return { ...common, kind: 'folder' };
   if (header.type === 'symlink')
     return { ...common, kind: 'link', target: header.linkname ?? '', bytes: Buffer.alloc(0) };
   if (header.type === 'link') {
-    const original = posix.join(base, header.linkname ?? '');
+    const original = pathIn(base, header.linkname ?? '');
     const found = before.find((entry) => entry.path === original);
     return found && { ...found, path };
   }
   return header.type === 'file' || header.type === 'contiguous-file'
     ? { ...common, kind: 'file' }
     : undefined;
+}
+
+/** Where a name of an archive is, which has to be below `base`. */
+function pathIn(base: string, name: string): string {
+  const relative = posix.normalize(name.replace(/\/+$/, '') || '.');
+  if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../'))
+    throw new Refused(
+      `An archive has the path ${name.slice(0, 200)}, which leads out of its folder.`,
+    );
+  return posix.join(base, relative);
 }
 
 /** A hash over content, names and modes, in any order. */

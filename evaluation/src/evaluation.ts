@@ -1,23 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { BelayClient } from '@belay/client';
 import { AppError } from '@belay/protocol';
-import type { Agent } from './agents/agent.js';
-import { command, nop, oracle } from './agents/baselines.js';
-import { modelAgent } from './agents/model-agent.js';
-import { predictionsFrom } from './agents/predictions.js';
+import { agentOf, checkModel, withPredicted, type Connect } from './agents/agent-of-run.js';
 import { Board } from './board/board.js';
 import { compareTrials, type Comparison } from './compare.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images, type FromMap } from './engine/images.js';
 import type { Task, Trial } from './model.js';
-import { knownValidity, preflight, type Validity } from './preflight.js';
+import { knownValidity, preflight } from './preflight.js';
+import type { Validity } from './validity.js';
+import { tellRefused } from './refusals.js';
 import { regradeTrials } from './regrade.js';
-import { writeWhole } from './results/journal.js';
+import { lockFolder } from './results/folder-lock.js';
+import { writeFileAtomically } from './results/journal.js';
 import { saveValidity, trialsOf, validityOf, writeReport } from './results/report.js';
+import { checkUnchanged, withContent } from './results/run-content.js';
+import { provenanceOf } from './results/provenance.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
-import { runTrials, type Machinery, type RunRequest } from './run.js';
+import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 import { sample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
 
@@ -35,36 +36,38 @@ export interface NewRun {
   concurrency?: number;
   out: string;
   network?: 'none' | 'declared';
+  /** While Dockerfiles of tasks are built, which are foreign code: the engine’s own network, or none. */
+  buildNetwork?: 'default' | 'none';
   fromMap?: FromMap;
   sandbox?: string;
   /** For a slow machine: times the seconds of every limit. */
   timeoutMultiplier?: number;
-  /** A folder with clones of repositories, for SWE-bench instances whose image is not here. */
+  /** A folder with clones of repositories, for SWE-Bench instances whose image is not here. */
   repos?: string;
   /** Check tasks that no preflight knows before the trials; no model is called for it. */
   preflight?: boolean;
 }
 
-/** What a run needs from its surroundings. */
-export interface Surroundings {
+/** The connection, cache and callbacks of the program that starts a run. */
+export interface RunOptions {
   signal: AbortSignal;
   /** The platform's server: the agent `model` works there, and every run is on its board. Throws when there is none. */
-  connect?(): { client: BelayClient; url: string };
+  connect?: Connect;
   /** Where preflights keep what they found; without it none is asked or made. */
   cache?: string;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
   /** A trial of the preflight. */
   onCheck?(trial: Trial, progress: { done: number; all: number }): void;
-  /** Told before the trials what is known of so many tasks. */
+  /** Called before the trials with what is known of the tasks' validity. */
   onValidity?(found: Validity[], tasks: number): void;
-  /** Something that a person should know of. */
+  /** A notice for the user. */
   onNotice?(sentence: string): void;
 }
 
-/** Starts a run in an empty results folder, or goes on with the same run in its own. */
-export async function startRun(request: NewRun, around: Surroundings): Promise<Summary> {
+/** Starts a run in an empty results folder, or resumes the same run in its own. */
+export async function startRun(request: NewRun, options: RunOptions): Promise<Summary> {
   const data = resolve(request.data);
-  const tasks = chosen(suiteNamed(request.suite).read(data), request);
+  const tasks = chosen(suiteNamed(request.suite).read(data, options.onNotice), request);
   const run: RunFile = {
     version: 1,
     suite: request.suite,
@@ -72,32 +75,65 @@ export async function startRun(request: NewRun, around: Surroundings): Promise<S
     agent: request.agent,
     model: request.model ?? null,
     tasks: tasks.map(({ id }) => id),
+    unattempted: [],
     attempts: request.attempts ?? 1,
     concurrency: request.concurrency ?? 2,
     network: request.network ?? 'none',
+    buildNetwork: request.buildNetwork ?? 'default',
     fromMap: [...(request.fromMap ?? []), ...defaultFromMap],
     sandbox: request.sandbox ?? null,
     timeoutMultiplier: request.timeoutMultiplier ?? 1,
     repos: request.repos ? resolve(request.repos) : null,
     preflight: request.preflight ?? false,
+    content: null,
+    labels: {},
+    provenance: await provenanceOf(new Engine()),
     created: new Date().toISOString(),
   };
   const out = resolve(request.out);
   if (existsSync(join(out, 'run.json')))
-    throw new AppError('conflict', `${request.out} holds a run: resume it, or name another --out.`);
-  saveRun(out, withPredicted(run));
-  return resumeRun(out, around);
+    throw new AppError(
+      'conflict',
+      `${request.out} already holds a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
+    );
+  const predicted = withContent(withPredicted(run), tasks);
+  return inFolder(out, async () => {
+    await tellRefused(tasks, environmentsOf(predicted).images, options);
+    saveRun(out, predicted);
+    return resumeHeld(out, options);
+  });
+}
+
+/** Works on a results folder while no other process does. */
+async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
+  const release = lockFolder(out);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
 }
 
 /** Runs what is missing. After a kill at any moment the report is that of a run that was not interrupted. */
-export async function resumeRun(out: string, around: Surroundings): Promise<Summary> {
-  const { run, tasks, machinery } = opened(out);
-  const agent = agentOf(run, around);
-  return onBoard(out, around, async (board) => {
-    const { cache } = around;
+export async function resumeRun(out: string, options: RunOptions): Promise<Summary> {
+  loadRun(out);
+  return inFolder(out, () => resumeHeld(out, options));
+}
+
+async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
+  const { run, tasks, environments } = opened(out);
+  checkUnchanged(run, tasks);
+  const agent = agentOf(run, options.connect);
+  await checkModel(run, options.connect);
+  return onBoard(out, options, async (board) => {
+    const { cache } = options;
+    let known: Validity[] = [];
     if (cache !== undefined)
-      await checkTasks(out, { ...around, cache }, { board, all: run.preflight });
+      known = await checkTasks(out, { ...options, cache }, { board, all: run.preflight });
     board?.begin();
+    const broken = tasks.filter((task) => task.broken);
+    for (const { id, unsupported } of broken)
+      options.onNotice?.(`The task ${id} is not run and counts as 0: ${unsupported}`);
     const { attempts, concurrency, network } = run;
     const request: RunRequest = {
       tasks,
@@ -106,72 +142,79 @@ export async function resumeRun(out: string, around: Surroundings): Promise<Summ
       concurrency,
       network,
       out: resolve(out),
-      signal: around.signal,
+      signal: options.signal,
+      known,
       onTrial: (trial, progress) => {
         board?.judged(trial);
-        around.onTrial?.(trial, progress);
+        options.onTrial?.(trial, progress);
       },
       onState: (of, state) => board?.at(of, state),
     };
-    await runTrials(request, machinery);
-    return reportRun(out, around);
+    await runTrials(request, environments);
+    return reportRun(out, options);
   });
 }
 
-/** Verifies again what was handed in, with the data as it is now. No agent and no model is called. */
-export async function regradeRun(out: string, around: Surroundings): Promise<Summary> {
-  const { run, tasks, machinery } = opened(out);
-  return onBoard(out, around, async (board) => {
-    board?.begin();
-    const regraded = await regradeTrials(
-      { out: resolve(out), trials: trialsOf(out), tasks, network: run.network, ...around },
-      machinery,
-    );
-    writeWhole(
-      join(out, 'regraded.jsonl'),
-      regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
-    );
-    return reportRun(out, around);
-  });
+/** Verifies stored artifacts again, with the data as it is now. No agent and no model is called. */
+export async function regradeRun(out: string, options: RunOptions): Promise<Summary> {
+  const { run, tasks, environments } = opened(out);
+  return inFolder(out, () =>
+    onBoard(out, options, async (board) => {
+      board?.begin();
+      const regraded = await regradeTrials(
+        { out: resolve(out), trials: trialsOf(out), tasks, network: run.network, ...options },
+        environments,
+      );
+      writeFileAtomically(
+        join(out, 'regraded.jsonl'),
+        regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
+      );
+      return reportRun(out, options);
+    }),
+  );
 }
 
 /** Checks the run's tasks with the reference solution and with nothing; the report shows what it found. */
 export async function preflightRun(
   out: string,
-  around: Surroundings & { cache: string },
+  options: RunOptions & { cache: string },
 ): Promise<Summary> {
-  return onBoard(out, around, async (board) => {
-    await checkTasks(out, around, { board, all: true });
-    return reportRun(out, around);
-  });
+  loadRun(out);
+  return inFolder(out, () =>
+    onBoard(out, options, async (board) => {
+      await checkTasks(out, options, { board, all: true });
+      return reportRun(out, options);
+    }),
+  );
 }
 
 /** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
 async function checkTasks(
   out: string,
-  around: Surroundings & { cache: string },
+  options: RunOptions & { cache: string },
   { board, all }: { board: Board | undefined; all: boolean },
-): Promise<void> {
-  const { run, tasks, machinery } = opened(out);
+): Promise<Validity[]> {
+  const { run, tasks, environments } = opened(out);
   const { concurrency, network } = run;
-  const { cache, signal } = around;
-  const onCheck: Surroundings['onCheck'] = (trial, progress) => {
+  const { cache, signal } = options;
+  const onCheck: RunOptions['onCheck'] = (trial, progress) => {
     board?.checked(progress);
-    around.onCheck?.(trial, progress);
+    options.onCheck?.(trial, progress);
   };
   const folder = join(resolve(out), 'preflight');
   const request = { tasks, concurrency, network, out: folder, cache, signal, onCheck };
   const found = all
-    ? await preflight(request, machinery)
-    : await knownValidity(tasks, { cache, images: machinery.images });
+    ? await preflight(request, environments)
+    : await knownValidity(tasks, { cache, images: environments.images });
   if (found.length > 0) saveValidity(out, found);
-  around.onValidity?.(found, tasks.length);
+  options.onValidity?.(found, tasks.length);
+  return found;
 }
 
 /** Shows the run on the server's board while it is worked on, and how it ended. */
 async function onBoard(
   out: string,
-  { connect, onNotice, signal }: Surroundings,
+  { connect, onNotice, signal }: RunOptions,
   work: (board: Board | undefined) => Promise<Summary>,
 ): Promise<Summary> {
   const board = connect && (await Board.open({ out, connect, onNotice }));
@@ -196,12 +239,12 @@ async function onBoard(
 }
 
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
-export function reportRun(out: string, { connect }: Pick<Surroundings, 'connect'> = {}): Summary {
+export function reportRun(out: string, { connect }: Pick<RunOptions, 'connect'> = {}): Summary {
   return writeReport(out, loadRun(out).agent === 'model' ? serverOf(connect) : null);
 }
 
 /** Where replays are; null when there is no server now. */
-function serverOf(connect: Surroundings['connect']): string | null {
+function serverOf(connect: RunOptions['connect']): string | null {
   try {
     return connect?.().url ?? null;
   } catch (error) {
@@ -230,17 +273,19 @@ const withLimits = (task: Task, times: number): Task => ({
   }),
 });
 
-function opened(out: string): { run: RunFile; tasks: Task[]; machinery: Machinery } {
+function opened(out: string): { run: RunFile; tasks: Task[]; environments: EnvironmentFactory } {
   const run = loadRun(out);
   const wanted = new Set(run.tasks);
   const tasks = suiteNamed(run.suite)
     .read(run.data)
     .filter(({ id }) => wanted.has(id))
     .map((task) => withLimits(task, run.timeoutMultiplier));
+  return { run, tasks, environments: environmentsOf(run) };
+}
+
+function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): EnvironmentFactory {
   const engine = new Engine();
-  const { sandbox, fromMap, repos } = run;
-  const images = new Images({ engine, sandbox, fromMap, repos });
-  return { run, tasks, machinery: { engine, images } };
+  return { engine, images: new Images({ engine, sandbox, fromMap, repos, buildNetwork }) };
 }
 
 function chosen(tasks: Task[], { tasks: ids, sample: count, seed = 1 }: NewRun): Task[] {
@@ -249,38 +294,4 @@ function chosen(tasks: Task[], { tasks: ids, sample: count, seed = 1 }: NewRun):
     throw new AppError('invalid_input', `There is no task ${missing.join(', ')} in the data.`);
   const named = ids?.length ? tasks.filter(({ id }) => ids.includes(id)) : tasks;
   return count === undefined ? named : sample(named, count, seed);
-}
-
-/** A file of predictions says which tasks there are, and how often. */
-function withPredicted(run: RunFile): RunFile {
-  const [, path] = /^predictions:(.*)$/s.exec(run.agent) ?? [];
-  if (!path) return run;
-  const { counts } = predictionsFrom(path);
-  const tasks = run.tasks.filter((id) => counts.has(id));
-  if (tasks.length === 0)
-    throw new AppError('invalid_input', `${path} has no prediction for a task of the data.`);
-  const left = run.tasks.length - tasks.length;
-  if (left > 0 && run.suite === 'human-eval')
-    throw new AppError(
-      'invalid_input',
-      `${left} problems have no sample: that is no score. Name those that do with --tasks.`,
-    );
-  const attempts = Math.min(...tasks.map((id) => counts.get(id) ?? 0));
-  return { ...run, agent: `predictions:${resolve(path)}`, tasks, attempts };
-}
-
-function agentOf(run: RunFile, { connect }: Surroundings): Agent {
-  const [, kind, rest = ''] = /^([a-z]+)(?::(.*))?$/s.exec(run.agent) ?? [];
-  if (kind === 'oracle') return oracle;
-  if (kind === 'nop') return nop;
-  if (kind === 'command' && rest) return command(rest);
-  if (kind === 'predictions' && rest) return predictionsFrom(rest).agent;
-  if (kind !== 'model')
-    throw new AppError(
-      'invalid_input',
-      `There is no agent ${run.agent}: oracle, nop, model, command:LINE or predictions:FILE.`,
-    );
-  if (!run.model) throw new AppError('invalid_input', 'Name a model with --model provider:model.');
-  if (!connect) throw new AppError('unavailable', 'The agent `model` needs a Belay server.');
-  return modelAgent({ client: connect().client, model: run.model });
 }

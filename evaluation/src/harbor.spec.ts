@@ -41,16 +41,16 @@ async function trial(files: Record<string, string>, agent: Agent): Promise<Trial
 
 const service = {
   'task.toml':
-    '[environment.healthcheck]\ncommand = "test -p /tmp/door"\nretries = 100\ninterval_sec = 0.1\n',
+    '[environment.healthcheck]\ncommand = "test -p /tmp/service"\nretries = 100\ninterval_sec = 0.1\n',
   // It does not go on to a command, as Harbor’s own example does not.
   'environment/Dockerfile':
     'FROM ubuntu:24.04\nWORKDIR /app\nCOPY serve.sh /\nENTRYPOINT ["bash", "/serve.sh"]\n',
   'environment/serve.sh':
-    'mkfifo /tmp/door.new; mv /tmp/door.new /tmp/door; while :; do echo served > /tmp/door; done\n',
-  'instruction.md': 'Ask at the door.\n',
-  'solution/solve.sh': 'cat /tmp/door > /app/answer\n',
+    'mkfifo /tmp/service.new; mv /tmp/service.new /tmp/service; while :; do echo served > /tmp/service; done\n',
+  'instruction.md': 'Read from the service.\n',
+  'solution/solve.sh': 'cat /tmp/service > /app/answer\n',
   'tests/test.sh':
-    'grep -q served /app/answer && cat /tmp/door | grep -q served && echo 1.0 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
+    'grep -q served /app/answer && cat /tmp/service | grep -q served && echo 1.0 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
 };
 
 it('what the image’s entrypoint brings up is there for the agent and for the tests', async () => {

@@ -1,5 +1,5 @@
-import type { Healthcheck } from './engine/readiness.js';
 import type { Entry } from './entries.js';
+import type { PythonSetup } from './repository-spec.js';
 
 /** Where a task runs: an image by name, or a build context. */
 export type ImageSource =
@@ -16,9 +16,13 @@ export interface RepositorySource {
   commit: string;
   /** The version of Node.js that its packages and tests need. */
   node: string | null;
+  /** How a repository in Python is installed. */
+  python?: PythonSetup | null;
+  /** What its environment has that is not built here. */
+  needs?: string | null;
 }
 
-export type ToolchainName = 'base' | 'javascript' | 'java' | 'cpp';
+export type ToolchainName = 'base' | 'numpy' | 'javascript' | 'java' | 'cpp' | 'go' | 'rust';
 
 export interface Environment {
   image: ImageSource;
@@ -33,7 +37,17 @@ export interface Environment {
   healthcheck?: Healthcheck;
 }
 
-/** Seconds for each clock; each one kills by container. */
+/** Docker's HEALTHCHECK, in seconds; failures within the start period do not count. */
+export interface Healthcheck {
+  command: string;
+  interval: number;
+  timeout: number;
+  startPeriod: number;
+  startInterval: number;
+  retries: number;
+}
+
+/** Time limits in seconds; at each one the container is killed. */
 export interface Limits {
   build: number;
   agent: number;
@@ -46,16 +60,18 @@ export type Oracle =
   | { kind: 'patch'; patch: Buffer }
   | { kind: 'script'; files: Entry[]; command: string[]; env: Record<string, string> };
 
-/** What of the agent's work reaches the verification. Everything else of its container is dropped. */
-/** Paths of `files` are below the working folder; one that ends with a slash is a folder with all in it. */
-export type Carried =
+/**
+ * What is collected from the agent's container for the verifier; everything else is dropped. Paths of `files` are below the working folder; one that ends with a slash is a folder with
+ * all in it. Those of `paths` are absolute.
+ */
+export type ArtifactSpec =
   | { kind: 'files'; paths: string[] }
   | { kind: 'patch' }
   | { kind: 'container' }
-  | { kind: 'artifacts'; paths: string[] };
+  | { kind: 'paths'; paths: string[] };
 
-/** What a verification left: all of it read from the engine after the container has ended. */
-export interface Outcome {
+/** What the verifier left, read from the engine after its container has exited. */
+export interface VerifierOutput {
   exitCode: number;
   output: string;
   /** Collected files by path; what is not there is missing. */
@@ -73,6 +89,8 @@ export interface Verifier {
   /** Folders that are new, empty and writable for the verifier alone. */
   folders: string[];
   command: string[];
+  /** Puts the key of this verification where a runner's plugin takes it, as suites/seal.ts says. */
+  sealed?: boolean;
   env: Record<string, string>;
   user: string | null;
   /**
@@ -82,7 +100,20 @@ export interface Verifier {
   inline?(carried: Entry[]): Record<string, string> | null;
   /** Files to read once the container has ended. */
   collect: string[];
-  judge(outcome: Outcome): Verdict;
+  judge(output: VerifierOutput): Verdict;
+  /**
+   * A second run for a pass, where the tested code is beside its tests: another order and seed, among tests that must
+   * fail. `word` is an identifier that no test has.
+   */
+  check?(word: string): Check;
+}
+
+export interface Check {
+  verifier: Verifier;
+  /** How many tests with the word in their names must fail. */
+  decoys: number;
+  /** In the names of those with the word that must pass. */
+  honest: string | null;
 }
 
 export interface Step {
@@ -107,7 +138,7 @@ export interface Task {
   environment: Environment;
   /** The user that the agent works as; null is the image's own. */
   user: string | null;
-  carries: Carried;
+  artifacts: ArtifactSpec;
   /** One for most formats. The container is kept between steps. */
   steps: Step[];
   scoring: 'mean' | 'final';
@@ -117,6 +148,12 @@ export interface Task {
   tests?: { FAIL_TO_PASS: string[]; PASS_TO_PASS: string[]; type: 'pass_and_fail' | 'fail_only' };
   /** Why it cannot be run here, in one sentence. */
   unsupported?: string | null;
+  /** Its own file cannot be read, as `unsupported` says. */
+  broken?: true;
+  /** What it is reported by, such as its language or category. */
+  labels?: Record<string, string>;
+  /** The format’s own name for the content of the task’s folder. */
+  checksum?: string;
   /** Hash over all that decides the verdict: environment, tests, solution, limits. */
   content: string;
 }
@@ -143,10 +180,12 @@ export interface Verdict {
   /** From 0 to 1 where a format has partial rewards; else 1 or 0. */
   reward: number;
   rewards?: Record<string, number>;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   detail: string;
   /** Test ids by result, where the format names tests. */
   tests?: Record<string, string>;
+  /** Of a pass: what a second, independent check found strange. */
+  flags?: string[];
 }
 
 export const passed = (detail = 'The tests passed.', more: Partial<Verdict> = {}): Verdict => ({
@@ -185,6 +224,8 @@ export interface Trial {
   tries?: Verdict[];
   steps?: { name: string; verdict: Verdict }[];
   session: string | null;
+  /** The image that the agent and the tests had; none when it could not be made. */
+  image?: { name: string; id: string };
   tokens: number;
   dollars: number;
   seconds: { build: number; agent: number; verify: number };

@@ -4,17 +4,10 @@ import { nop, oracle } from './agents/baselines.js';
 import type { Images } from './engine/images.js';
 import { hashOf } from './entries.js';
 import type { Task, Trial, Verdict } from './model.js';
-import { writeWhole } from './results/journal.js';
-import { runTrials, type Machinery, type RunRequest } from './run.js';
-
-export interface Validity {
-  task: string;
-  valid: boolean;
-  nop: Verdict['outcome'];
-  oracle: Verdict['outcome'];
-  /** One sentence, when it is not valid. */
-  why: string | null;
-}
+import { writeFileAtomically } from './results/journal.js';
+import { passingOf } from './references.js';
+import type { Validity } from './validity.js';
+import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 
 export type PreflightRequest = Omit<RunRequest, 'agent' | 'attempts' | 'onTrial' | 'onState'> & {
   /** Where verdicts are kept by the content of task and image. */
@@ -30,7 +23,9 @@ export async function knownValidity(
   const found: Validity[] = [];
   for (const task of tasks) {
     const path = await fileOf(task, { cache, images });
-    if (existsSync(path)) found.push(JSON.parse(readFileSync(path, 'utf8')) as Validity);
+    if (!existsSync(path)) continue;
+    const kept = JSON.parse(readFileSync(path, 'utf8')) as Validity;
+    found.push({ ...kept, task: task.id });
   }
   return found;
 }
@@ -38,10 +33,10 @@ export async function knownValidity(
 /** Every task with the reference solution and with nothing: one that nop passes or oracle fails tells nothing. */
 export async function preflight(
   request: PreflightRequest,
-  machinery: Machinery,
+  environments: EnvironmentFactory,
 ): Promise<Validity[]> {
   const { cache, onCheck } = request;
-  const { images } = machinery;
+  const { images } = environments;
   const known = byTask(await knownValidity(request.tasks, { cache, images }));
   const tasks = request.tasks.filter(({ id }) => !known.has(id));
   const verdicts = async (agent: typeof nop, before: number) => {
@@ -50,7 +45,7 @@ export async function preflight(
     const out = join(request.out, agent.name);
     const trials = await runTrials(
       { ...request, tasks, agent, attempts: 1, out, onTrial },
-      machinery,
+      environments,
     );
     return new Map(trials.map(({ task, verdict }) => [task, verdict]));
   };
@@ -62,7 +57,7 @@ export async function preflight(
     known.set(task.id, validity);
     // An engine that failed says nothing about the task for the next time.
     if (![validity.nop, validity.oracle].includes('invalid'))
-      writeWhole(await fileOf(task, { cache, images }), JSON.stringify(validity));
+      writeFileAtomically(await fileOf(task, { cache, images }), JSON.stringify(validity));
   }
   return request.tasks.flatMap(({ id }) => known.get(id) ?? []);
 }
@@ -79,13 +74,14 @@ export function validityOf(task: Task, solved?: Verdict, idle?: Verdict): Validi
       : found.nop === 'pass'
         ? 'Doing nothing passes: it cannot tell agents apart.'
         : null;
-  return { ...found, valid: why === null, why };
+  const tests = solved && passingOf(solved);
+  return { ...found, valid: why === null, why, ...(tests && { tests }) };
 }
 
 const byTask = (found: Validity[]) => new Map(found.map((validity) => [validity.task, validity]));
 
-/** Verdicts on another image do not count for this one. */
+/** Verdicts on another image do not count for this one; where the data lie, and so a task's name, is the same to it. */
 async function fileOf(task: Task, { cache, images }: { cache: string; images: Images }) {
   const stamp = await images.stamp(task.environment.image);
-  return join(cache, `${hashOf(task.id, task.content, stamp)}.json`);
+  return join(cache, `${hashOf(task.suite, task.content, stamp)}.json`);
 }

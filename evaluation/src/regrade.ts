@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
-import { handsIn } from './agents/baselines.js';
+import { fixedArtifacts } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
 import type { Task, Trial } from './model.js';
 import { hashOf } from './entries.js';
 import { trialFolder } from './results/journal.js';
-import { loadSubmission, type Machinery } from './run.js';
+import { References } from './references.js';
+import { loadArtifacts, type EnvironmentFactory } from './run.js';
 import { runTrial } from './trial.js';
 
 export interface RegradeRequest {
@@ -17,27 +18,26 @@ export interface RegradeRequest {
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
 }
 
-/** The verdicts of today for the work of then; what the agent spent stays as it was. */
+/** New verdicts for stored artifacts; the cost of the agent stays as it was. */
 export async function regradeTrials(
   { out, trials, tasks, network, signal, onTrial }: RegradeRequest,
-  { engine, images }: Machinery,
+  { engine, images }: EnvironmentFactory,
 ): Promise<Trial[]> {
   const run = hashOf('regrade', out).slice(0, 12);
   const regraded: Trial[] = [];
+  const references = new References();
   for (const before of trials) {
     const task = tasks.find(({ id }) => id === before.task);
     if (!task) continue;
-    const ignore = () => undefined;
-    const recorder = { handedIn: ignore, verified: ignore, trajectory: ignore };
     const after = await runTrial(
       {
         task,
-        agent: saved(trialFolder(out, before), before),
+        agent: replayAgent(trialFolder(out, before), before),
         attempt: before.attempt,
         key: before.key,
         signal,
       },
-      { bench: { engine, run, network }, images, recorder },
+      { runContext: { engine, run, network }, references, images, hooks: {} },
     );
     const { agent, model, session, tokens, dollars, started } = before;
     const seconds = { ...before.seconds, verify: after.seconds.verify };
@@ -49,15 +49,15 @@ export async function regradeTrials(
   return regraded;
 }
 
-/** Hands in what was handed in; of several tries the last. */
-function saved(folder: string, { tries }: Trial): Agent {
+/** Returns the stored artifacts; of several tries the last. */
+function replayAgent(folder: string, { tries }: Trial): Agent {
   return {
     name: 'saved',
     model: null,
-    begin: () =>
-      handsIn(({ name }) => {
+    setup: () =>
+      fixedArtifacts(({ name }) => {
         const last = join(folder, `${name}.${tries?.length ?? 1}`);
-        return loadSubmission(existsSync(last) ? last : join(folder, name));
+        return loadArtifacts(existsSync(last) ? last : join(folder, name));
       }),
   };
 }

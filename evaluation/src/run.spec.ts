@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { command, handsIn, nop } from './agents/baselines.js';
+import Docker from 'dockerode';
+import { command, fixedArtifacts, nop } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
-import { nothing } from './carry.js';
+import { nothing } from './artifacts.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import type { Limits, Task, Trial } from './model.js';
@@ -57,7 +59,7 @@ describe('each clock kills by container', () => {
       'mkdir -p /app; echo "def answer(): return 42" > /app/answer.py; sleep 900',
     );
     const idle = command('sleep 900 & sleep 900');
-    const [done] = await trialsOf([limited(task!, { agent: 3 })], late);
+    const [done] = await trialsOf([limited(task!, { agent: 5 })], late);
     expect(done).toMatchObject({ verdict: { outcome: 'pass' } });
     expect(done!.seconds.agent).toBeLessThan(600);
     const [trial] = await trialsOf([limited(task!, { agent: 1 })], idle);
@@ -92,19 +94,19 @@ describe('what the machine spoiled', () => {
       ['Own/b', 2],
     ]);
     let running = 0;
-    const begun: [task: string, others: number][] = [];
+    const started: [task: string, others: number][] = [];
     const states: string[] = [];
     const agent: Agent = {
       name: 'unlucky',
       model: null,
-      begin: async ({ task: { id } }) => {
-        begun.push([id, running]);
+      setup: async ({ task: { id } }) => {
+        started.push([id, running]);
         const failures = left.get(id) ?? 0;
         left.set(id, failures - 1);
         if (failures > 0) throw new Error('The engine hung up.');
         running += 1;
-        const work = await handsIn(() => nothing);
-        return { ...work, end: async () => void (running -= 1) };
+        const instance = await fixedArtifacts(() => nothing);
+        return { ...instance, stop: async () => void (running -= 1) };
       },
     };
     const trials = await trialsOf(tasks, agent, {
@@ -116,9 +118,54 @@ describe('what the machine spoiled', () => {
       ['Own/c', 'fail', 'wrong'],
     ]);
     expect(trials[1]?.verdict.detail).toBe('The engine hung up.');
-    const again = begun.slice(3);
+    const again = started.slice(3);
     expect(again.map(([task]) => task).toSorted()).toEqual(['Own/a', 'Own/b']);
     expect(again.every(([, others]) => others === 0)).toBe(true);
     expect(states.filter((state) => state === 'Own/a queued')).toHaveLength(1);
+  });
+});
+
+describe('what an agent leaves', () => {
+  const three = ['x', 'y', 'z'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
+  const data = write(join(folder, 'three'), {
+    'human-eval.jsonl': three.map((each) => `${JSON.stringify(each)}\n`).join(''),
+  });
+  const tasks = suiteNamed('human-eval').read(join(data, 'human-eval.jsonl'));
+
+  it('is kept as it was printed; a command that is not there has not failed the task', async () => {
+    const said = async (line: string) => {
+      const out = join(folder, `said-${++runs}`);
+      const [trial] = await trialsOf(tasks.slice(0, 1), command(line), { out });
+      const path = join(out, 'trials/Own__x.1/solve/agent-output.txt');
+      return { verdict: trial?.verdict, output: readFileSync(path, 'utf8') };
+    };
+    expect(await said('no-such-agent --now')).toMatchObject({
+      verdict: { outcome: 'invalid', cause: 'agent_failed' },
+      output: expect.stringContaining('no-such-agent'),
+    });
+    expect(await said('echo working; exit 3')).toMatchObject({
+      verdict: { outcome: 'fail', cause: 'wrong' },
+      output: 'working\n',
+    });
+  });
+
+  it('is removed with its container when its trial has ended, not at the end of the run', async () => {
+    const docker = new Docker();
+    const seen: Promise<Set<string>>[] = [];
+    const listed = async () => {
+      const filters = { label: ['belay.evaluation'] };
+      const all = await docker.listContainers({ all: true, filters });
+      const own = all.filter(({ Command }) => Command.includes('left-by-an-agent'));
+      return new Set(own.map(({ Id }) => Id));
+    };
+    await trialsOf(tasks, command(': left-by-an-agent; sleep 1'), {
+      concurrency: 1,
+      onState: (_, state) => void (state === 'verifying' && seen.push(listed())),
+    });
+    const sets = await Promise.all(seen);
+    expect(sets).toHaveLength(3);
+    for (const [index, set] of sets.entries())
+      for (const earlier of sets.slice(0, index))
+        expect([...set].filter((id) => earlier.has(id))).toEqual([]);
   });
 });

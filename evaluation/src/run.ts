@@ -1,15 +1,18 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AppError, type TrialState } from '@belay/protocol';
-import type { Agent, Bench } from './agents/agent.js';
-import type { Submission } from './carry.js';
+import type { Agent, RunContext } from './agents/agent.js';
+import { nop, oracle } from './agents/baselines.js';
+import type { Artifacts } from './artifacts.js';
 import type { Engine } from './engine/engine.js';
 import type { Images } from './engine/images.js';
 import { hashOf } from './entries.js';
 import type { Task, Trial } from './model.js';
-import { Journal, trialFolder, writeWhole } from './results/journal.js';
-import { Machine } from './schedule.js';
-import { runTrial, type TrialRecorder } from './trial.js';
+import type { Validity } from './validity.js';
+import { References } from './references.js';
+import { Journal, trialFolder, writeInside } from './results/journal.js';
+import { ResourceSemaphore } from './resource-semaphore.js';
+import { runTrial, type TrialHooks } from './trial.js';
 
 export interface RunRequest {
   tasks: Task[];
@@ -19,12 +22,15 @@ export interface RunRequest {
   out: string;
   network: 'none' | 'declared';
   signal: AbortSignal;
+  /** What preflights know of the tasks. */
+  known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
-  /** What a trial that has no verdict yet does from now on. */
+  /** The state of a trial that has no verdict yet has changed. */
   onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
 }
 
-export interface Machinery {
+/** Where environments come from: the container engine and the images of tasks. */
+export interface EnvironmentFactory {
   engine: Engine;
   images: Images;
 }
@@ -34,25 +40,41 @@ export interface Machinery {
  * the content of its task, the agent, the model and its number. Rejects when the signal is aborted; what was
  * done by then is kept.
  */
-export async function runTrials(request: RunRequest, machinery: Machinery): Promise<Trial[]> {
+export async function runTrials(
+  request: RunRequest,
+  environments: EnvironmentFactory,
+): Promise<Trial[]> {
   const { tasks, agent, attempts, concurrency, out, signal } = request;
   mkdirSync(out, { recursive: true });
   const run = runIdOf(out);
-  await machinery.engine.sweep(run);
+  await environments.engine.sweep(run);
+  const giveUp = environments.engine.guard(run);
   const journal = new Journal(join(out, 'results.jsonl'));
   const wanted = tasks.flatMap((task) =>
     Array.from({ length: attempts }, (_, index) => ({ task, attempt: index + 1 })),
   );
   const keyed = wanted.map((trial) => ({ ...trial, key: keyOf(trial.task, agent, trial.attempt) }));
   const todo = keyed.filter(({ key }) => !journal.trials.has(key));
-  const machine = new Machine({ ...(await machinery.engine.capacity()), concurrency });
-  const bench: Bench = { engine: machinery.engine, run, network: request.network };
-  const tell = (trial: (typeof todo)[number], state: TrialState, session: string | null = null) =>
+  const resources = new ResourceSemaphore({
+    ...(await environments.engine.capacity()),
+    concurrency,
+  });
+  const runContext: RunContext = { engine: environments.engine, run, network: request.network };
+  const references = isBaseline(agent) ? null : new References(request.known);
+  const report = (trial: (typeof todo)[number], state: TrialState, session: string | null = null) =>
     request.onState?.({ ...nameOf(trial), session }, state);
   const once = (trial: (typeof todo)[number]) =>
     runTrial(
-      { ...trial, agent, signal, onState: (...now) => tell(trial, ...now) },
-      { bench, images: machinery.images, recorder: recorderIn(trialFolder(out, nameOf(trial))) },
+      { ...trial, agent, signal },
+      {
+        runContext,
+        references,
+        images: environments.images,
+        hooks: {
+          ...recordingIn(out, trialFolder(out, nameOf(trial))),
+          onState: (...now) => report(trial, ...now),
+        },
+      },
     );
   const count = (trial: Trial) => {
     journal.append(trial);
@@ -63,31 +85,35 @@ export async function runTrials(request: RunRequest, machinery: Machinery): Prom
     await all(
       todo.map(
         (trial) => () =>
-          machine.with(trial.task.environment, async () => {
+          resources.with(trial.task.environment, async () => {
             if (signal.aborted) return;
             const done = await once(trial);
             if (done.verdict.cause !== 'infrastructure') return count(done);
-            tell(trial, 'queued');
+            report(trial, 'queued');
             again.push(trial);
           }),
       ),
     );
-    // What the machine spoiled is tried once more, alone, before it counts.
+    // A trial that the infrastructure failed is run once more, alone, before it counts.
     for (const trial of again) count(await once(trial));
     signal.throwIfAborted();
   } finally {
     journal.close();
-    await machinery.engine.sweep(run);
+    await environments.engine.sweep(run);
+    giveUp();
   }
   return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
 }
 
-/** Waits for all of them even when one fails, so that nothing is left running; then the first failure is thrown. */
-async function all(works: (() => Promise<void>)[]): Promise<void> {
-  const ended = await Promise.allSettled(works.map((work) => work()));
-  const broken = ended.find((result) => result.status === 'rejected');
-  if (broken) throw broken.reason;
+/** Waits for all even when one rejects, so that nothing is left running; then rejects with the first error. */
+async function all(tasks: (() => Promise<void>)[]): Promise<void> {
+  const settled = await Promise.allSettled(tasks.map((task) => task()));
+  const rejected = settled.find((result) => result.status === 'rejected');
+  if (rejected) throw rejected.reason;
 }
+
+/** The reference itself, and doing nothing, which has to fail by itself. */
+const isBaseline = ({ name }: Agent): boolean => name === oracle.name || name === nop.name;
 
 const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: task.id, attempt });
 
@@ -97,37 +123,44 @@ export const keyOf = (task: Task, agent: Agent, attempt: number): string =>
 /** A label for the containers of a results folder: a resumed run finds what a killed one has left. */
 const runIdOf = (out: string): string => hashOf('run', out).slice(0, 12);
 
-/** Keeps what was handed in, so that a regrade needs no agent, and what the tests said. */
-function recorderIn(folder: string): TrialRecorder {
+/** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */
+function recordingIn(out: string, folder: string): TrialHooks {
+  const keep = (path: string, content: string | Buffer) =>
+    writeInside(out, join(folder, path), content);
   return {
-    handedIn: (name, submission) => {
-      saveSubmission(join(folder, name), submission);
+    onAgentEnd: (name, artifacts) => {
+      saveArtifacts((file, content) => keep(join(name, file), content), artifacts);
+      if (artifacts.output) keep(join(name, 'agent-output.txt'), artifacts.output);
     },
-    trajectory: (steps) =>
-      writeWhole(join(folder, 'trajectory.json'), `${JSON.stringify(steps, undefined, 2)}\n`),
-    verified: (name, { output, files }) => {
-      writeWhole(join(folder, name, 'test-output.txt'), output);
+    onTrajectory: (steps) => keep('trajectory.json', `${JSON.stringify(steps, undefined, 2)}\n`),
+    onVerifierEnd: (name, { output, files }) => {
+      keep(join(name, 'test-output.txt'), output);
       for (const [path, bytes] of files)
-        if (path.startsWith('/'))
-          writeWhole(join(folder, name, 'verifier', path.split('/').at(-1) ?? 'file'), bytes);
+        if (path.startsWith('/')) keep(join(name, 'verifier', basename(path)), bytes);
     },
   };
 }
 
-function saveSubmission(folder: string, submission: Submission): void {
-  const { entries, patch, ...rest } = submission;
+function saveArtifacts(
+  keep: (file: string, content: string | Buffer) => void,
+  artifacts: Artifacts,
+): void {
+  const { entries, patch, output: _, ...rest } = artifacts;
   const kept = entries.map((entry) => ({ ...entry, bytes: entry.bytes.toString('base64') }));
-  writeWhole(join(folder, 'submission.json'), JSON.stringify({ ...rest, entries: kept }));
-  if (patch) writeWhole(join(folder, 'patch.diff'), patch);
+  keep('artifacts.json', JSON.stringify({ ...rest, entries: kept }));
+  if (patch) keep('patch.diff', patch);
 }
 
-/** What was handed in by a trial of an earlier run. */
-export function loadSubmission(folder: string): Submission {
-  const path = join(folder, 'submission.json');
+/** The artifacts of a trial of an earlier run. */
+export function loadArtifacts(folder: string): Artifacts {
+  const path = join(folder, 'artifacts.json');
   if (!existsSync(path))
-    throw new AppError('not_found', `${folder} has no submission: it cannot be graded again.`);
-  const saved = JSON.parse(readFileSync(path, 'utf8')) as Omit<Submission, 'patch' | 'entries'> & {
-    entries: (Omit<Submission['entries'][number], 'bytes'> & { bytes: string })[];
+    throw new AppError(
+      'not_found',
+      `${folder} has no artifacts.json, so it cannot be regraded. Run the trial again.`,
+    );
+  const saved = JSON.parse(readFileSync(path, 'utf8')) as Omit<Artifacts, 'patch' | 'entries'> & {
+    entries: (Omit<Artifacts['entries'][number], 'bytes'> & { bytes: string })[];
   };
   const patch = join(folder, 'patch.diff');
   return {

@@ -13,10 +13,10 @@ import {
   startRun,
 } from './evaluation.js';
 import type { Trial } from './model.js';
-import type { Validity } from './preflight.js';
+import type { Validity } from './validity.js';
 import { readTrials } from './results/journal.js';
 import { pythonLines } from './results/native/python-json.js';
-import { doubling, polyglotData, temporary, write } from './testing/fixtures.js';
+import { doubling, polyglotData, sweBenchData, temporary, write } from './testing/fixtures.js';
 
 const { folder, remove } = temporary();
 const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
@@ -71,6 +71,47 @@ it('a run that was cut off goes on to the same report', async () => {
   expect(native('cut')).toBe(native('whole'));
   expect(native('whole')).toBe(pythonLines(samples));
   expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0 %');
+});
+
+it('attacks: other data under the same names do not go on as this run', async () => {
+  const path = join(write(join(folder, 'moving'), { 'h.jsonl': jsonl([doubling]) }), 'h.jsonl');
+  const out = join(folder, 'moved');
+  await startRun({ ...request('moved'), data: path, agent: 'nop' }, never);
+  const easy = { ...doubling, test: 'def check(candidate):\n    pass\n' };
+  write(join(folder, 'moving'), { 'h.jsonl': jsonl([easy]) });
+  await expect(resumeRun(out, never)).rejects.toThrow(/no longer those that this run began with/);
+  write(join(folder, 'moving'), { 'h.jsonl': jsonl([doubling]) });
+  expect(await resumeRun(out, never)).toMatchObject({ failed: 1 });
+});
+
+it('attacks: tasks without a prediction count as 0, and the report says so', async () => {
+  const path = join(
+    write(join(folder, 'few'), {
+      'mbpp.jsonl': jsonl(
+        [1, 2, 3, 4].map((task_id) => ({
+          task_id,
+          prompt: '',
+          code: 'def double(n):\n    return 2 * n\n',
+          test_list: ['assert double(4) == 8'],
+        })),
+      ),
+      'answers.jsonl': jsonl([{ task_id: 2, solution: 'def double(n):\n    return 2 * n\n' }]),
+    }),
+    'mbpp.jsonl',
+  );
+  const agent = `predictions:${join(folder, 'few/answers.jsonl')}`;
+  const summary = await startRun(
+    { ...request('partial'), suite: 'mbpp', data: path, agent },
+    never,
+  );
+  expect(summary).toMatchObject({ score: 0.25, passed: 1, tasks: 4, notAttempted: 3 });
+  expect(summary.passAt).toEqual({ 'pass@1': 0.25 });
+  expect(readFileSync(join(folder, 'partial/report.html'), 'utf8')).toContain(
+    '3 of 4 tasks were not attempted: they count as 0.',
+  );
+  expect(() => compareRuns(join(folder, 'partial'), join(folder, 'whole'))).toThrow(
+    'no task in common',
+  );
 });
 
 it('every limit is times the multiplier of the run', async () => {
@@ -135,7 +176,7 @@ it('says before the trials what preflights know of the tasks, and checks the res
   const cache = join(folder, 'cache-of-run');
   const known: unknown[] = [];
   const checks: string[] = [];
-  const around = {
+  const options = {
     ...never,
     cache,
     onCheck: ({ task, agent }: Trial) => checks.push(`${task} ${agent}`),
@@ -154,7 +195,7 @@ it('says before the trials what preflights know of the tasks, and checks the res
         concurrency: 1,
         ...more,
       },
-      around,
+      options,
     );
   expect(await ask('unknown', { tasks: ['Own/0'] })).toMatchObject({
     validity: null,
@@ -208,6 +249,24 @@ describe('a model', () => {
   const server = new BelayServer();
   beforeAll(() => server.start());
   afterAll(() => server.dispose());
+
+  it('fixes a repository that comes as files, and its patch is what it changed', async () => {
+    const data = sweBenchData(join(folder, 'repository'));
+    const model = script(server.data, [
+      { calls: [run("sed -i 's/n + n + 1/n + n/' main.js")] },
+      { finish: 'done' },
+    ]);
+    const out = join(folder, 'patched');
+    const connect = () => ({ client: server.client, url: server.url });
+    const asked = { suite: 'swe-bench', data, agent: 'model', out, sandbox: sandbox ?? undefined };
+    expect(await startRun({ ...asked, model }, { ...never, connect })).toMatchObject({ passed: 1 });
+    const patch = readFileSync(join(out, 'trials/own__twice-1.1/solve/patch.diff'), 'utf8');
+    expect(patch).toContain('+const twice = (n) => n + n;');
+    const unknown = { ...asked, out: join(folder, 'unknown-model'), model: 'nobody:x' };
+    await expect(startRun(unknown, { ...never, connect })).rejects.toThrow(
+      /^There is no model nobody:x\. Name one as PROVIDER:MODEL, with one of openai, /,
+    );
+  });
 
   it('works in a session of the server, with two tries for an exercise', async () => {
     const data = polyglotData(join(folder, 'polyglot'));

@@ -1,5 +1,5 @@
 import { compareTrials } from './compare.js';
-import type { Validity } from './preflight.js';
+import type { Validity } from './validity.js';
 import type { Trial } from './model.js';
 import { pairedDifference, passAtEveryK, passAtK, sample, signTest, wilson } from './statistics.js';
 

@@ -1,6 +1,6 @@
 import { AppError, type TrialState } from '@belay/protocol';
-import type { Agent, Assignment, Bench, TaskImage } from './agents/agent.js';
-import type { Submission } from './carry.js';
+import type { Agent, AgentInstance, RunContext, TaskImage, TrialContext } from './agents/agent.js';
+import type { Artifacts } from './artifacts.js';
 import type { Images } from './engine/images.js';
 import {
   failed,
@@ -12,8 +12,10 @@ import {
   type Trial,
   type Verdict,
 } from './model.js';
+import { Refused } from './refused.js';
 import { mean } from './statistics.js';
-import { verify, type Verified } from './verify.js';
+import type { References } from './references.js';
+import { verify, type Verification } from './verify.js';
 
 export interface TrialRequest {
   task: Task;
@@ -21,25 +23,27 @@ export interface TrialRequest {
   attempt: number;
   key: string;
   signal: AbortSignal;
-  /** What it does from now on, and in which session. */
-  onState?(state: TrialState, session: string | null): void;
 }
 
-export interface TrialRecorder {
-  /** Called for each step and try, before the trial counts. */
-  handedIn(name: string, submission: Submission): void;
-  verified(name: string, verified: Verified): void;
-  trajectory(steps: object): void;
+/** Lifecycle hooks, as Harbor's trials have them; each is called before the next phase begins. */
+export interface TrialHooks {
+  /** A phase begins, or the agent's session is known. */
+  onState?(state: TrialState, session: string | null): void;
+  /** Called for each step and try. */
+  onAgentEnd?(name: string, artifacts: Artifacts): void;
+  onVerifierEnd?(name: string, verification: Verification): void;
+  onTrajectory?(steps: object): void;
 }
 
 /**
- * One attempt of one agent at one task: build, work, verify. Every outcome is a trial; only an abort throws.
+ * One attempt of one agent at one task, in the phases `environment`, `agent` and `verifier`. Every outcome is a trial;
+ * rejects only when the signal is aborted.
  */
 export async function runTrial(
   request: TrialRequest,
-  { bench, images, recorder }: { bench: Bench; images: Images; recorder: TrialRecorder },
+  { runContext, references, images, hooks }: TrialEnvironment,
 ): Promise<Trial> {
-  const { task, agent, attempt, key, signal, onState } = request;
+  const { task, agent, attempt, key, signal } = request;
   const trial: Trial = {
     key,
     suite: task.suite,
@@ -54,16 +58,17 @@ export async function runTrial(
     seconds: { build: 0, agent: 0, verify: 0 },
     started: new Date().toISOString(),
   };
-  const clock = stopwatch(trial.seconds, (phase) => onState?.(states[phase], trial.session));
+  const inPhase = phaseTimer(trial.seconds, (state) => hooks.onState?.(state, trial.session));
   try {
     if (task.unsupported) throw new Unsupported(task.unsupported);
-    const built = await clock('build', () => build(task, images, signal));
+    const built = await inPhase('environment', () => buildImages(task, images, signal));
+    trial.image = { name: built.image.name, id: built.image.id };
     const onSession = (session: string): void => {
       trial.session = session;
-      onState?.('working', session);
+      hooks.onState?.('working', session);
     };
-    const assignment = { ...bench, ...built, task, attempt, signal, onSession };
-    await work({ agent, assignment, recorder, clock }, trial);
+    const context = { ...runContext, ...built, task, attempt, signal, onSession };
+    await runSteps({ agent, context, references, hooks, inPhase }, trial);
   } catch (error) {
     signal.throwIfAborted();
     trial.verdict = verdictOf(error);
@@ -71,45 +76,43 @@ export async function runTrial(
   return trial;
 }
 
-interface Course {
-  agent: Agent;
-  assignment: Assignment;
-  recorder: TrialRecorder;
-  clock: ReturnType<typeof stopwatch>;
+/** What the trials of a run share. */
+export interface TrialEnvironment {
+  runContext: RunContext;
+  /** Null for baselines, which are what others are held against. */
+  references: References | null;
+  images: Images;
+  hooks: TrialHooks;
 }
 
-async function work(course: Course, trial: Trial): Promise<void> {
-  const { task } = course.assignment;
-  const worker = await course.agent.begin(course.assignment);
+/** A trial whose environment is there. */
+interface ReadyTrial {
+  agent: Agent;
+  context: TrialContext;
+  references: References | null;
+  hooks: TrialHooks;
+  inPhase: ReturnType<typeof phaseTimer>;
+}
+
+async function runSteps(ready: ReadyTrial, trial: Trial): Promise<void> {
+  const { agent, context, hooks } = ready;
+  const { task } = context;
+  const instance = await agent.setup(context);
   const steps: { name: string; verdict: Verdict }[] = [];
   try {
     for (const step of task.steps) {
-      const tries: Verdict[] = [];
-      let feedback: string | null = null;
-      for (let attempt = 1; attempt <= task.tries && tries.at(-1)?.outcome !== 'pass'; attempt++) {
-        const name = `${step.name}${attempt > 1 ? `.${attempt}` : ''}`;
-        const submission = await course.clock('agent', () => worker.step(step, feedback));
-        course.recorder.handedIn(name, submission);
-        const verified = await course.clock('verify', () =>
-          verify(course.assignment, step, submission),
-        );
-        course.recorder.verified(name, verified);
-        tries.push(consideringAgent(verified.verdict, submission, step));
-        feedback = verified.output.slice(-16_000);
-        // Who does not look at the test output would hand in the same again.
-        if (!course.agent.model) break;
-      }
+      const tries = await runTries(ready, instance, step);
       if (task.tries > 1) trial.tries = tries;
       const verdict = tries.at(-1) ?? failed('No try was made.');
       steps.push({ name: step.name, verdict });
       if (verdict.outcome === 'invalid' || isBelow(verdict, step)) break;
     }
   } finally {
-    await worker.end();
-    Object.assign(trial, worker.spent());
+    await instance.stop();
+    Object.assign(trial, instance.usage());
   }
-  const trajectory = await worker.trajectory?.();
-  if (trajectory) course.recorder.trajectory(trajectory);
+  const trajectory = await instance.trajectory?.();
+  if (trajectory) hooks.onTrajectory?.(trajectory);
   if (task.steps.length > 1) trial.steps = steps;
   trial.verdict = together(
     task,
@@ -117,7 +120,31 @@ async function work(course: Course, trial: Trial): Promise<void> {
   );
 }
 
-function consideringAgent(verdict: Verdict, { timedOut, broken }: Submission, step: Step): Verdict {
+async function runTries(
+  { agent, context, references, hooks, inPhase }: ReadyTrial,
+  instance: AgentInstance,
+  step: Step,
+): Promise<Verdict[]> {
+  const tries: Verdict[] = [];
+  let feedback: string | null = null;
+  for (let at = 1; at <= context.task.tries && tries.at(-1)?.outcome !== 'pass'; at++) {
+    const name = `${step.name}${at > 1 ? `.${at}` : ''}`;
+    const artifacts = await inPhase('agent', () => instance.run(step, feedback));
+    hooks.onAgentEnd?.(name, artifacts);
+    const verification = await inPhase('verifier', () => verify(context, step, artifacts));
+    hooks.onVerifierEnd?.(name, verification);
+    const { verdict } = verification;
+    const named = (await references?.heldAgainst(verdict, context, step)) ?? verdict;
+    const held = (await references?.heldTwice(named, { context, step, artifacts })) ?? named;
+    tries.push(consideringAgent(held, artifacts, step));
+    feedback = verification.output.slice(-16_000);
+    // An agent without a model ignores the test output and would produce the same artifacts.
+    if (!agent.model) break;
+  }
+  return tries;
+}
+
+function consideringAgent(verdict: Verdict, { timedOut, broken }: Artifacts, step: Step): Verdict {
   if (verdict.outcome === 'pass') return verdict;
   if (broken) return invalid('agent_failed', broken);
   if (!timedOut) return verdict;
@@ -140,7 +167,8 @@ function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
   if (steps.length === 1) return last;
   const rewarded = verdicts.flatMap(({ rewards }) => (rewards ? [rewards] : []));
   const rewards = scoring === 'final' ? last.rewards : meansOf(rewarded);
-  const reward = rewards?.reward ?? Object.values(rewards ?? {})[0] ?? 0;
+  const written = rewards?.reward ?? Object.values(rewards ?? {})[0] ?? 0;
+  const reward = Math.min(Math.max(written, 0), 1);
   const broken = verdicts.find(({ outcome }) => outcome === 'invalid');
   if (broken) return { ...broken, rewards };
   const detail = `Rewards of the steps: ${verdicts.map(({ reward: each }) => each).join(', ')}.`;
@@ -157,30 +185,32 @@ function meansOf(all: Record<string, number>[]): Record<string, number> | undefi
   );
 }
 
-async function build(
+async function buildImages(
   task: Task,
   images: Images,
   signal: AbortSignal,
 ): Promise<{ image: TaskImage; verifierImages: Map<string, TaskImage> }> {
   const limit = task.steps[0]?.limits.build ?? 600;
-  const clock = AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]);
   const verifierImages = new Map<string, TaskImage>();
   try {
-    const image = await images.ensure(task.environment.image, clock);
+    const image = await images.ensure(task.environment.image, deadline);
     for (const { name, verifier } of task.steps)
       if (verifier.environment)
-        verifierImages.set(name, await images.ensure(verifier.environment.image, clock));
+        verifierImages.set(name, await images.ensure(verifier.environment.image, deadline));
     return { image, verifierImages };
   } catch (error) {
     signal.throwIfAborted();
-    if (clock.aborted)
+    if (deadline.aborted)
       throw new AppError('invalid_input', `The build took longer than ${limit} s.`);
     throw error;
   }
 }
 
-/** Errors that are the task's own have a code; anything else is the machine's. */
+/** Errors of the task or the agent have a code; anything else is a failure of the infrastructure. */
 function verdictOf(error: unknown): Verdict {
+  if (error instanceof Refused || (error instanceof AppError && error.code === 'too_large'))
+    return failed(error.message, 'agent_failed');
   if (error instanceof Unsupported) return invalid('unsupported', error.message);
   if (error instanceof AppError && error.code === 'invalid_input')
     return invalid('build_failed', error.message);
@@ -189,22 +219,25 @@ function verdictOf(error: unknown): Verdict {
   return invalid('infrastructure', error instanceof Error ? error.message : String(error));
 }
 
-type Phase = keyof Trial['seconds'];
+type Phase = 'environment' | 'agent' | 'verifier';
 
-const states: Record<Phase, TrialState> = {
-  build: 'building',
-  agent: 'working',
-  verify: 'verifying',
+/** What the board shows during a phase, and the key of its seconds in the results. */
+const phases: Record<Phase, { state: TrialState; key: keyof Trial['seconds'] }> = {
+  environment: { state: 'building', key: 'build' },
+  agent: { state: 'working', key: 'agent' },
+  verifier: { state: 'verifying', key: 'verify' },
 };
 
-function stopwatch(seconds: Trial['seconds'], onPhase: (phase: Phase) => void) {
-  return async <T>(phase: Phase, during: () => Promise<T>): Promise<T> => {
-    onPhase(phase);
-    const begun = performance.now();
+/** Runs the work of a phase and adds its duration to `seconds`. */
+function phaseTimer(seconds: Trial['seconds'], onState: (state: TrialState) => void) {
+  return async <T>(phase: Phase, work: () => Promise<T>): Promise<T> => {
+    const { state, key } = phases[phase];
+    onState(state);
+    const startedAt = performance.now();
     try {
-      return await during();
+      return await work();
     } finally {
-      seconds[phase] = Math.round(seconds[phase] * 1000 + performance.now() - begun) / 1000;
+      seconds[key] = Math.round(seconds[key] * 1000 + performance.now() - startedAt) / 1000;
     }
   };
 }

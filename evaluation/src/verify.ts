@@ -1,49 +1,54 @@
 import { randomBytes } from 'node:crypto';
-import { startingFiles, workdirOf, type Assignment } from './agents/agent.js';
-import type { Submission } from './carry.js';
+import { startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
+import type { Artifacts } from './artifacts.js';
+import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
 import { file, folder, type Entry } from './entries.js';
+import { isCollected, mayTravel } from './sieve.js';
+import { ReadBudget } from './read-budget.js';
+import { sealKey, withoutSeals } from './suites/seal.js';
 import {
   failed,
   invalid,
   proofFile,
   type Environment,
-  type Outcome,
   type Step,
   type Verdict,
+  type VerifierOutput,
 } from './model.js';
 
-export interface Verified {
+export interface Verification {
   verdict: Verdict;
   output: string;
-  /** What the verifier left, for the record: reports and reward files. */
+  /** Reports and reward files of the verifier, for the record. */
   files: Map<string, Buffer>;
 }
 
 /**
  * Verifies what was handed in, in a fresh container from the task's image: nothing of the agent runs there but
- * the files that the format carries. The verdict is made from the exit code and from files that are read after
+ * the files that the format artifacts. The verdict is made from the exit code and from files that are read after
  * the container has ended. Throws for a failure of the engine.
  */
 export async function verify(
-  assignment: Assignment,
+  context: TrialContext,
   step: Step,
-  submission: Submission,
-): Promise<Verified> {
-  const { task } = assignment;
+  artifacts: Artifacts,
+): Promise<Verification> {
+  const { task } = context;
   const nothingToRun = { output: '', files: new Map<string, Buffer>() };
-  if (task.carries.kind === 'patch' && !submission.patch?.length && !submission.always)
+  if (task.artifacts.kind === 'patch' && !artifacts.patch?.length && !artifacts.always)
     return { ...nothingToRun, verdict: failed('The patch is empty.', 'empty_patch') };
   // Unknown before the container starts: a file or a report that bears it was made in this run.
   const proof = randomBytes(16).toString('hex');
   const { verifier, limits } = step;
   const collect = verifier.collect.map((path) => path.replaceAll('{proof}', proof));
-  const box = await createBox(assignment, step, { submission, proof });
+  const container = await createContainer(context, step, { artifacts, proof });
   try {
-    const { exitCode, timedOut } = await box.run(limits.verify, assignment.signal);
+    const { exitCode, timedOut } = await container.run(limits.verify, context.signal);
+    const budget = new ReadBudget();
     const [output, ...found] = await Promise.all([
-      box.output(),
-      ...collect.map((path) => (timedOut ? [] : box.read(path))),
+      container.output(),
+      ...collect.map((path) => (timedOut ? [] : container.read(path, budget))),
     ]);
     if (timedOut)
       return {
@@ -56,44 +61,47 @@ export async function verify(
       const entry = found[index]?.find(({ kind }) => kind === 'file');
       if (entry) files.set(path, entry.bytes);
     }
-    return { output, files, verdict: judged(verifier.judge, { exitCode, output, files }) };
+    const verdict = judged(verifier.judge, { exitCode, output, files });
+    return { output: withoutSeals(output), files, verdict };
   } finally {
-    assignment.engine.discard(box);
+    context.engine.discard(container);
   }
 }
 
-function judged(judge: (outcome: Outcome) => Verdict, outcome: Outcome): Verdict {
+function judged(judge: (output: VerifierOutput) => Verdict, output: VerifierOutput): Verdict {
   try {
-    return judge(outcome);
+    return judge(output);
   } catch (error) {
     // What a verifier left may be anything, such as JSON that is none.
     return invalid('no_result', `The result cannot be read: ${(error as Error).message}`);
   }
 }
 
-async function createBox(
-  assignment: Assignment,
+async function createContainer(
+  context: TrialContext,
   step: Step,
-  { submission, proof }: { submission: Submission; proof: string },
+  { artifacts, proof }: { artifacts: Artifacts; proof: string },
 ) {
-  const { engine, task, run, network } = assignment;
+  const { engine, task, run, network } = context;
   const { verifier } = step;
   const environment: Environment = verifier.environment ?? task.environment;
-  const image = assignment.verifierImages.get(step.name) ?? assignment.image;
-  const workdir = verifier.environment ? environment.workdir : workdirOf(assignment);
+  const image = context.verifierImages.get(step.name) ?? context.image;
+  const workdir = verifier.environment ? environment.workdir : workdirOf(context);
   const withProof = (text: string) => text.replaceAll('{proof}', proof);
-  const { removed, patch } = submission;
-  const carried = carriedBy(assignment, submission);
-  const inline = verifier.inline?.(carried);
+  const { patch } = artifacts;
+  const removed = artifacts.removed.filter(isCollected);
+  const collected = collectedBy(context, artifacts);
+  const inline = verifier.inline?.(collected);
   const files = [
-    ...(task.carries.kind === 'files' || task.carries.kind === 'patch'
-      ? startingFiles(assignment, step)
+    ...(task.artifacts.kind === 'files' || task.artifacts.kind === 'patch'
+      ? startingFiles(context, step)
       : []),
-    ...carried,
+    ...collected,
     ...(removed.length > 0 ? [file('/verify/removed', removed.join('\0'))] : []),
     ...(patch ? [file('/verify/patch.diff', patch)] : []),
     ...verifier.folders.map((path) => folder(withProof(path), 0o755)),
     ...verifier.files,
+    ...(verifier.sealed ? sealKey(proof) : []),
   ];
   return engine.create({
     run,
@@ -106,7 +114,10 @@ async function createBox(
     }),
     user: verifier.user ?? 'root',
     workdir,
-    env: mapValues({ ...environment.env, ...verifier.env, ...inline }, withProof),
+    env: mapValues(
+      { ...gitEnvironment, ...environment.env, ...verifier.env, ...inline },
+      withProof,
+    ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
     network: network === 'declared' ? environment.network : 'none',
@@ -121,15 +132,20 @@ const removing = (removed: string[]): string[] =>
     : [];
 
 /** Of named files only plain ones: a link could lead to the tests. */
-function carriedBy({ task, image }: Assignment, { entries }: Submission): Entry[] {
-  const { carries } = task;
-  if (carries.kind === 'patch') return [];
-  if (carries.kind !== 'files') return entries;
+function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Entry[] {
+  const { artifacts } = task;
+  if (artifacts.kind === 'patch') return [];
+  const own = mayTravel(entries);
+  if (artifacts.kind === 'container') return own;
+  if (artifacts.kind === 'paths')
+    return own.filter(({ path }) =>
+      artifacts.paths.some((each) => path === each || path.startsWith(`${each}/`)),
+    );
   const workdir = workdirOf({ task, image });
-  const wanted = carries.paths.map((path) => `${workdir}/${path}`);
+  const wanted = artifacts.paths.map((path) => `${workdir}/${path}`);
   const isWanted = (path: string) =>
     wanted.some((each) => (each.endsWith('/') ? path.startsWith(each) : path === each));
-  return entries.filter(({ path, kind }) => kind === 'file' && isWanted(path));
+  return own.filter(({ path, kind }) => kind === 'file' && isWanted(path));
 }
 
 const mapValues = (record: Record<string, string>, change: (value: string) => string) =>

@@ -1,10 +1,14 @@
 /**
- * An MCP server for tests, made with the SDK's server side: over standard input and output, or over streamable HTTP
- * with `http [port]`, where it prints the port that it listens on; at `/sse` it speaks the older HTTP+SSE. `MCP_TOKEN` closes the HTTP side.
+ * An MCP server for tests, made with the SDK’s server side: over standard input and output, or over streamable HTTP
+ * with `http [port]`, where it prints its port; `/sse` serves the older
+ * HTTP+SSE. With `MCP_TOKEN` set, HTTP requests need that token.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -78,6 +82,27 @@ function toolServer(headers = {}) {
   tool('environment', { description: 'Names of its variables.' }, () =>
     text(Object.keys(process.env).toSorted().join(' ')),
   );
+  tool(
+    'look',
+    {
+      description: 'What it reaches of where it runs.',
+      inputSchema: { file: z.string(), port: z.number() },
+    },
+    async ({ file, port }) => {
+      const failure = ({ code, cause }) => code ?? cause?.code ?? 'failed';
+      const reached = { read: await readFile(file, 'utf8').catch(failure) };
+      reached.dial = await fetch(`http://127.0.0.1:${port}/`).then(() => 'reached', failure);
+      const written = join(import.meta.dirname, `written-${process.pid}`);
+      reached.write = await writeFile(written, '').then(() => rm(written), failure);
+      reached.networks = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
+      reached.user = process.getuid();
+      return text(JSON.stringify(reached));
+    },
+  );
+  tool('get', { description: 'A page.', inputSchema: { url: z.string() } }, async ({ url }) => {
+    const answer = await fetch(url).catch(({ cause }) => cause);
+    return text(`${answer.status ?? answer.message}: ${(await answer.text?.()) ?? ''}`);
+  });
   tool('odd.name', { description: 'A name that no provider takes.' }, () => text('odd'));
   tool('grow', { description: 'Adds a tool.' }, () => {
     tool('grown', { description: 'New.' }, () => text('new'));

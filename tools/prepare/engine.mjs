@@ -9,7 +9,7 @@ import { Instruction } from './steps.mjs';
 const logFile = '/var/log/belay-dockerd.log';
 const ownHost = 'unix:///var/run/docker.sock';
 
-/** Finds a Docker Engine that answers, or provides one where that is possible; answers with its client. */
+/** Finds a Docker Engine that answers, or provides one where that is possible; returns its client. */
 export async function prepareEngine(say, { install = true } = {}) {
   const failures = [];
   for (const host of candidateHosts()) {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../product-node.mjs';
+import { packageFolder, root } from '../product-node.mjs';
 import { hostSettings } from './host-settings.mjs';
 import { run } from './run.mjs';
+import { Instruction } from './steps.mjs';
 
 const npmVersion = '11.6.2';
 const platform = `${process.platform}-${process.arch}`;
-const packageFolder = (name) => join(root, 'node_modules', name);
 
 /**
  * Every image: the small files that its tag is a hash of, and `large`, which brings the big parts (named by
@@ -18,7 +18,7 @@ export function imageSpecs() {
   const settings = hostSettings();
   const nodePackage = `node-${platform}`;
   const ptyPackage = `@lydell/node-pty-${platform}`;
-  const node = join(packageFolder(nodePackage), 'bin/node');
+  const node = join(folderOf(nodePackage), 'bin/node');
   const versions = [nodePackage, ptyPackage].map(versionOf);
   return {
     runtimeBase: spec('belay/runtime-base', 'runtime', {
@@ -26,7 +26,7 @@ export function imageSpecs() {
       versions,
       large: async () => [
         { path: 'bin/node', from: node },
-        { path: 'bin/pty.node', from: join(packageFolder(ptyPackage), 'pty.node') },
+        { path: 'bin/pty.node', from: join(folderOf(ptyPackage), 'pty.node') },
       ],
     }),
     sandbox: spec('belay/sandbox', 'sandbox', {
@@ -81,8 +81,16 @@ export function hashOf({ files, versions = [] }) {
 }
 
 function versionOf(name) {
-  const { version } = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(folderOf(name), 'package.json'), 'utf8'));
   return `${name}@${version}`;
+}
+
+function folderOf(name) {
+  const folder = packageFolder(name);
+  if (folder) return folder;
+  throw new Instruction(
+    `The package ${name} is not installed. Install Belay again, with optional packages.`,
+  );
 }
 
 /** npm by itself, from the registry that this machine is set up with. */

@@ -67,7 +67,8 @@ describe('a lock between commands', () => {
     let most = 0;
     const work = async () => {
       most = Math.max(most, ++inside);
-      await new Promise((done) => setTimeout(done, 5));
+      // The others have time to come in.
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
       inside--;
     };
     await Promise.all([1, 2, 3].map(() => withLock('x', work, { folder })));

@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream';
+import { root } from '../product-node.mjs';
 import { prepareBase } from './base-image.mjs';
 import { proxyArguments } from './host-settings.mjs';
-import { ecosystemsSpec, imageSpecs, runtimeSpec, withTemporaryFolder } from './image-specs.mjs';
+import {
+  ecosystemsSpec,
+  hashOf,
+  imageSpecs,
+  runtimeSpec,
+  withTemporaryFolder,
+} from './image-specs.mjs';
 import { lastLines } from './run.mjs';
 import { withLock } from './lock.mjs';
+import { filter, installationLabel, isOld, removeOldRuntimes } from './old-runtimes.mjs';
 import { Instruction } from './steps.mjs';
 import { tar } from './tar.mjs';
 
-/** The sandbox's image, built when it is missing; answers with its tag. */
+/** The sandbox's image, built when it is missing; returns its tag. */
 export async function prepareSandboxImage(docker, say) {
   return ensureImage(docker, imageSpecs().sandbox, say);
 }
@@ -26,15 +34,16 @@ export function prepareEcosystemsImage(docker, { settings, base }, say) {
   return ensureImage(docker, ecosystemsSpec(settings), say, () => base);
 }
 
-/** The runtime's image and the volume made of it; answers with the volume's name. */
+/** The runtime's image and the volume made of it; returns the volume's name. */
 export async function prepareRuntime(docker, say) {
   const base = imageSpecs().runtimeBase;
   const spec = runtimeSpec(base);
-  const volume = `belay-runtime-${spec.hash}`;
+  // Of this installation alone: another one, which removes its own in time, may have the same build.
+  const volume = `belay-runtime-${spec.hash}-${hashOf({ files: [], versions: [root] }).slice(0, 6)}`;
   if (await isFilled(docker, volume)) return volume;
   await ensureImage(docker, spec, say, () => ensureImage(docker, base, say));
   await withLock('runtime', () => fill(docker, volume, spec));
-  await removeOld(docker, volume);
+  await removeOldRuntimes(docker, { current: volume, installation: root });
   return volume;
 }
 
@@ -97,7 +106,7 @@ async function fill(docker, volume, spec) {
   await docker.post(`/volumes/create`, { Name: volume, Labels: { 'belay.runtime': spec.hash } });
   await docker.post(`/containers/create?name=${volume}`, {
     Image: spec.tag,
-    Labels: { 'belay.runtime': spec.hash },
+    Labels: { 'belay.runtime': spec.hash, [installationLabel]: root },
     HostConfig: {
       NetworkMode: 'none',
       Mounts: [{ Type: 'volume', Source: volume, Target: '/opt/belay' }],
@@ -113,21 +122,7 @@ async function isFilled(docker, volume) {
   return container && found;
 }
 
-const oldAfterSeconds = 7 * 24 * 3600;
-const isOld = (created) => created < Date.now() / 1000 - oldAfterSeconds;
 const repositoryOf = (tag) => tag.split(':')[0];
-const filter = (filters) => `filters=${encodeURIComponent(JSON.stringify(filters))}`;
-
-/** Runtimes of other builds go after a week, unless a sandbox still uses them (the engine refuses then). */
-async function removeOld(docker, current) {
-  const filters = filter({ label: ['belay.runtime'], status: ['created'] });
-  for (const { Id, Names, Created } of await docker.get(`/containers/json?all=1&${filters}`)) {
-    const volume = Names[0].slice(1);
-    if (volume === current || !isOld(Created)) continue;
-    await docker.remove(`/containers/${Id}`);
-    await docker.remove(`/volumes/${volume}`);
-  }
-}
 
 /** The stages of this build, and images of the same name from builds of long ago that nothing uses. */
 async function removeLeftovers(docker, tag) {

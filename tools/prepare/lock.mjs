@@ -1,10 +1,24 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Instruction } from './steps.mjs';
 
-/** Does `work` while no other command of this user does work of that name; a dead holder's lock is taken over. */
-export async function withLock(name, work, { folder = tmpdir(), onWait = () => {} } = {}) {
+/**
+ * Does `work` while no other command of this user does work of that name; a dead holder's lock is taken over. The
+ * folder is this user's own: in one that all users share, another user's lock would hold this one up for ever.
+ */
+export async function withLock(name, work, { folder = lockFolder(), onWait = () => {} } = {}) {
+  makePrivate(folder);
   const path = join(folder, `belay-${process.getuid?.() ?? 0}-${name}.lock`);
   let told = false;
   while (!take(path)) {
@@ -22,9 +36,29 @@ export async function withLock(name, work, { folder = tmpdir(), onWait = () => {
   }
 }
 
+/** XDG's folder of what can be made again; never the temporary folder. */
+export function lockFolder(env = process.env) {
+  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'belay', 'locks');
+}
+
+function makePrivate(folder) {
+  const uid = process.getuid?.() ?? 0;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (statSync(folder).uid === uid) return chmodSync(folder, 0o700);
+  } catch (error) {
+    throw new Instruction(
+      `The folder ${folder} cannot be used (${error.code}): make it writable, or set XDG_CACHE_HOME to another one.`,
+    );
+  }
+  throw new Instruction(
+    `The folder ${folder} belongs to another user: remove it, or set XDG_CACHE_HOME to one of your own.`,
+  );
+}
+
 function take(path) {
   try {
-    const file = openSync(path, 'wx');
+    const file = openSync(path, 'wx', 0o600);
     writeSync(file, String(process.pid));
     closeSync(file);
     return true;

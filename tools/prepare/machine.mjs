@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { productNode, root } from '../product-node.mjs';
+import { isCheckout, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
@@ -9,12 +7,14 @@ import { preparePackages } from './packages.mjs';
 import { preparePostgres } from './postgres.mjs';
 import { Instruction, step } from './steps.mjs';
 
-/** Makes this machine ready, each step only where something is missing; answers with the product's environment. */
+/** Makes this machine ready, each step only where something is missing; returns the product's environment. */
 export async function prepareMachine({ install = true, tests = false } = {}) {
-  // First what a person may have to mend; the rest takes minutes.
+  // First what the user may have to fix; the rest takes minutes.
   const docker = await step('Docker Engine', (say) => prepareEngine(say, { install }));
-  await step('packages', preparePackages);
-  await step('build', buildAll);
+  if (isCheckout) {
+    await step('packages', preparePackages);
+    await step('build', buildAll);
+  }
   const image = await step('sandbox image', (say) => prepareSandboxImage(docker, say));
   const runtime = await step('runtime', (say) => prepareRuntime(docker, say));
   const environment = {
@@ -38,21 +38,14 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
   };
 }
 
-/** Runs a script again in the product's own Node; answers its exit code. */
-export async function inProductNode(url) {
-  await step('packages', preparePackages);
-  const args = [fileURLToPath(url), ...process.argv.slice(2)];
-  return spawnSync(productNode(), args, { stdio: 'inherit' }).status ?? 1;
-}
-
-/** Imported late: it needs nothing, but what it runs is only there after the packages. */
-async function buildAll() {
+/** Imported late: what it runs is only there after the packages. */
+export async function buildAll() {
   const { build } = await import('../build.mjs');
   if (build({ quiet: true }) !== 0)
-    throw new Instruction('The build failed; what it said is above. “npm run build” repeats it.');
+    throw new Instruction('The build failed with the output above. “npm run build” repeats it.');
 }
 
-/** Runs a command's main function: an instruction is one sentence, never a stack. */
+/** Runs a command's main function: an instruction is printed as one sentence, without a stack. */
 export async function runCommand(main) {
   try {
     assertNode(process.version);
@@ -63,7 +56,7 @@ export async function runCommand(main) {
   }
 }
 
-/** What npm may install the packages with: on others it leaves out, silently, those that are made for a platform. */
+/** Other versions of npm leave out packages that are made for one platform, without an error. */
 export function assertNode(version) {
   const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
   const fits = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { aptInstall, canInstall, findCommand } from './debian.mjs';
 import { Instruction } from './steps.mjs';
 
-/** The PostgreSQL of the tests, which start servers of their own; answers with the folder of its programs. */
+/** The PostgreSQL of the tests, which start servers of their own; returns the folder of its programs. */
 export async function preparePostgres(say, { install = true } = {}) {
   const found = find();
   if (found) return found;

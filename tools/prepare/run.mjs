@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process';
 import { Instruction } from './steps.mjs';
 
-/** Runs a command to its end, silent; throws an instruction with the last lines it said when it fails. */
+/**
+ * Runs a command to its end and returns its output; throws an instruction with its last lines when it fails.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean }} [options]
+ * @returns {Promise<string>}
+ */
 export function run(command, args, { cwd, env, show = false } = {}) {
   return new Promise((resolve, reject) => {
     const output = show ? 'inherit' : 'pipe';

@@ -1,16 +1,21 @@
-/** One line for each step of the preparation, with its time; quick steps that had nothing to do stay silent. */
+/**
+ * One line for each step of the preparation, with its time. `say` reports, once, what will take long.
+ * @template T
+ * @param {string} name
+ * @param {(say: (what: string) => void) => T | Promise<T>} work
+ * @returns {Promise<T>}
+ */
 export async function step(name, work) {
   const begin = performance.now();
   const elapsed = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
-  let said = false;
-  /** Says what takes long, once, before it is done. */
+  let reported = false;
   const say = (what) => {
-    said = true;
+    reported = true;
     console.error(`· ${name}: ${what}…`);
   };
   try {
     const answer = await work(say);
-    console.error(`✓ ${name}${said ? ' ready' : ''} (${elapsed()})`);
+    console.error(`✓ ${name}${reported ? ' ready' : ''} (${elapsed()})`);
     return answer;
   } catch (error) {
     console.error(`✗ ${name} (${elapsed()})`);
@@ -18,5 +23,5 @@ export async function step(name, work) {
   }
 }
 
-/** A sentence for the person at the terminal; anything else that is thrown is a fault of these scripts. */
+/** An error whose message tells the user what to do; anything else that is thrown is a bug of these scripts. */
 export class Instruction extends Error {}

@@ -1,61 +1,69 @@
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { AppError, errorFrom, type Assignment } from '@belay/protocol';
-import type { AgentRope } from './agent-rope.js';
-import type { MakeRooms } from './rooms.js';
-import { Work } from './work.js';
+import {
+  AppError,
+  errorFrom,
+  ignoreError,
+  type ServerService,
+  type StartPayload,
+} from '@belay/protocol';
+import { connectPort } from './egress/connect-port.js';
+import type { ServerConnection } from './server-connection.js';
+import type { CreateServices } from './agent-services.js';
+import { SessionRun } from './session-run.js';
 
 export interface AgentOptions {
-  rope: AgentRope;
+  connection: ServerConnection;
   version: string;
-  makeRooms: MakeRooms;
-  /** Called once, when the server knows of the agent: what is done now delays no session. */
+  createServices: CreateServices;
+  /** Called once, when the server knows of the agent: preparation delays no session from then on. */
   prepare?(): void;
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
 }
 
 /**
- * An agent at its end of the rope: says hello on each connection, waits for a session, and serves the calls of
- * the server. Resolves when it was told to shut down or the rope is gone for good; rejects when its work broke.
+ * An agent at its end of the connection: sends hello on each connection, waits for a session, and serves the calls of
+ * the server. Resolves after a shutdown or when the connection is gone for good; rejects when its session run failed.
  */
 export async function runAgent({
-  rope,
+  connection,
   version,
-  makeRooms,
+  createServices,
   prepare,
   unpack,
 }: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  let work: Work | undefined;
-  let beginning: Promise<void> = Promise.resolve();
-  let importing: Promise<void> = Promise.resolve();
+  let run: SessionRun | undefined;
+  let begun: Promise<void> = Promise.resolve();
+  let imported: Promise<void> = Promise.resolve();
+  let services: readonly ServerService[] = [];
 
-  const begin = async (assignment: Assignment): Promise<void> => {
-    if (work?.session === assignment.session) return beginning;
-    if (work) throw new AppError('conflict', `This agent works on session ${work.session}.`);
-    work = new Work({ rope, assignment, makeRooms, onEnd: reject });
-    beginning = importing.then(() => work?.begin());
-    return beginning;
+  const begin = async (startPayload: StartPayload): Promise<void> => {
+    if (run?.session === startPayload.session) return begun;
+    if (run) throw new AppError('conflict', `This agent works on session ${run.session}.`);
+    run = new SessionRun({ connection, startPayload, services, createServices, onEnd: reject });
+    begun = imported.then(() => run?.begin());
+    return begun;
   };
-  const working = async (): Promise<Work> => {
-    await beginning;
-    if (!work) throw new AppError('conflict', 'This agent has no session yet.');
-    return work;
+  const currentRun = async (): Promise<SessionRun> => {
+    await begun;
+    if (!run) throw new AppError('conflict', 'This agent has no session yet.');
+    return run;
   };
-  const terminals = async () => (await (await working()).rooms).terminals;
+  const terminals = async () => (await (await currentRun()).services).terminals;
 
-  rope.serve({
-    async 'session.begin'(assignment) {
-      await begin(assignment);
+  connection.serve({
+    async 'session.begin'(startPayload) {
+      await begin(startPayload);
       return {};
     },
     async 'session.events'({ events }) {
-      await work?.hear(events);
+      await run?.receive(events);
       return {};
     },
     async 'operation.call'({ id, ...call }, { signal }) {
-      return { output: await (await working()).call(id, call, signal) };
+      return { output: await (await currentRun()).call(id, call, signal) };
     },
     async 'terminal.keys'({ terminal, data }) {
       (await terminals()).keys(terminal, data);
@@ -74,43 +82,47 @@ export async function runAgent({
       return {};
     },
     async 'browser.watch'({ watched }) {
-      (await (await working()).rooms).watch(watched);
+      (await (await currentRun()).services).watch(watched);
       return {};
     },
     async shutdown() {
-      await work?.close();
-      // The answer goes out before the rope does.
+      await run?.close();
+      // The reply is sent before the connection closes.
       setImmediate(resolve);
       return {};
     },
   });
-  rope.accept('workspace.import', async (_, stream) => {
-    // What breaks the stream breaks the unpacking, which says so.
-    stream.on('error', () => undefined);
-    importing = unpack(stream).then(() => void stream.end());
-    importing.catch((error: unknown) => stream.destroy(errorFrom(error)));
+  connection.accept('workspace.import', async (_, stream) => {
+    stream.on('error', ignoreError('the unpacking fails with it'));
+    imported = unpack(stream).then(() => void stream.end());
+    imported.catch((error: unknown) => stream.destroy(errorFrom(error)));
   });
-  rope.accept('workspace.export', async ({ format, commit }, stream) => {
-    const current = await working();
+  connection.accept('workspace.export', async ({ format, ...span }, stream) => {
+    const current = await currentRun();
     await current.recorded();
-    const bytes = await (await current.rooms).history.export(format, commit);
-    // A viewer that goes away in the middle breaks the stream, which is its affair alone.
-    void pipeline(bytes, stream).catch(() => undefined);
+    const bytes = await (await current.services).history.export(format, span);
+    void pipeline(bytes, stream).catch(
+      ignoreError('a viewer that leaves ends its own stream only'),
+    );
   });
+
+  connection.accept('preview', ({ port }, stream) => connectPort(port, stream));
 
   let known = false;
   const hello = async (): Promise<void> => {
-    const { session = null, epoch = 0 } = work ?? {};
-    const lastSeq = work?.log.seen.others ?? 0;
-    const answer = await rope.call('hello', { version, session, epoch, lastSeq });
+    const { session = null, epoch = 0 } = run ?? {};
+    const lastSeq = run?.log.seen.others ?? 0;
+    const reply = await connection.call('hello', { version, session, epoch, lastSeq });
+    services = reply.services;
     if (!known) prepare?.();
     known = true;
-    if (answer.assignment) await begin(answer.assignment);
-    await work?.hear(answer.events);
+    if (reply.startPayload) await begin(reply.startPayload);
+    await run?.receive(reply.events);
   };
-  const greet = () => void hello().catch((error: unknown) => reject(errorFrom(error)));
-  rope.on('connected', greet);
-  rope.on('closed', () => resolve());
-  if (rope.connected) greet();
+  const sendHello = () => void hello().catch((error: unknown) => reject(errorFrom(error)));
+  connection.on('connected', sendHello);
+  // One that the server never let in fails with its reason.
+  connection.on('closed', () => (known ? resolve() : sendHello()));
+  if (connection.connected) sendHello();
   await ended;
 }

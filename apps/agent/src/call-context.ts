@@ -1,8 +1,14 @@
-/** What the handler of an operation is told about the call it serves. */
+import type { KnownFile } from './known-file.js';
+
+/** The call that a handler of an operation serves. */
 export interface CallContext {
-  /** The call's id in the log. */
+  /** The call’s id in the log. */
   readonly id: string;
   readonly source: 'agent' | 'user';
+  /** What the model has seen of files, by path; absent for a user. */
+  readonly known?: ReadonlyMap<string, KnownFile>;
   /** Aborted when the call is cancelled or the session stops. */
   readonly signal: AbortSignal;
+  /** Aborted when the user has written what is to be read at once: a call that only waits returns what there is. */
+  readonly userWrote?: AbortSignal;
 }

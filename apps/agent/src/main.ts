@@ -1,32 +1,45 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ignoreError } from '@belay/protocol';
 import { runAgent } from './agent.js';
-import type { AgentRope } from './agent-rope.js';
+import type { ServerConnection } from './server-connection.js';
 import { readEnvironment, type Environment } from './environment.js';
-import { LateJournal } from './journal.js';
+import { DeferredEventWriter } from './event-writer.js';
+import { onceForsaken } from './forsaken.js';
+import { writeHomeSettings, writeIdentity } from './home-settings.js';
+import { withPackageTools } from './package-tools.js';
 import { releaseMemory } from './release-memory.js';
-import { connect } from './rope.js';
-import type { MakeRooms } from './rooms.js';
+import { separateFromPrograms } from './user-separation.js';
+import { connect } from './dial-server.js';
+import type { CreateServices } from './agent-services.js';
 
 const version = '0.1.0';
-/** An agent without a session after so many milliseconds is one of a pool. */
-const idleAfter = 3_000;
+/** An agent without a session for so long is one of a pool. */
+const idleDelayMs = 3_000;
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
+  separateFromPrograms(environment.user);
   const home = join(environment.state, 'home');
   mkdirSync(home, { recursive: true });
-  if (environment.cargo !== undefined) tellCargo(home, environment.cargo);
-  const rope = connect(environment);
-  const idle = setTimeout(releaseMemory, idleAfter);
-  const shell = { ...environment.shell, HOME: home };
-  const { makeRooms, prepare } = roomsBeforehand({ ...environment, shell }, rope);
+  writeHomeSettings(home, environment);
+  const connection = connect(environment);
+  const { record } = environment;
+  if (record !== undefined) {
+    const isConnected = () => connection.connected;
+    onceForsaken({ record, isConnected }, () => void connection.close());
+  }
+  const idle = setTimeout(releaseMemory, idleDelayMs);
+  const shell = environment.bare ? environment.shell : withPackageTools(environment.shell, home);
+  const { createServices, prepare } = servicesBeforehand({ ...environment, shell }, connection);
   await runAgent({
-    rope,
+    connection,
     version,
-    makeRooms: (session) => {
+    createServices: (session) => {
       clearTimeout(idle);
-      return makeRooms(session);
+      const { gitIdentity } = session.settings;
+      if (gitIdentity) writeIdentity(home, gitIdentity);
+      return createServices(session);
     },
     prepare,
     unpack: async (tar) => {
@@ -34,35 +47,28 @@ async function main(): Promise<void> {
       return importWorkspace(environment.workspace, tar);
     },
   });
-  await rope.close();
+  await connection.close();
 }
 
-/** The registries of the host; what a session has written there stays. */
-function tellCargo(home: string, settings: string): void {
-  const folder = join(home, '.cargo');
-  const file = join(folder, 'config.toml');
-  if (existsSync(file)) return;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, settings);
-}
-
-/** Opens the rooms while the agent waits for its session, so that to begin costs little more than a message. */
-function roomsBeforehand(
+/** Opens the services while the agent waits for its session, so that to begin costs little more than a message. */
+function servicesBeforehand(
   environment: Environment,
-  rope: AgentRope,
-): { makeRooms: MakeRooms; prepare(): void } {
-  const journal = new LateJournal();
-  const opening = import('./open-rooms.js').then(({ openRooms }) =>
-    openRooms(environment, { journal, rope }),
+  connection: ServerConnection,
+): { createServices: CreateServices; prepare(): void } {
+  const writer = new DeferredEventWriter();
+  const opening = import('./open-services.js').then(({ openServices }) =>
+    openServices(environment, { writer, connection }),
   );
-  // Who needs the rooms hears why there are none.
-  opening.catch(() => undefined);
+  opening.catch(ignoreError('the session that needs the services gets it'));
   return {
-    makeRooms: (session) => {
-      journal.begin(session.journal);
+    createServices: (session) => {
+      writer.begin(session.writer);
       return opening;
     },
-    prepare: () => void opening.then((rooms) => rooms.prepare()).catch(() => undefined),
+    prepare: () =>
+      void opening
+        .then((services) => services.prepare())
+        .catch(ignoreError('the session that needs the services gets it')),
   };
 }
 

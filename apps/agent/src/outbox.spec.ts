@@ -37,7 +37,7 @@ describe('the outbox', () => {
     });
   });
 
-  it('sends in order, what came at once together, and tells when all is stored', async () => {
+  it('sends in order, what came at once together, and resolves when all is stored', async () => {
     for (const word of ['a', 'b', 'c']) outbox.append(event(word));
     await outbox.flush();
     outbox.append(event('d'));

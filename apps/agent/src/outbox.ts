@@ -1,27 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, errorFrom, type AgentEvent, type NewEvent } from '@belay/protocol';
-import type { Journal } from './journal.js';
+import { AppError, errorFrom, eventBatch, type AgentEvent, type NewEvent } from '@belay/protocol';
+import { boundedEvent } from './bounded-event.js';
+import type { EventWriter } from './event-writer.js';
 
 export interface OutboxOptions {
-  /** Stores events in order, all or none; answers their numbers. Waits through a break of the rope. */
+  /** Stores events in order, all or none; returns their numbers. Waits through a break of the connection. */
   send(events: AgentEvent[]): Promise<number[]>;
-  /** Told of each event once, in order, when it is stored. */
+  /** Called for each event once, in order, when it is stored. */
   stored(event: AgentEvent, seq: number): void;
-  /** The server will take nothing more: a newer agent has the session, or the rope is gone. */
+  /** The server will take nothing more: a newer agent has the session, or the connection is gone. */
   refused(error: AppError): void;
 }
 
-const batchEvents = 200;
-const batchBytes = 4 * 2 ** 20;
-const retryAfter = 1_000;
+const maxBatchBytes = 4 * 2 ** 20;
+const retryDelayMs = 1_000;
 
 type Waiting = { after: number; resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * The journal of a session: events go out in order, one batch at a time, until they are stored. They are numbered
+ * The event writer of a session: events go out in order, one batch at a time, until they are stored. They are numbered
  * when they are sent, so that one which is left out leaves no gap.
  */
-export class Outbox implements Journal {
+export class Outbox implements EventWriter {
+  readonly #options: OutboxOptions;
   readonly #queue: Omit<AgentEvent, 'n'>[] = [];
   readonly #waiting: Waiting[] = [];
   #appended = 0;
@@ -32,11 +33,13 @@ export class Outbox implements Journal {
   #sending = false;
   #refusal: AppError | undefined;
 
-  constructor(private readonly options: OutboxOptions) {}
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
 
   append({ action, args, message, id, time = new Date().toISOString() }: NewEvent): void {
     if (this.#refusal) return;
-    this.#queue.push({ time, action, args, message, ...(id && { id }) });
+    this.#queue.push(boundedEvent({ time, action, args, message, ...(id && { id }) }));
     this.#appended++;
     void this.#send();
   }
@@ -55,7 +58,7 @@ export class Outbox implements Journal {
     if (this.#refusal) return;
     this.#refusal = error;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
-    this.options.refused(error);
+    this.#options.refused(error);
   }
 
   async #send(): Promise<void> {
@@ -70,11 +73,11 @@ export class Outbox implements Journal {
   async #sendBatch(): Promise<void> {
     const batch = this.#batch();
     try {
-      this.#take(batch, await this.options.send(batch));
+      this.#take(batch, await this.#options.send(batch));
     } catch (thrown) {
       const error = errorFrom(thrown);
       if (final.has(error.code)) this.close(error);
-      else if (!bad.has(error.code)) await sleep(retryAfter);
+      else if (!bad.has(error.code)) await sleep(retryDelayMs);
       // One bad event must not hold back the good ones: they go alone, and it is left out.
       else if (batch.length === 1) this.#leave(1);
       else this.#alone = batch.length;
@@ -91,7 +94,7 @@ export class Outbox implements Journal {
     let bytes = 0;
     const end = this.#queue.findIndex((event, index) => {
       bytes += JSON.stringify(event.args).length;
-      return index > 0 && (index >= batchEvents || bytes > batchBytes);
+      return index > 0 && (index >= eventBatch.events || bytes > maxBatchBytes);
     });
     return this.#queue.slice(0, end < 0 ? undefined : end);
   }
@@ -100,7 +103,7 @@ export class Outbox implements Journal {
     this.#storedN += batch.length;
     batch.forEach((event, index) => {
       const seq = seqs[index];
-      if (seq !== undefined) this.options.stored(event, seq);
+      if (seq !== undefined) this.#options.stored(event, seq);
     });
     this.#leave(batch.length);
   }

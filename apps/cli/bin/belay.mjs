@@ -23,7 +23,9 @@ function handOver() {
     console.error(`belay needs Node 24 or newer, and this is ${process.version}.`);
     process.exit(2);
   }
-  const child = spawn(node, [bundle, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The channel breaks when this process is killed, which ends the child too.
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
+  const child = spawn(node, [bundle, ...process.argv.slice(2)], { stdio });
   // Ctrl-C reaches the child from the terminal itself; what is sent to this process alone is passed on.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -5,11 +5,10 @@ import { outputTo } from './output.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** `belay completion SHELL`: a script for a shell, which asks `belay completion words` at each Tab. */
+/** `belay completion SHELL`: a shell script that calls `belay completion words` at each Tab. */
 export function completionCommand(program: Command): Command {
   const completion = new Command('completion')
-    .exitOverride()
-    .description('print a script that completes commands: source <(belay completion bash)')
+    .description('print a shell completion script: source <(belay completion bash)')
     .addArgument(new Argument('<shell>').choices(shells))
     .action((shell: (typeof shells)[number]) => outputTo(process.stdout).line(scripts[shell]));
   completion
@@ -23,8 +22,8 @@ export function completionCommand(program: Command): Command {
 }
 
 /**
- * What the last of `words` may become: commands, options and their choices, sessions. Empty means that
- * nothing is known, and the shell offers files.
+ * Candidates for the last of `words`: commands, options and their choices, sessions. When there are none, the shell
+ * offers files.
  */
 export async function completions(
   program: Command,

@@ -5,7 +5,7 @@ import { AppError, type SessionSummary } from '@belay/protocol';
 import { createClient, Live, type Address, type BelayClient } from '@belay/client';
 import { z } from 'zod';
 
-/** What a running server writes beside its data, for its own user alone. */
+/** The file that a running server writes to its data folder, readable by its own user only. */
 const serverFile = z.object({ url: z.string(), token: z.string() });
 
 export interface Where {
@@ -13,7 +13,7 @@ export interface Where {
   data?: string;
 }
 
-/** The folder that holds a server's data: `--data`, BELAY_DATA, or the XDG data folder. */
+/** The folder that holds a server’s data: `--data`, BELAY_DATA, or the XDG data folder. */
 export function dataFolder(where: Where = {}): string {
   const xdg = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
   return where.data ?? (process.env.BELAY_DATA || join(xdg, 'belay'));
@@ -21,17 +21,30 @@ export function dataFolder(where: Where = {}): string {
 
 /** Finds the server: `--url` or BELAY_URL with BELAY_TOKEN, else the one that uses the data folder. */
 export function findServer(where: Where): Address & { token: string } {
-  const file = join(dataFolder(where), 'server.json');
-  const known = existsSync(file) ? serverFile.safeParse(readJson(file)).data : undefined;
-  const url = where.url ?? process.env.BELAY_URL ?? known?.url;
-  const token = process.env.BELAY_TOKEN ?? known?.token;
-  if (!url)
-    throw new AppError('unavailable', 'No Belay server runs here. Start one with `npm start`.');
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new AppError('invalid_input', `${url} is no address; write it as http://127.0.0.1:4600.`);
+  const url = serverUrl(where);
+  const token = process.env.BELAY_TOKEN ?? localServer(where)?.token;
   if (!token)
-    throw new AppError('invalid_input', `Set BELAY_TOKEN to the token of the server at ${url}.`);
-  return { url: url.replace(/\/$/, ''), token };
+    throw new AppError(
+      'invalid_input',
+      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed at its start.`,
+    );
+  return { url, token };
+}
+
+/** Where the server is; for what needs no token. */
+export function serverUrl(where: Where): string {
+  const url = where.url ?? process.env.BELAY_URL ?? localServer(where)?.url;
+  if (!url)
+    throw new AppError('unavailable', 'No Belay server runs here. Start one with `belay up`.');
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new AppError('invalid_input', `${url} is not a URL. Write it as http://127.0.0.1:4600.`);
+  return url.replace(/\/$/, '');
+}
+
+/** What the server that uses the data folder wrote there; it may have ended since. */
+export function localServer(where: Where): (Address & { token: string }) | undefined {
+  const file = join(dataFolder(where), 'server.json');
+  return existsSync(file) ? serverFile.safeParse(readJson(file)).data : undefined;
 }
 
 function readJson(file: string): unknown {
@@ -51,29 +64,32 @@ export interface Connection {
 /** Connects to the server; the caller closes `live`. */
 export function connect(where: Where): Connection {
   const address = findServer(where);
-  return { client: createClient(address), live: new Live(address), url: address.url };
+  return { client: clientOf(address), live: new Live(address), url: address.url };
 }
 
+/** A client of REST alone. */
+export const clientOf = (address: Address): BelayClient =>
+  createClient({ ...address, agent: 'belay-cli' });
+
 /**
- * The session that a person means: its id, the first letters of its id or of what follows the dash
- * there, or `last`, the newest.
+ * Finds a session by its id, by a prefix of the id or of its part after the dash, or by `last` for the newest. Rejects
+ * when none or several match.
  */
 export async function findSession(client: BelayClient, text: string): Promise<SessionSummary> {
   const sessions = await client.sessions.list();
   const exact = sessions.find(({ id }) => id === text);
   const newest = sessions.toSorted((a, b) => b.created.localeCompare(a.created))[0];
   if (exact ?? (text === 'last' && newest)) return (exact ?? newest) as SessionSummary;
-  const fitting = sessions.filter(({ id }) =>
+  const matching = sessions.filter(({ id }) =>
     [id, id.slice(id.indexOf('-') + 1)].some((name) => text !== '' && name.startsWith(text)),
   );
-  const [found] = fitting;
-  if (!found)
-    throw new AppError('not_found', `There is no session ${text}; belay list shows them.`);
-  if (fitting.length === 1) return found;
-  const names = fitting.slice(0, 5).map(({ id }) => id);
-  const more = fitting.length > names.length ? ', …' : '';
+  const [found] = matching;
+  if (!found) throw new AppError('not_found', `There is no session ${text}. See: belay list`);
+  if (matching.length === 1) return found;
+  const names = matching.slice(0, 5).map(({ id }) => id);
+  const more = matching.length > names.length ? ', …' : '';
   throw new AppError(
     'invalid_input',
-    `${fitting.length} sessions begin with ${text}: ${names.join(', ')}${more}; write more of the id.`,
+    `${matching.length} sessions match ${text}: ${names.join(', ')}${more}. Type more of the id.`,
   );
 }

@@ -9,12 +9,12 @@ const found = (task: string, valid: boolean): Validity => ({
   why: valid ? null : 'Doing nothing passes.',
 });
 
-it('says before a run which tasks are flagged, and how many nobody knows', () => {
+it('lists before a run which tasks are flagged, and how many are not checked', () => {
   expect(validitySentences([found('a', true)], 1)).toEqual([]);
   expect(validitySentences([found('a', true), found('b', false)], 3)).toEqual([
-    'Flagged by preflight: 1 of 3 tasks say nothing about an agent.',
+    'Flagged by preflight: 1 of 3 tasks cannot measure an agent.',
     '  b: Doing nothing passes.',
-    'No preflight knows 1 of 3 tasks: --preflight checks them first, and calls no model.',
+    '1 of 3 tasks are not checked. Use --preflight to check them first; it calls no model.',
   ]);
   const long = { ...found('c', false), why: `No.\n${'x'.repeat(4_000)}` };
   expect(validitySentences([long], 1)[1]).toMatch(/^  c: No\. x{100,160}…$/);
@@ -23,20 +23,20 @@ it('says before a run which tasks are flagged, and how many nobody knows', () =>
   expect(validitySentences(many, 9).at(-1)).toBe('  and 4 more');
 });
 
-it('says beside a score how far it can be believed', () => {
+it('prints beside a score how many tasks are valid', () => {
   const line = (more: Partial<Summary>) =>
     validityLine({ tasks: 10, validScore: null, validity: null, ...more } as Summary, 'do this');
   const flagged = [{ task: 'b', why: 'Doing nothing passes.' }];
   expect(line({})).toBe('validity: not checked (do this)');
   expect(line({ validity: { checked: 10, flagged: [] }, validScore: 0.5 })).toBe(
-    'validity: 10 of 10 tasks can be believed',
+    'validity: 10 of 10 tasks are valid',
   );
   expect(line({ validity: { checked: 8, flagged }, validScore: 0.5 })).toBe(
-    'validity: 7 of 10 tasks can be believed; over these 50.0 %; 2 not checked (do this)',
+    'validity: 7 of 10 tasks are valid; score over these 50.0 %; 2 not checked (do this)',
   );
 });
 
-it('says the same of a comparison', () => {
+it('prints the same for a comparison', () => {
   const line = (more: Partial<Comparison>) =>
     comparedValidity({ tasks: 4, unflagged: null, ...more } as Comparison);
   expect(line({ validity: { checked: 0, flagged: [] } })).toMatch(/^validity: not checked/);

@@ -5,42 +5,42 @@ export const percent = (share: number): string => `${(100 * share).toFixed(1)} %
 export const points = (share: number): string =>
   `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} points`;
 
-/** Flagged tasks that are named one by one. */
-const mostNamed = 5;
+/** Flagged tasks that are listed by name. */
+const maxNamed = 5;
 
-/** What preflights know of the tasks of a run, before its trials. */
+/** What preflights found about the tasks of a run, printed before its trials. */
 export function validitySentences(found: Validity[], tasks: number): string[] {
   const flagged = found.filter(({ valid }) => !valid);
   const unchecked = tasks - found.length;
   const named = flagged
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ task, why }) => `  ${oneLine(`${task}: ${why}`, 160)}`);
   const more = flagged.length - named.length;
   return [
     ...(flagged.length > 0
-      ? [`Flagged by preflight: ${flagged.length} of ${tasks} tasks say nothing about an agent.`]
+      ? [`Flagged by preflight: ${flagged.length} of ${tasks} tasks cannot measure an agent.`]
       : []),
     ...named,
     ...(more > 0 ? [`  and ${more} more`] : []),
     ...(unchecked > 0
       ? [
-          `No preflight knows ${unchecked} of ${tasks} tasks: --preflight checks them first, and calls no model.`,
+          `${unchecked} of ${tasks} tasks are not checked. Use --preflight to check them first; it calls no model.`,
         ]
       : []),
   ];
 }
 
-/** What stands beside a score: how many of its tasks can be believed. */
+/** Printed beside a score: how many of its tasks are valid. */
 export function validityLine({ validity, validScore, tasks }: Summary, remedy: string): string {
   if (!validity) return `validity: not checked (${remedy})`;
   const { checked, flagged } = validity;
   const unchecked = tasks - checked;
   const score =
     validScore !== null && (flagged.length > 0 || unchecked > 0)
-      ? `; over these ${percent(validScore)}`
+      ? `; score over these ${percent(validScore)}`
       : '';
   const rest = unchecked > 0 ? `; ${unchecked} not checked (${remedy})` : '';
-  return `validity: ${checked - flagged.length} of ${tasks} tasks can be believed${score}${rest}`;
+  return `validity: ${checked - flagged.length} of ${tasks} tasks are valid${score}${rest}`;
 }
 
 /** The same of two runs. */

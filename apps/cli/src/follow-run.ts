@@ -1,13 +1,13 @@
-import { AppError, isEnded, isFact, type Event, type SessionSummary } from '@belay/protocol';
+import { AppError, isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
 import type { BelayClient, Live, TerminalBytes } from '@belay/client';
 import { LiveStatus } from './live-status.js';
 import { outputTo, type Output } from './output.js';
-import type { Person } from './person.js';
+import type { TerminalUser } from './terminal-user.js';
 import { Questions } from './questions.js';
 import { StatusLine } from './status-line.js';
 import { Transcript } from './transcript.js';
 
-/** What of a session goes to standard output: words, an event as JSON per line, or nothing before its end. */
+/** What is printed to standard output: a transcript, one JSON event per line, or only the final message. */
 export type Format = 'words' | 'json' | 'quiet';
 
 export interface Run {
@@ -15,22 +15,24 @@ export interface Run {
   client: BelayClient;
   live: Live;
   format: Format;
-  person: Person | undefined;
+  user: TerminalUser | undefined;
   progress: Output;
-  /** As the session is already: what came before is printed, and only what still waits is asked. */
+  /** The session when it was joined: earlier events are printed, and only open questions are asked. */
   joined?: SessionSummary;
-  /** What is not printed: the log up to here. */
+  /** The log up to this event is not printed. */
   after?: number;
   /** What Ctrl-C does. */
   interrupt: 'stop' | 'leave';
 }
 
 export interface RunOutcome {
-  /** What waits for a person whom nobody can ask here. */
-  needsPerson?: string;
+  /** What waits for the user, when there is no terminal to ask at. */
+  needsUser?: string;
   interrupted: boolean;
   /** Files that the agent changed. */
   changed: string[];
+  /** New commits of the workspace’s own repository. */
+  ownCommits: number;
 }
 
 /** Follows a session to its end: prints it, asks its questions, and stops or leaves it on Ctrl-C. */
@@ -38,35 +40,37 @@ export async function followRun(run: Run): Promise<RunOutcome> {
   const ended = Promise.withResolvers<string | undefined>();
   const joinedAt = run.joined?.lastSeq ?? 0;
   let interrupted = 0;
+  const ending = new Ending();
   const status = run.format === 'words' && isWatched() ? new StatusLine(process.stderr) : undefined;
   const doing = status && new LiveStatus((words, since) => status.show(words, since));
   const output = outputTo(process.stdout);
   const words = run.format === 'words' ? output : { ...output, line: () => undefined };
-  const transcript = new Transcript(status?.over(words) ?? words, run.person !== undefined);
+  const transcript = new Transcript(status?.over(words) ?? words, run.user !== undefined);
   const progress = status?.over(run.progress) ?? run.progress;
   const questions = new Questions(run, {
-    nobody: ended.resolve,
+    unanswerable: ended.resolve,
     failed: ended.reject,
     asking: (open) => status?.hold(open),
   });
   const stop = () => {
     interrupted += 1;
     if (run.interrupt === 'leave' || interrupted > 1) return ended.resolve(undefined);
-    progress.line('Stopping the session; Ctrl-C again leaves at once.');
+    progress.line('Stopping the session. Press Ctrl-C again to exit at once.');
     run.client.sessions.stop(run.id).catch(ended.reject);
   };
   const print = (event: Event) => {
-    if (run.format === 'json') output.line(JSON.stringify(event));
+    if (run.format === 'json') output.json(event);
     transcript.see(event);
     doing?.see(event);
   };
   const events = (batch: Event[]) => {
     for (const event of batch) {
       print(event);
+      ending.begin(event);
       if (event.seq < joinedAt) continue;
       if (event.seq === joinedAt) questions.join(run.joined);
       else questions.see(event);
-      if (isFact(event, 'state') && isEnded(event.args.state)) ended.resolve(undefined);
+      if (ending.see(event)) ended.resolve(undefined);
     }
   };
   const after = run.after ?? 0;
@@ -79,13 +83,14 @@ export async function followRun(run: Run): Promise<RunOutcome> {
   };
   const watch = run.live.watch(run.id, listener, { after });
   const offState = run.live.onState((state) => {
-    if (state === 'refused') ended.reject(new AppError('unauthorized', 'The token was refused.'));
-    if (state === 'reconnecting') progress.line('The server does not answer; waiting for it…');
+    if (state === 'refused')
+      ended.reject(new AppError('unauthorized', 'The server rejected the token.'));
+    if (state === 'reconnecting') progress.line('The server does not respond. Waiting for it…');
   });
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const needsPerson = await ended.promise;
-    return { needsPerson, interrupted: interrupted > 0, changed: [...transcript.changed] };
+    const needsUser = await ended.promise;
+    return { needsUser, interrupted: interrupted > 0, ...changesOf(transcript) };
   } finally {
     questions.close();
     status?.close();
@@ -95,7 +100,31 @@ export async function followRun(run: Run): Promise<RunOutcome> {
   }
 }
 
-/** Whether a person looks at both streams at once. */
+/** A session with a check has ended once that has, too; one that was stopped is not checked. */
+class Ending {
+  #isChecked = false;
+
+  begin(event: Event): void {
+    if (isEvent(event, 'start')) this.#isChecked = event.args.check !== null;
+  }
+
+  /** Whether the session has come to its end with this event. */
+  see(event: Event): boolean {
+    if (isEvent(event, 'check')) return event.args.state !== 'running';
+    if (!isEvent(event, 'state') || !isEnded(event.args.state)) return false;
+    return !this.#isChecked || event.args.state === 'stopped';
+  }
+}
+
+const changesOf = ({
+  changed,
+  ownCommits,
+}: Transcript): Pick<RunOutcome, 'changed' | 'ownCommits'> => ({
+  changed: [...changed],
+  ownCommits,
+});
+
+/** Whether both streams are terminals. */
 function isWatched(): boolean {
   return process.stdout.isTTY && process.stderr.isTTY && process.env.TERM !== 'dumb';
 }

@@ -1,14 +1,14 @@
-import { fact, type Event } from '@belay/protocol';
+import { newEvent, type Event } from '@belay/protocol';
 import { LiveStatus } from './live-status.js';
 
-it('says what the agent does: thinks, or the last call without a result, and what comes of it', () => {
+it('shows what the agent does: it thinks, or runs the last call without a result', () => {
   const shown: string[] = [];
   const status = new LiveStatus((words) => void shown.push(words));
   let seq = 0;
   const see = (event: Partial<Event>) =>
     status.see({ seq: ++seq, time: '', source: 'agent', args: {}, ...event } as Event);
   const state = (is: 'running' | 'finished') =>
-    see(fact('server', 'state', { args: { state: is, reason: null }, message: '' }));
+    see(newEvent('server', 'state', { args: { state: is, reason: null }, message: '' }));
   const call = (id: string, subject: string) =>
     see({ action: 'terminal.run', id, message: `terminal.run ${subject}` });
   const result = (id: string) => see({ action: 'result', id, message: 'done' });

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
-import { isEnded, isFact, type Event } from '@belay/protocol';
+import { isCall, isEnded, isEvent, type Event } from '@belay/protocol';
 import { oneLine } from './output.js';
 
-/** Characters of what is being written or printed that are shown, and of the call before them. */
-const tail = 100;
-const callBefore = 32;
+/** Shown characters of the newest output, and of the call before it. */
+const maxOutput = 100;
+const maxCall = 32;
 
-/** What an agent does at this moment, for a line that is drawn anew. */
+/** The current activity of an agent, for the status line. */
 export class LiveStatus {
   /** Calls that have no result yet, by id. */
   readonly #calls = new Map<string, string>();
@@ -14,29 +14,33 @@ export class LiveStatus {
   #doing = '';
   #text = '';
 
-  /** `show` is told what goes on since when; empty words are for nothing at all. */
-  constructor(private readonly show: (words: string, since: number) => void) {}
+  readonly #show: (words: string, since: number) => void;
+
+  /** `show` gets the activity and its start; an empty text means that there is none. */
+  constructor(show: (words: string, since: number) => void) {
+    this.#show = show;
+  }
 
   see(event: Event): void {
     const { id = '', action, message } = event;
-    if (isFact(event, 'result')) this.#calls.delete(id);
-    else if (id && message.startsWith(action)) this.#calls.set(id, message);
-    else if (!isFact(event, 'state')) return;
-    const over = isFact(event, 'state') && isEnded(event.args.state);
+    if (isEvent(event, 'result')) this.#calls.delete(id);
+    else if (id && isCall(action)) this.#calls.set(id, message);
+    else if (!isEvent(event, 'state')) return;
+    const over = isEvent(event, 'state') && isEnded(event.args.state);
     this.#doing = over ? '' : ([...this.#calls.values()].at(-1) ?? 'the model thinks');
     this.#since = Date.now();
     this.#text = '';
-    this.show(oneLine(this.#doing, tail), this.#since);
+    this.#show(oneLine(this.#doing, maxOutput), this.#since);
   }
 
-  /** More text that the model writes, or that a terminal prints. */
+  /** More output of the model or of a terminal. */
   add(text: string): void {
-    this.#text = (this.#text + text).slice(-4 * tail);
+    this.#text = (this.#text + text).slice(-4 * maxOutput);
     const lines = stripVTControlCharacters(this.#text)
       .trimEnd()
       .split(/[\r\n]+/);
-    const last = lines.at(-1)?.slice(-tail).trim();
+    const last = lines.at(-1)?.slice(-maxOutput).trim();
     if (last)
-      this.show(`${oneLine(this.#doing, callBefore)} · ${oneLine(last, tail)}`, this.#since);
+      this.#show(`${oneLine(this.#doing, maxCall)} · ${oneLine(last, maxOutput)}`, this.#since);
   }
 }

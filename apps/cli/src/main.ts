@@ -1,12 +1,15 @@
-import { AppError, errorCodes } from '@belay/protocol';
+import { AppError, errorCodes, visibleText } from '@belay/protocol';
 import { CommanderError } from 'commander';
+import { endWithNpm } from './end-with-npm.js';
 import { exitCodes } from './outcome.js';
-import { outputTo, visible } from './output.js';
+import { outputTo } from './output.js';
 import { createProgram } from './program.js';
 
 async function main(): Promise<void> {
+  endWithParent();
+  endWithNpm();
   const errors = outputTo(process.stderr);
-  // Commander writes to standard output itself; a reader that leaves early must not become a stack trace.
+  // Commander writes to standard output itself; a closed pipe must not become a stack trace.
   outputTo(process.stdout);
   try {
     await createProgram((code) => (process.exitCode = code)).parseAsync();
@@ -15,14 +18,21 @@ async function main(): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
     } else if (error instanceof AppError) {
       const message = error.code === 'unauthorized' ? refusedToken : error.message;
-      errors.line(`${errors.style('red', 'belay:')} ${visible(message)}`);
+      errors.line(`${errors.style('red', 'belay:')} ${visibleText(message)}`);
       process.exitCode = errorCodes[error.code].exit;
     } else throw error;
   }
 }
 
-/** The server’s own sentence is for people with a browser. */
+/** bin/belay.mjs hands over to this process on an older Node; its own end, even by `kill -9`, breaks the channel. */
+function endWithParent(): void {
+  if (!process.channel) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  process.channel.unref();
+}
+
+/** The server’s own sentence is for users of a browser. */
 const refusedToken =
-  'The server refused the token: set BELAY_TOKEN to the one that it printed at its start.';
+  'The server rejected the token. Set BELAY_TOKEN to the one that it printed at its start.';
 
 void main();

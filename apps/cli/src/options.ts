@@ -38,3 +38,19 @@ export const limit =
   (parse: (text: string) => number) =>
   (text: string): Limit =>
     text === 'none' ? text : parse(text);
+
+const units = { h: 3_600_000, d: 86_400_000 } as const;
+
+/** When something ends: a time from now, or a date; as an ISO time. */
+export function expiry(text: string): string {
+  const span = /^(\d{1,5})([hd])$/.exec(text);
+  const [, amount = '', unit = 'h'] = span ?? [];
+  const time = span
+    ? Date.now() + Number(amount) * units[unit as keyof typeof units]
+    : /^\d{4}-\d{2}-\d{2}/.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  if (Number.isNaN(time) || time <= Date.now())
+    throw new InvalidArgumentError('It must be in the future, as 12h, 30d or 2027-01-31.');
+  return new Date(time).toISOString();
+}

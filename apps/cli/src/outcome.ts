@@ -1,15 +1,16 @@
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { isEnded, type SessionSummary, visibleText, wallSeconds } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
-import { oneLine, outputTo, visible, type Output } from './output.js';
+import { changedFiles } from './workspace/patch-paths.js';
+import { oneLine, outputTo, type Output } from './output.js';
 
-/** Exit codes of `belay`; 5 comes with errors of the code `unavailable`. */
+/** Exit codes of `belay`; 5 belongs to errors of the code `unavailable`. */
 export const exitCodes = {
   finished: 0,
   failed: 1,
   usage: 2,
   limited: 3,
-  needsPerson: 4,
+  needsUser: 4,
   interrupted: 130,
 } as const;
 
@@ -19,42 +20,67 @@ interface Concluded {
   url: string;
   progress: Output;
   format: Format;
-  /** The changes are in the person's hands already. */
+  /** The changes have been written or applied already. */
   taken?: boolean;
 }
 
-/** Says how a session that was followed stands now, and answers the exit code. */
+/** Prints the outcome of a followed session and returns the exit code. */
 export async function conclude(outcome: RunOutcome, about: Concluded): Promise<number> {
   const { id, client, url, progress, format } = about;
-  if (outcome.needsPerson) {
+  if (outcome.needsUser) {
     progress.line(
-      `${outcome.needsPerson} It waits at ${url}/sessions/${id}, or for: belay attach ${id}`,
+      `${outcome.needsUser} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`,
     );
-    return exitCodes.needsPerson;
+    return exitCodes.needsUser;
   }
   const summary = await client.sessions.get(id);
-  const reason = visible(summary.reason ?? '');
+  const reason = visibleText(summary.reason ?? '');
   if (format === 'quiet' && summary.state === 'finished') outputTo(process.stdout).line(reason);
   else if (format !== 'words' && reason) progress.line(`${summary.state}: ${reason}`);
-  progress.line(progress.style('dim', figuresOf(summary, outcome.changed).join(' · ')));
-  if (!isEnded(summary.state)) progress.line(`It goes on; follow it with: belay attach ${id}`);
-  else if (outcome.changed.length > 0 && !about.taken)
-    progress.line(progress.style('dim', `take the changes: belay patch ${id} | git apply`));
+  const changed = await changedIn(summary, outcome, client);
+  const figures = figuresOf(summary, changed, outcome.ownCommits);
+  progress.line(progress.style('dim', figures.join(' · ')));
+  if (outcome.ownCommits > 0)
+    progress.line(
+      progress.style('dim', commitsSentence(outcome.ownCommits, `${url}/api/sessions/${id}`)),
+    );
+  if (!isEnded(summary.state))
+    progress.line(`The session is still running. Follow it with: belay attach ${id}`);
+  else if (changed.length > 0 && !about.taken)
+    progress.line(progress.style('dim', `Apply the changes with: belay patch ${id} --apply .`));
   return outcome.interrupted ? exitCodes.interrupted : exitCodeOf(summary);
 }
 
-/** The exit code of a session that has ended. */
-export function exitCodeOf({ state }: Pick<SessionSummary, 'state'>): number {
-  if (state === 'finished') return exitCodes.finished;
+/** The files of the patch; of a session that has not ended, or whose patch is not to be had, those that the log names. */
+async function changedIn(
+  { id, state }: SessionSummary,
+  { changed }: RunOutcome,
+  client: BelayClient,
+): Promise<string[]> {
+  if (!isEnded(state)) return changed;
+  try {
+    return changedFiles(await client.sessions.patch(id));
+  } catch {
+    return changed;
+  }
+}
+
+/** The exit code of a session that has ended: one whose check did not pass has failed. */
+export function exitCodeOf({
+  state,
+  check,
+}: Pick<SessionSummary, 'state'> & Partial<Pick<SessionSummary, 'check'>>): number {
+  if (state === 'finished')
+    return check && check.exitCode !== 0 ? exitCodes.failed : exitCodes.finished;
   if (state === 'limited') return exitCodes.limited;
   return state === 'stopped' ? exitCodes.interrupted : exitCodes.failed;
 }
 
 export function figuresOf(
-  { state, steps, tokens, dollars, wallTime }: SessionSummary,
+  { state, steps, tokens, dollars, workTime }: SessionSummary,
   changed: string[],
+  ownCommits = 0,
 ): string[] {
-  const running = wallTime.since ? (Date.now() - Date.parse(wallTime.since)) / 1000 : 0;
   const names = changed
     .slice(0, 3)
     .map((name) => oneLine(name))
@@ -62,13 +88,21 @@ export function figuresOf(
   const more = changed.length > 3 ? ` and ${changed.length - 3} more` : '';
   return [
     state,
-    `${steps} ${steps === 1 ? 'step' : 'steps'}`,
+    count(steps, 'step'),
     `${compact.format(tokens)} tokens`,
     ...(dollars > 0 ? [`$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`] : []),
-    duration(wallTime.seconds + running),
+    duration(wallSeconds(workTime, Date.now())),
     ...(names ? [`changed ${names}${more}`] : []),
+    ...(ownCommits > 0 ? [`${count(ownCommits, 'commit')} by the agent`] : []),
   ];
 }
+
+/** What the patch has of commits that the agent made, and where the rest is. */
+const commitsSentence = (commits: number, session: string): string =>
+  `What the agent committed is in the patch as changed files. Its ${count(commits, 'commit')} with author and message: ${session}/export?format=tar has the files with their .git.`;
+
+const count = (number: number, noun: string): string =>
+  `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 

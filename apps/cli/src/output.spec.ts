@@ -1,10 +1,11 @@
-import { firstLines, lastLines, oneLine, visible } from './output.js';
+import { visibleText } from '@belay/protocol';
+import { firstLines, lastLines, oneLine } from './output.js';
 
 describe('text of an agent', () => {
   it('cannot hide a part of a command', () => {
     expect(firstLines('rm -rf ~\recho hello', 40, Infinity)).toEqual(['rm -rf ~␍echo hello']);
     expect(firstLines('echo a\b\b\u001b[8mb', 40, Infinity)).toEqual(['echo a␈␈␛[8mb']);
-    expect(visible('a\u202eb\u0085c')).toBe('a\ufffdb\ufffdc');
+    expect(visibleText('a\u202eb\u0085c')).toBe('a\ufffdb\ufffdc');
     expect(oneLine(' a\r\nb\u0007 ')).toBe('a b␇');
   });
 

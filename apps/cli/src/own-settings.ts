@@ -1,12 +1,20 @@
-import type { SessionDefaultsChange } from '@belay/protocol';
-import { Option, type Command } from 'commander';
+import {
+  approvalMode,
+  type ApprovalMode,
+  hostSetIn,
+  hostSetNames,
+  type HostSetName,
+  type SessionDefaultsChange,
+} from '@belay/protocol';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { count, dollars, limit, seconds, several, type Limit } from './options.js';
 
-/** Approvals, network and limits as options say them. */
+/** Approvals, network and limits as options of the command line. */
 export interface OwnSettings {
-  approve?: 'ask' | 'delay' | 'auto';
+  approve?: ApprovalMode;
   egress?: 'none' | 'packages' | 'list' | 'open';
   allowHost?: string[];
+  allowPackages?: HostSetName[];
   maxSteps?: Limit;
   maxTokens?: Limit;
   maxDollars?: Limit;
@@ -15,35 +23,46 @@ export interface OwnSettings {
 
 export const withOwnSettings = (command: Command): Command =>
   command
-    .optionsGroup('Limits, or none to take one away:')
-    .option('--timeout <seconds>', 'wall time', limit(seconds))
-    .option('--max-steps <n>', 'calls of the model', limit(count))
-    .option('--max-tokens <n>', 'tokens', limit(count))
-    .option('--max-dollars <amount>', 'cost', limit(dollars))
+    .optionsGroup('Limits (`none` removes one):')
+    .option('--timeout <seconds>', 'maximum wall time in seconds', limit(seconds))
+    .option('--max-steps <n>', 'maximum number of model calls', limit(count))
+    .option('--max-tokens <n>', 'maximum number of tokens', limit(count))
+    .option('--max-dollars <amount>', 'maximum cost in US dollars', limit(dollars))
     .optionsGroup('Approvals and network:')
     .addOption(
       new Option(
         '--approve <mode>',
-        'commands and network: ask a person, run after 2 s, or run',
-      ).choices(['ask', 'delay', 'auto']),
+        'ask before every action (safe) or before commands and network access, wait 2 s, or run at once',
+      ).choices(approvalMode.options),
     )
     .addOption(
-      new Option('--egress <profile>', 'hosts that the sandbox may reach').choices([
+      new Option('--egress <profile>', 'hosts that the sandbox can reach').choices([
         'none',
         'packages',
         'list',
         'open',
       ]),
     )
-    .option('--allow-host <host>', 'one more host, such as api.example.org:443', several)
+    .option('--allow-host <host>', 'allow this host, too, such as api.example.org:443', several)
+    .addOption(
+      new Option(
+        '--allow-packages <set>',
+        `allow the hosts of a package manager, GitHub’s sources among them: ${hostSetNames.join(', ')} (repeatable)`,
+      ).argParser(setOfHosts),
+    )
     .optionsGroup('Options:');
 
-/** What was said; the rest comes from the server's settings. */
+/** The given options; the rest comes from the server’s settings. */
 export function ownSettings(options: OwnSettings): SessionDefaultsChange {
-  const { approve, egress, allowHost, maxSteps, maxTokens, maxDollars, timeout } = options;
+  const { approve, egress, maxSteps, maxTokens, maxDollars, timeout } = options;
+  const { allowHost, allowPackages } = options;
+  const hosts = (allowHost || allowPackages) && [
+    ...(allowHost ?? []),
+    ...(allowPackages ?? []).map((name) => `@${name}`),
+  ];
   return {
     ...(approve && { approvals: approve }),
-    egress: { ...(egress && { profile: egress }), ...(allowHost && { hosts: allowHost }) },
+    egress: { ...(egress && { profile: egress }), ...(hosts && { hosts }) },
     budgets: {
       ...(maxSteps && { steps: limitOf(maxSteps) }),
       ...(maxTokens && { tokens: limitOf(maxTokens) }),
@@ -53,4 +72,10 @@ export function ownSettings(options: OwnSettings): SessionDefaultsChange {
   };
 }
 
-const limitOf = (said: Limit): number | null => (said === 'none' ? null : said);
+function setOfHosts(given: string, before: readonly HostSetName[] = []): HostSetName[] {
+  const name = hostSetIn(`@${given}`);
+  if (name) return [...before, name];
+  throw new InvalidArgumentError(`Allowed are ${hostSetNames.join(', ')}.`);
+}
+
+const limitOf = (given: Limit): number | null => (given === 'none' ? null : given);

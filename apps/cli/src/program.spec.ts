@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { openDashboard } from './commands/open.js';
 import type { BelayClient } from '@belay/client';
 import { completions } from './completion.js';
@@ -26,27 +28,42 @@ describe('the command line', () => {
     [['run', 'x', '--max-steps', '0'], /--max-steps.*It must be a whole number above 0/],
     [['run', 'x', '--max-steps', '2.5'], /whole number/],
     [['run', 'x', '--timeout', 'soon'], /--timeout.*number of seconds above 0/],
-    [['run', 'x', '--approve', 'never'], /Allowed choices are ask, delay, auto/],
+    [['run', 'x', '--approve', 'never'], /Allowed choices are safe, ask, delay, auto/],
     [['run', 'x', '--modle', 'y'], /unknown option '--modle'/],
     [['settings', '--max-tokens', 'many'], /whole number/],
     [['rnu'], /unknown command 'rnu'/],
     [['doctor', '--port', '99999'], /port from 1 to 65535/],
-    [['run', 'x', '--apply'], /--apply needs --workspace/],
+    [['run', 'x', '--apply'], /^--apply needs --workspace/],
     [['run', 'x', '--workspace', '/no/such/folder'], /\/no\/such\/folder does not exist/],
     [
       ['run', 'x', '--patch', '/no/such/p'],
       /^\/no\/such\/p cannot be written: \/no\/such does not/,
     ],
     [['run', 'x', '--json', '--quiet'], /--json.* cannot be used with .*--quiet/],
-    [['run', '  '], /^Say what to do/],
+    [['run', '  '], /^There is no task/],
+    [['run', 'x', '--models', 'a:b', '--model', 'c:d'], /--models.* cannot be used with/],
+    [['run', 'x', '--runs', '2', '--patch', 'p'], /^--patch and --apply are for one session/],
     [['patch', 's', '-o', tmpdir()], /cannot be written: it is a folder/],
-    [['list', '--url', 'nonsense'], /^nonsense is no address; write it as http:/],
+    [['patch', 's', '--apply', '/no/such/folder'], /\/no\/such\/folder does not exist/],
+    [['list', '--url', 'nonsense'], /^nonsense is not a URL. Write it as http:/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
+    [['debug', 'prmopt'], /unknown command 'prmopt'/],
   ])('%j is refused', async (args, message) => {
     expect(await refusal(...args)).toMatch(message);
   });
 
-  it('says only what was given of approvals, network and limits; none takes a limit away', async () => {
+  it('hints at the help after each error, and ends with the same code', async () => {
+    const bare = (command: Command): Command[] => [command, ...command.commands.flatMap(bare)];
+    const program = createProgram(() => undefined);
+    for (const command of bare(program)) {
+      const written: string[] = [];
+      command.configureOutput({ writeErr: (text) => written.push(text) });
+      expect(() => command.error('It is wrong.')).toThrow(CommanderError);
+      expect(written.join('')).toMatch(/Run the command with --help/);
+    }
+  });
+
+  it('sends only the given approvals, network and limits; `none` removes a limit', async () => {
     const said: unknown[] = [];
     const command = withOwnSettings(new Command()).action((options) => {
       said.push(options);
@@ -56,6 +73,21 @@ describe('the command line', () => {
       budgets: { steps: null },
       egress: { profile: 'list' },
     });
+  });
+
+  it('allows the hosts of package managers by their names', async () => {
+    const parsed = async (...args: string[]) => {
+      const command = withOwnSettings(new Command())
+        .exitOverride()
+        .configureOutput({ writeErr: () => {} });
+      await command.parseAsync(args, { from: 'user' });
+      return ownSettings(command.opts<OwnSettings>()).egress;
+    };
+    const packages = ['--allow-packages', 'npm', '--allow-packages', 'go'];
+    expect(await parsed(...packages, '--allow-host', 'a.example')).toEqual({
+      hosts: ['a.example', '@npm', '@go'],
+    });
+    await expect(parsed('--allow-packages', 'nmp')).rejects.toThrow(/Allowed are npm, pypi/);
   });
 
   it.each([
@@ -87,16 +119,22 @@ describe('the server', () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it('is opened by the address that lets in', async () => {
-    writeFileSync(join(data, 'server.json'), '{"url":"http://127.0.0.1:7","token":"t","pid":1}');
+  it('is opened by a URL that logs in once', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{"code":"once"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ url, token: 't', pid: 1 }));
     const { CI } = process.env;
     process.env.CI = 'true';
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     try {
       await openDashboard(undefined, { data });
-      expect(write).toHaveBeenCalledWith('http://127.0.0.1:7/?token=t\n');
+      expect(write).toHaveBeenCalledWith(`${url}/?code=once\n`);
     } finally {
       write.mockRestore();
+      server.close();
       if (CI === undefined) delete process.env.CI;
       else process.env.CI = CI;
     }
@@ -107,9 +145,9 @@ describe('the server', () => {
     expect(findServer({ data })).toEqual({ url: 'http://127.0.0.1:7', token: 't' });
   });
 
-  it('that does not run is one sentence, also with a torn file', () => {
+  it('that does not run is one sentence, also with a partial file', () => {
     expect(() => connect({ data })).toThrow(
-      'No Belay server runs here. Start one with `npm start`.',
+      'No Belay server runs here. Start one with `belay up`.',
     );
     writeFileSync(join(data, 'server.json'), '{"url":"http:');
     expect(() => connect({ data })).toThrow('No Belay server runs here.');
@@ -130,10 +168,10 @@ describe('a session', () => {
   });
 
   it('that is none, or more than one, is a sentence', async () => {
-    await expect(found('zz')).rejects.toThrow('There is no session zz; belay list shows them.');
-    await expect(found('')).rejects.toThrow('There is no session ;');
+    await expect(found('zz')).rejects.toThrow('There is no session zz. See: belay list');
+    await expect(found('')).rejects.toThrow('There is no session . See');
     await expect(found('0mwq')).rejects.toThrow(
-      '2 sessions begin with 0mwq: 0mwq-4b44, 0mwq-4c11; write more of the id.',
+      '2 sessions match 0mwq: 0mwq-4b44, 0mwq-4c11. Type more of the id.',
     );
   });
 });
@@ -151,7 +189,7 @@ describe('completion', () => {
     expect(await offered('lo')).toEqual(['log']);
     expect(await offered('eval', 're')).toEqual(['resume', 'regrade', 'report']);
     expect(await offered('run', '--ap')).toEqual(['--apply', '--approve']);
-    expect(await offered('run', '--approve', '')).toEqual(['ask', 'delay', 'auto']);
+    expect(await offered('run', '--approve', '')).toEqual(['safe', 'ask', 'delay', 'auto']);
     expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
     expect(await offered('completion', 'f')).toEqual(['fish']);
     expect(await offered('run', '--workspace', '')).toEqual([]);

@@ -1,113 +1,240 @@
 import { Command, Option } from 'commander';
+import { approve } from './commands/approve.js';
 import { attach } from './commands/attach.js';
+import { printPrompt } from './commands/debug.js';
+import { serveAcp } from './commands/acp.js';
+import { serveMcp } from './commands/mcp.js';
 import { doctor } from './commands/doctor.js';
+import { exportFormats, exportSession } from './commands/export.js';
+import { forkSession } from './commands/fork.js';
 import { openDashboard } from './commands/open.js';
-import { printPatch } from './commands/patch.js';
+import { openPreview } from './commands/preview.js';
+import { writePatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
 import { settings } from './commands/settings.js';
+import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
+import { addActions } from './actions-program.js';
+import { addAccess } from './access-program.js';
 import { completionCommand } from './completion.js';
+import { addGit } from './git-program.js';
 import { evalCommand } from './eval-program.js';
-import { names, port } from './options.js';
+import { joinCommand, machinesCommand } from './machine-program.js';
+import { count, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
+import { addTemplates } from './templates-program.js';
+import { withJson, withServer } from './server-options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
 export function createProgram(exit: (code: number) => void): Command {
   const program = new Command('belay')
     .description('AI coding agents, each in a container of its own.')
     .exitOverride()
-    .showHelpAfterError('(--help lists what there is)')
+    .showHelpAfterError('Run the command with --help for its usage.')
     .version('0.1.0', '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this text')
+    .helpOption('-h, --help', 'print this help')
     .addHelpText('after', programText);
   addRun(program, exit);
   addSessions(program, exit);
+  addLocalServer(program, exit);
   withServer(withJson(program.command('doctor')))
-    .description('check Docker, images, data folder, port and keys, each with its remedy')
-    .option('--port <n>', 'the port that the server would use', port, 4600)
+    .description('check Docker, images, data folder, port and keys; print how to fix what fails')
+    .option('--port <n>', 'port that the server would use', port, 4600)
     .action(async (options) => exit((await doctor(options)) ? 0 : 1));
   withServer(withOwnSettings(withJson(program.command('settings'))))
-    .description('print what new sessions begin with, after setting what is given')
+    .description('change the defaults of new sessions by these options, then print them')
     .action(settings);
+  addGit(program);
+  addTemplates(program);
+  addActions(program, exit);
+  addAccess(program);
+  withServer(program.command('acp'))
+    .description('serve ACP on standard input and output, for editors that start agents')
+    .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')
+    .option('--no-apply', 'leave the editor’s folder as it is; belay patch has the changes')
+    .action(async (options) => exit(await serveAcp(options)));
+  withServer(program.command('mcp'))
+    .description('serve MCP on standard input and output, for clients that start programs')
+    .action(serveMcp);
+  addDebug(program);
+  program.addCommand(joinCommand());
+  program.addCommand(machinesCommand(withServer));
   program.addCommand(evalCommand(exit));
   program.addCommand(completionCommand(program));
+  for (const command of program.commands) inheritSettings(command, program);
   return program;
+}
+
+/** `addCommand` and commands made before it have their own: all end and hint in the same way. */
+function inheritSettings(command: Command, from: Command): void {
+  command.copyInheritedSettings(from);
+  for (const inner of command.commands) inheritSettings(inner, from);
 }
 
 const session = [
   '<session>',
-  'its id, the first letters of it or of what follows the dash, or `last`',
+  'session id, a prefix of either half of it, or `last` for the newest',
 ] as const;
 
 function addSessions(program: Command, exit: (code: number) => void): void {
   withServer(withJson(program.command('attach'), 'print one JSON event per line'))
-    .description('follow a session and answer what it asks; Ctrl-C leaves it alone')
+    .description('follow a session and answer its questions; Ctrl-C detaches, it keeps running')
     .argument(...session)
+    .option('--plain', 'print it line by line, also at a terminal')
     .action(async (name, options) => exit(await attach(name, options)));
   withServer(withJson(program.command('say'), 'print one JSON event per line'))
-    .description('send a session a message, also one that has ended, and follow it')
+    .description('send a message to a session, running or ended, and follow it')
     .argument(...session)
-    .argument('<text>', 'what to say')
-    .option('--steer', 'let the agent read it after the present call, not at its next turn')
+    .argument('<text>', 'the message')
+    .option('--steer', 'deliver it at once instead of at the next turn')
     .action(async (name, text, { steer, ...options }) =>
       exit(await attach(name, options, { text, delivery: steer ? 'steer' : 'queue' })),
     );
   withServer(withJson(program.command('list')))
-    .description('list the sessions, the newest first')
-    .option('-a, --all', 'archived ones too')
+    .description('list sessions, newest first')
+    .option('-a, --all', 'include archived sessions')
     .action(listSessions);
   withServer(withJson(program.command('log'), 'print one JSON event per line'))
     .description('print the log of a session')
     .argument(...session)
-    .option('-f, --follow', 'go on until it ends')
+    .option('-f, --follow', 'keep printing until the session ends')
     .action(printLog);
   withServer(program.command('patch'))
-    .description('print what a session changed, as a patch for git apply')
+    .description('print the changes of a session as a patch for git apply')
     .argument(...session)
-    .option('-o, --output <file>', 'write it to a file')
-    .action(printPatch);
+    .option('-o, --output <file>', 'write the patch to a file')
+    .option('--apply <folder>', 'apply the patch to a folder instead of printing it')
+    .action(writePatch);
+  withServer(withJson(program.command('export'), 'print what was written as JSON'))
+    .description('write the changes, the files or the history of a session to a file')
+    .argument(...session)
+    .addOption(
+      new Option(
+        '--format <format>',
+        'patch: the changes; zip, tar: the files; bundle: the git history',
+      )
+        .choices(exportFormats)
+        .default('zip'),
+    )
+    .option('-o, --output <file>', 'file to write; - for standard output (belay-ID.FORMAT)')
+    .option('--commit <hash>', 'up to this commit of the history (default: the latest)')
+    .action(exportSession);
+  withServer(withJson(program.command('fork'), 'print the new session as JSON'))
+    .description('make a new session with log and files of another one, as of an event')
+    .argument(...session)
+    .option('--at <seq>', 'the last event that the new session keeps (default: the newest)', count)
+    .option('-m, --model <model>', 'provider:model (default: the same)')
+    .option('--message <text>', 'what it is to do')
+    .action(forkSession);
+  withServer(withJson(program.command('approve')))
+    .description('list the questions that wait, or answer one or all of a session')
+    .argument('[session]', session[1])
+    .argument('[call]', 'id of the question, or its beginning')
+    .option('--all', 'answer all that wait in the session now')
+    .option('--always', 'approve, and from now on the same calls in this session, too')
+    .addOption(new Option('--reject [reason]', 'reject instead').conflicts('always'))
+    .action(approve);
   withServer(program.command('stop'))
-    .description('stop a session; log, files and history stay')
+    .description('stop a session; its log, files and history are kept')
     .argument(...session)
     .action(stopSession);
   withServer(program.command('open'))
-    .description('print the dashboard’s address with its token, and open it')
+    .description('print a URL that logs in once, and open it in a browser')
     .argument('[session]', session[1])
+    .option('--log-out', 'log all browsers out instead')
     .action(openDashboard);
+  withServer(program.command('preview'))
+    .description('print a URL that shows what a session serves, and open it in a browser')
+    .argument(...session)
+    .argument('[port]', 'port in the sandbox; needed when programs listen on several')
+    .option('--path <path>', 'what to open first', '/')
+    .action(openPreview);
 }
 
-const withJson = (command: Command, what = 'print JSON'): Command => command.option('--json', what);
+function addLocalServer(program: Command, exit: (code: number) => void): void {
+  const folder = ['--data <folder>', 'data folder of the server'] as const;
+  withJson(program.command('up'))
+    .description('prepare this machine and start the server in the background')
+    .option('--port <n>', 'port on 127.0.0.1 (default: BELAY_PORT, or 4600)', port)
+    .option(...folder)
+    .option('--no-install', 'do not install or start a Docker Engine')
+    .addOption(
+      new Option('--tunnel <kind>', 'make the server public, for ChatGPT').choices(['ngrok']),
+    )
+    .action(async (options) => exit(await up(options)));
+  withJson(program.command('down'))
+    .description('stop the server that `up` started; agents keep running')
+    .option(...folder)
+    .action(async (options) => exit(await down(options)));
+  withJson(program.command('status'))
+    .description('print whether the server runs; exits with 5 when it does not')
+    .option(...folder)
+    .action(async (options) => exit(await status(options)));
+}
 
-const withServer = (command: Command): Command =>
-  command
-    .optionsGroup('The server:')
-    .option('--url <url>', 'another than the one that runs here (or BELAY_URL, with BELAY_TOKEN)')
-    .option('--data <folder>', 'the data folder of the server that runs here')
-    .optionsGroup('Options:');
+function addDebug(program: Command): void {
+  const debug = program.command('debug').description('look into what a session does');
+  withServer(withJson(debug.command('prompt')))
+    .description('print what the next call of the model would send, with its tokens')
+    .argument(...session)
+    .option('--summary', 'print only the tokens of each part')
+    .action(printPrompt);
+}
 
 function addRun(program: Command, exit: (code: number) => void): void {
   const run = program
     .command('run')
-    .description('run one task to its end and take its patch')
-    .argument('[task]', 'what to do; - reads it from standard input')
+    .description('run one task to its end and get its patch')
+    .argument('[task]', 'the task; - reads it from standard input')
     .option(
       '-m, --model <model>',
       'provider:model, scripted:FILE or cassette:FILE (or BELAY_MODEL)',
     )
-    .option('-w, --workspace <folder>', 'copied in: tracked and unignored files, with git history')
-    .option('--example <name>', 'play an example that comes with Belay')
-    .option('--title <title>', 'what the dashboard calls it')
+    .addOption(
+      new Option(
+        '--models <models>',
+        'compare these models on the task, comma-separated; a session for each',
+      )
+        .argParser(names)
+        .conflicts('model'),
+    )
+    .option('--runs <n>', 'compare so many sessions of each model', count)
+    .option('--check <command>', 'command that the server runs in the sandbox at the end')
+    .option('--template <name>', 'begin with this template of yours; see belay templates')
+    .option(
+      '-w, --workspace <folder>',
+      'folder to copy in: tracked and unignored files, git history',
+    )
+    .addOption(
+      new Option(
+        '--clone <url>',
+        'begin with a clone of this repository, which the server makes',
+      ).conflicts(['workspace', 'example']),
+    )
+    .option('--branch <name>', 'branch, tag or commit to clone (default: the default branch)')
+    .option('--depth <n>', 'clone so many commits of history (default: all)', count)
+    .option('--example <name>', 'run an example that comes with Belay')
+    .option('--title <title>', 'title in the dashboard')
+    .option('--plan-file [path]', 'keep the plan in this Markdown file (DevinPlan.md)')
     .option('--trust', 'let AGENTS.md and skills of the workspace guide the agent')
-    .option('--mcp <names>', 'MCP servers, joined by commas (default: all that are on)', names)
-    .option('--no-mcp', 'no MCP server')
-    .optionsGroup('What comes out:')
-    .option('--patch <file>', 'write what changed as a patch')
-    .option('--apply', 'apply what changed to the workspace folder')
+    .option('--mcp <names>', 'MCP servers, comma-separated (default: all that are enabled)', names)
+    .option('--no-mcp', 'use no MCP server')
+    .option('--actions <names>', 'installed actions, comma-separated (default: all enabled)', names)
+    .option('--no-actions', 'use no installed action')
+    .optionsGroup('Output:')
+    .option('--patch <file>', 'write the changes as a patch')
+    .option('--apply', 'apply the changes to the workspace folder')
     .addOption(new Option('--json', 'print one JSON event per line').conflicts('quiet'))
-    .option('-q, --quiet', 'print only the agent’s last words')
-    .optionsGroup('The sandbox:')
-    .option('--image <image>', 'its Docker image')
-    .option('--root', 'one in which system packages can be installed');
+    .option('-q, --quiet', 'print only the agent’s final message')
+    .optionsGroup('Sandbox:')
+    .option('--machine <name>', 'run on this joined machine instead of in a sandbox')
+    .option('--image <image>', 'Docker image of the sandbox')
+    .option(
+      '--mount <folder>',
+      'share this folder of the server’s machine as /mnt/NAME; :ro for reading only (repeatable)',
+      several,
+    )
+    .option('--root', 'root in the sandbox, to install system packages');
   withServer(withOwnSettings(run))
     .addHelpText('after', runText)
     .action(async (task, options) => exit(await runSession(task, options)));
@@ -121,5 +248,5 @@ Examples:
   belay log last | less -R`;
 
 const runText = `
-Exit codes: 0 finished · 1 failed · 2 usage · 3 a limit was hit · 4 needs a person
-            5 no server answers · 130 interrupted`;
+Exit codes: 0 finished · 1 failed · 2 usage · 3 limit reached · 4 needs the user
+            5 no server · 130 interrupted`;

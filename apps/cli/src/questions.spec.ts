@@ -1,6 +1,6 @@
-import type { ApprovalRequest, Event } from '@belay/protocol';
+import { AppError, type ApprovalRequest, type Event } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { PersonLeft, readAnswer, type Person } from './person.js';
+import { InputClosed, readAnswer, type TerminalUser } from './terminal-user.js';
 import { Questions } from './questions.js';
 
 const request: ApprovalRequest = {
@@ -23,87 +23,114 @@ const event = (action: string, args: object, id?: string): Event => ({
 const approval = (id: string, mode = 'ask') =>
   event('approval', { ...request, id, mode, until: null }, id);
 
-/** A client that only writes down what it was told. */
+/** A client that records its calls. */
 function recorder() {
-  const told: unknown[] = [];
+  const sent: unknown[] = [];
   const sessions = {
-    answer: async (...args: unknown[]) => void told.push(args),
-    message: async (...args: unknown[]) => void told.push(args),
+    answer: async (...args: unknown[]) => void sent.push(args),
+    message: async (...args: unknown[]) => void sent.push(args),
   };
-  return { told, client: { sessions } as unknown as BelayClient };
+  return { sent, client: { sessions } as unknown as BelayClient };
 }
 const settled = () => new Promise((done) => setImmediate(done));
 
 describe('questions', () => {
-  it('go unanswered when the person leaves: it waits for somebody else', async () => {
-    const { told, client } = recorder();
+  it('stay open when the user closes the input', async () => {
+    const { sent, client } = recorder();
     const said: string[] = [];
-    const person: Person = {
-      approve: () => Promise.reject(new PersonLeft()),
-      answer: () => Promise.reject(new PersonLeft()),
+    const user: TerminalUser = {
+      approve: () => Promise.reject(new InputClosed()),
+      refuse: fail,
+      answer: () => Promise.reject(new InputClosed()),
     };
     const asking: boolean[] = [];
-    const ends = {
-      nobody: (what: string) => void said.push(what),
+    const handlers = {
+      unanswerable: (what: string) => void said.push(what),
       failed: fail,
       asking: (open: boolean) => void asking.push(open),
     };
-    new Questions({ id: 's', client, person }, ends).see(approval('c1'));
+    new Questions({ id: 's', client, user }, handlers).see(approval('c1'));
     await settled();
-    expect(said).toEqual(['It needs a person to allow terminal.run.']);
-    expect([told, asking]).toEqual([[], [true, false]]);
+    expect(said).toEqual(['The session needs approval for terminal.run.']);
+    expect([sent, asking]).toEqual([[], [true, false]]);
   });
 
-  it('are put to the person one after the other and sent on', async () => {
-    const { told, client } = recorder();
+  it('are asked one after the other, and the answers are sent', async () => {
+    const { sent, client } = recorder();
     const asked: string[] = [];
-    const person: Person = {
+    const user: TerminalUser = {
       approve: async ({ id }) => (asked.push(id), { verdict: 'approved' }),
+      refuse: fail,
       answer: async (question) => (asked.push(question), 'blue'),
     };
-    const questions = new Questions({ id: 's', client, person }, { nobody: fail, failed: fail });
+    const questions = new Questions(
+      { id: 's', client, user },
+      { unanswerable: fail, failed: fail },
+    );
     questions.see(approval('c1'));
     questions.see(approval('c2'));
     questions.see(event('ask', { question: 'Which colour?' }, 'c3'));
     await settled();
     expect(asked).toEqual(['c1', 'c2', 'Which colour?']);
-    expect(told).toEqual([
+    expect(sent).toEqual([
       ['s', 'c1', { verdict: 'approved' }],
       ['s', 'c2', { verdict: 'approved' }],
       ['s', { text: 'blue' }],
     ]);
   });
 
-  it('are taken back when somebody else answers', async () => {
-    const { told, client } = recorder();
-    const person: Person = {
+  it('are withdrawn when they are answered elsewhere', async () => {
+    const { sent, client } = recorder();
+    const user: TerminalUser = {
       approve: (_, signal) =>
         new Promise((_done, failed) =>
           signal.addEventListener('abort', () => failed(signal.reason)),
         ),
+      refuse: fail,
       answer: fail,
     };
     const failed = jest.fn();
-    const questions = new Questions({ id: 's', client, person }, { nobody: fail, failed });
+    const questions = new Questions({ id: 's', client, user }, { unanswerable: fail, failed });
     questions.see(approval('c1'));
     await settled();
     questions.see(event('approve', { rule: null }, 'c1'));
     await settled();
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
     expect(failed).not.toHaveBeenCalled();
   });
 
-  it('end a run where nobody can be asked, but not for a call that is only held back', () => {
+  it('let a delayed call be refused, which may come too late', async () => {
+    const { sent, client } = recorder();
+    const user: TerminalUser = {
+      approve: fail,
+      refuse: async ({ id }) => ({ verdict: 'rejected', reason: id }),
+      answer: fail,
+    };
+    const failed = jest.fn();
+    const handlers = { unanswerable: fail, failed };
+    new Questions({ id: 's', client, user }, handlers).see(approval('c1', 'delay'));
+    await settled();
+    expect(sent).toEqual([['s', 'c1', { verdict: 'rejected', reason: 'c1' }]]);
+    const tooLate = () => Promise.reject(new AppError('not_found', 'No question waits.'));
+    const late = { sessions: { answer: tooLate } } as unknown as BelayClient;
+    new Questions({ id: 's', client: late, user }, handlers).see(approval('c2', 'delay'));
+    const closed = { ...user, refuse: () => Promise.reject(new InputClosed()) };
+    new Questions({ id: 's', client, user: closed }, handlers).see(approval('c3', 'delay'));
+    await settled();
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  it('end a run without a terminal, but not for a call that is only delayed', () => {
     const nobody = jest.fn();
-    const ends = { nobody, failed: fail };
+    const handlers = { unanswerable: nobody, failed: fail };
     const questions = new Questions(
-      { id: 's', client: recorder().client, person: undefined },
-      ends,
+      { id: 's', client: recorder().client, user: undefined },
+      handlers,
     );
     questions.see(approval('c1', 'delay'));
     expect(nobody).not.toHaveBeenCalled();
     questions.see(approval('c2'));
-    expect(nobody).toHaveBeenCalledWith('It needs a person to allow terminal.run.');
+    expect(nobody).toHaveBeenCalledWith('The session needs approval for terminal.run.');
   });
 });
 
@@ -115,7 +142,7 @@ describe('an answer', () => {
   it.each([
     ['y', { verdict: 'approved' }],
     ['YES', { verdict: 'approved' }],
-    ['n', { verdict: 'rejected', reason: 'The person said no.' }],
+    ['n', { verdict: 'rejected', reason: 'The user said no.' }],
     ['no, use yarn', { verdict: 'rejected', reason: 'use yarn' }],
     ['nothing here', { verdict: 'rejected', reason: 'nothing here' }],
     ['', undefined],
@@ -131,5 +158,14 @@ describe('an answer', () => {
       expires: null,
     };
     expect(readAnswer('a', request)).toEqual({ verdict: 'approved', remember });
+  });
+
+  it('allows a set of hosts that the refused one is in, and no other', () => {
+    const egress = { ...request, operation: 'egress', subject: 'codeload.github.com:443' };
+    const pattern = '@npm';
+    const remember = { scope: 'session', operation: 'egress', pattern, expires: null };
+    expect(readAnswer('@npm', egress)).toEqual({ verdict: 'approved', remember });
+    expect(readAnswer('@apt', egress)).toMatchObject({ verdict: 'rejected' });
+    expect(readAnswer('@npm', request)).toMatchObject({ verdict: 'rejected' });
   });
 });

@@ -1,50 +1,59 @@
 import {
-  isFact,
+  callOf,
+  errorFrom,
+  isEvent,
   type ApprovalAnswer,
   type ApprovalRequest,
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import { Mutex } from 'async-mutex';
 import { oneLine } from './output.js';
-import { PersonLeft, type Person } from './person.js';
+import { InputClosed, type TerminalUser } from './terminal-user.js';
 
-interface Asked {
+interface QuestionedSession {
   id: string;
   client: BelayClient;
-  person: Person | undefined;
+  user: TerminalUser | undefined;
 }
 
-interface Ends {
-  /** Something waits and there is nobody to ask. */
-  nobody(what: string): void;
+interface QuestionHandlers {
+  /** There is a question, and no terminal to ask at. */
+  unanswerable(what: string): void;
   failed(error: unknown): void;
-  /** A question is put, or none is any more. */
+  /** A question has been opened or closed. */
   asking?(open: boolean): void;
 }
 
-/** The questions of one session, put to the person one after the other; an answer from elsewhere takes them back. */
+/** Asks the questions of one session one after the other; an answer from elsewhere withdraws a question. */
 export class Questions {
   readonly #open = new Map<string, AbortController>();
-  #last: Promise<void> = Promise.resolve();
+  /** One question at a time. */
+  readonly #mutex = new Mutex();
 
-  constructor(
-    private readonly asked: Asked,
-    private readonly ends: Ends,
-  ) {}
+  readonly #session: QuestionedSession;
+  readonly #handlers: QuestionHandlers;
 
-  /** What waits in a session that was going on before. */
+  constructor(session: QuestionedSession, handlers: QuestionHandlers) {
+    this.#session = session;
+    this.#handlers = handlers;
+  }
+
+  /** Asks the open questions of a session that was joined. */
   join(summary?: Pick<SessionSummary, 'waitingFor' | 'question'>): void {
     for (const request of summary?.waitingFor ?? []) this.#approve(request);
     if (typeof summary?.question === 'string') this.#answer('ask', summary.question);
   }
 
   see(event: Event): void {
-    if (isFact(event, 'approval') && event.args.mode === 'ask') this.#approve(event.args);
-    else if (event.action === 'ask') this.#answer(event.id ?? 'ask', String(event.args.question));
-    else if (event.action === 'approve' || event.action === 'reject') this.#takeBack(event.id);
-    else if (event.action === 'message') this.#takeBack('ask');
-    else if (isFact(event, 'result')) this.#takeBack(event.id);
+    const question = callOf(event, 'ask');
+    if (isEvent(event, 'approval') && event.args.mode === 'ask') this.#approve(event.args);
+    else if (isEvent(event, 'approval') && event.args.mode === 'delay') this.#delayed(event.args);
+    else if (question) this.#answer(event.id ?? 'ask', question.args.question);
+    else if (event.action === 'approve' || event.action === 'reject') this.#withdraw(event.id);
+    else if (event.action === 'message') this.#withdraw('ask');
+    else if (isEvent(event, 'result')) this.#withdraw(event.id);
   }
 
   close(): void {
@@ -53,45 +62,58 @@ export class Questions {
   }
 
   #approve(request: ApprovalRequest): void {
-    const { person, client, id } = this.asked;
-    const what = `It needs a person to allow ${request.operation}.`;
-    if (!person) return this.ends.nobody(what);
+    const { user, client, id } = this.#session;
+    const what = `The session needs approval for ${request.operation}.`;
+    if (!user) return this.#handlers.unanswerable(what);
     this.#ask(request.id, what, async (signal) => {
-      const answer: ApprovalAnswer = await person.approve(request, signal);
+      const answer: ApprovalAnswer = await user.approve(request, signal);
+      await client.sessions.answer(id, request.id, answer);
+    });
+  }
+
+  /** It runs by itself: nobody has to be there, and a refusal that comes too late changes nothing. */
+  #delayed(request: ApprovalRequest): void {
+    const { user, client, id } = this.#session;
+    if (!user) return;
+    this.#ask(request.id, null, async (signal) => {
+      const answer = await user.refuse(request, signal);
       await client.sessions.answer(id, request.id, answer);
     });
   }
 
   #answer(key: string, question: string): void {
-    const { person, client, id } = this.asked;
-    const what = `It asks a person: ${oneLine(question, 400)}`;
-    if (!person) return this.ends.nobody(what);
+    const { user, client, id } = this.#session;
+    const what = `The session asks: ${oneLine(question, 400)}`;
+    if (!user) return this.#handlers.unanswerable(what);
     this.#ask(key, what, async (signal) => {
-      const text = await person.answer(question, signal);
+      const text = await user.answer(question, signal);
       await client.sessions.message(id, { text });
     });
   }
 
-  #ask(key: string, what: string, put: (signal: AbortSignal) => Promise<void>): void {
+  /** `what` needs the user; null for what goes on without. */
+  #ask(key: string, what: string | null, put: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController();
     this.#open.set(key, controller);
-    this.#last = this.#last
-      .then(() => {
-        if (controller.signal.aborted) return undefined;
-        this.ends.asking?.(true);
-        return put(controller.signal);
-      })
-      .catch((error: unknown) => {
-        if (error instanceof PersonLeft) this.ends.nobody(what);
-        else if (!controller.signal.aborted) this.ends.failed(error);
-      })
-      .finally(() => {
+    void this.#mutex.runExclusive(async () => {
+      try {
+        if (controller.signal.aborted) return;
+        this.#handlers.asking?.(true);
+        await put(controller.signal);
+      } catch (error) {
+        if (what === null && (error instanceof InputClosed || isTooLate(error))) return;
+        if (error instanceof InputClosed) this.#handlers.unanswerable(what ?? '');
+        else if (!controller.signal.aborted) this.#handlers.failed(error);
+      } finally {
         this.#open.delete(key);
-        this.ends.asking?.(false);
-      });
+        this.#handlers.asking?.(false);
+      }
+    });
   }
 
-  #takeBack(key: string | undefined): void {
+  #withdraw(key: string | undefined): void {
     if (key !== undefined) this.#open.get(key)?.abort();
   }
 }
+
+const isTooLate = (error: unknown): boolean => errorFrom(error).code === 'not_found';

@@ -1,9 +1,10 @@
+import { visibleText } from '@belay/protocol';
 import type { Output } from './output.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const erase = '\r\u001b[K';
 
-/** The last line of a terminal, drawn anew while something goes on; what is written `over` it stays. */
+/** The last line of a terminal, redrawn while something is in progress; output written `over` it stays. */
 export class StatusLine {
   #text = '';
   #since = Date.now();
@@ -13,13 +14,13 @@ export class StatusLine {
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
-  /** What goes on, and since when; nothing for an empty text. */
+  /** Shows what is in progress and since when; an empty text hides the line. */
   show(text: string, since: number): void {
     this.#text = text;
     this.#since = since;
   }
 
-  /** Makes room for a question. */
+  /** Hides the line while a question is open. */
   hold(held: boolean): void {
     this.#held = held;
     this.#draw();
@@ -36,6 +37,11 @@ export class StatusLine {
         output.line(text);
         this.#draw();
       },
+      json: (value, indent) => {
+        this.stream.write(erase);
+        output.json(value, indent);
+        this.#draw();
+      },
     };
   }
 
@@ -48,8 +54,8 @@ export class StatusLine {
     if (this.#held || !this.#text) return void this.stream.write(erase);
     this.#frame = (this.#frame + 1) % frames.length;
     const seconds = Math.floor((Date.now() - this.#since) / 1000);
-    const line = `${frames[this.#frame]} ${seconds > 0 ? `${seconds} s · ` : ''}${this.#text}`;
-    const room = Math.max(20, (this.stream.columns ?? 80) - 1);
-    this.stream.write(`${erase}\u001b[2m${line.slice(0, room)}\u001b[22m`);
+    const line = `${frames[this.#frame]} ${seconds > 0 ? `${seconds} s · ` : ''}${visibleText(this.#text)}`;
+    const width = Math.max(20, (this.stream.columns ?? 80) - 1);
+    this.stream.write(`${erase}\u001b[2m${line.slice(0, width)}\u001b[22m`);
   }
 }

@@ -1,4 +1,4 @@
-import { fact, type Event, type NewEvent } from '@belay/protocol';
+import { newEvent, type Event, type NewEvent } from '@belay/protocol';
 import type { Output } from './output.js';
 import { Transcript } from './transcript.js';
 
@@ -9,6 +9,7 @@ beforeEach(() => {
   const output: Output = {
     width: 60,
     line: (text) => void lines.push(...text.split('\n')),
+    json: () => undefined,
     style: (_, text) => text,
   };
   transcript = new Transcript(output);
@@ -29,7 +30,7 @@ const call = (action: string, args: Event['args'], subject = ''): NewEvent => ({
   message: `${action} ${subject}`.trim(),
 });
 const result = (operation: string, output: unknown, ok = true): NewEvent =>
-  fact('agent', 'result', {
+  newEvent('agent', 'result', {
     args: { operation, ok, output, seconds: 0.7 },
     message: `${operation} ended`,
     id: 'c',
@@ -46,7 +47,8 @@ const ran = (text: string, exitCode: number | null, status = 'exited') =>
     from: 0,
     to: text.length,
   });
-const plan = (markdown: string) => fact('agent', 'plan', { args: { markdown }, message: 'plan' });
+const plan = (markdown: string) =>
+  newEvent('agent', 'plan', { args: { markdown }, message: 'plan' });
 
 describe('a transcript', () => {
   it('shows a command, the end of its output and how it ended', () => {
@@ -68,55 +70,74 @@ describe('a transcript', () => {
     ]);
   });
 
+  it('tells what a user did by hand from what the agent did', () => {
+    const user = { source: 'user' } as const;
+    expect(see({ ...call('files.write', { path: 'a.js' }, 'a.js'), ...user })).toEqual([
+      '● files.write a.js  by hand',
+    ]);
+    expect(see({ ...call('terminal.run', { command: 'ls', terminal: 'main' }), ...user })).toEqual([
+      '$ ls  by hand',
+    ]);
+    const path = 'a'.repeat(99);
+    const [long = ''] = see({ ...call('files.write', { path }, path), ...user });
+    expect(long).toMatch(/…  by hand$/);
+    expect(long.length).toBeLessThanOrEqual(60);
+  });
+
   it('shows what an edit put where, and remembers the files', () => {
     expect(see(call('files.edit', { path: 'a.js' }, 'a.js'))).toEqual(['● files.edit a.js']);
     const args = { path: 'a.js', line: 3, change: 'REPLACE' as const, content: ['x', 'y'] };
-    expect(see(fact('agent', 'code', { args: { ...args, removed: 1 }, message: '' }))).toEqual([
+    expect(see(newEvent('agent', 'code', { args: { ...args, removed: 1 }, message: '' }))).toEqual([
       '  a.js:3  +2 −1',
       '  + x',
       '  + y',
     ]);
     const files = [{ path: 'a.js', added: 2, removed: 1 }];
-    see(fact('agent', 'commit', { args: { commit: 'c', parent: 'b', files }, message: '' }));
+    see(
+      newEvent('agent', 'commit', {
+        args: { commit: 'c'.repeat(40), parent: null, files },
+        message: '',
+      }),
+    );
     expect([...transcript.changed]).toEqual(['a.js']);
   });
 
   it('shows a plan whole once, then what is new', () => {
-    expect(see(plan('# Mend it\n\n- [ ] Run\n- [ ] Fix\n'))).toEqual([
-      '☰ Mend it · 0 of 2',
+    expect(see(plan('# Fix it\n\n- [ ] Run\n- [ ] Fix\n'))).toEqual([
+      '☰ Fix it · 0 of 2',
       '  ○ Run',
       '  ○ Fix',
     ]);
-    expect(see(plan('# Mend it\n\n- [x] Run\n- [ ] Fix\n'))).toEqual([
+    expect(see(plan('# Fix it\n\n- [x] Run\n- [ ] Fix\n'))).toEqual([
       '☰ Plan · 1 of 2',
       '  ✓ Run',
     ]);
-    expect(see(plan('# Mend it\n\n- [x] Run\n- [ ] Fix\n'))).toEqual([]);
+    expect(see(plan('# Fix it\n\n- [x] Run\n- [ ] Fix\n'))).toEqual([]);
   });
 
-  it('says why a call failed, and nothing of results that say nothing', () => {
+  it('prints why a call failed, and omits empty results', () => {
     expect(see(result('files.read', {}))).toEqual([]);
     const error = { code: 'not_found', message: 'There is no file x.' };
     expect(see(result('files.read', error, false))).toEqual(['  ✗ There is no file x.']);
     expect(see(result('terminal.run', { ...error, code: 'rejected' }, false))).toEqual([]);
   });
 
-  it('says the whole of an agent’s last words', () => {
+  it('prints the agent’s last message in full', () => {
     const reason = 'done '.repeat(100).trim();
     expect(
-      see(fact('server', 'state', { args: { state: 'finished', reason }, message: '' })),
+      see(newEvent('server', 'state', { args: { state: 'finished', reason }, message: '' })),
     ).toEqual(['', '■ finished', reason]);
   });
 
   it('shows signs instead of doing what an agent writes to the terminal', () => {
     const evil = '\u001b]52;c;cm0=\u0007 \u202etxt';
     const shown = [
-      ...see(fact('agent', 'say', { args: { text: evil, calls: [] }, message: '' })),
+      ...see(newEvent('agent', 'say', { args: { text: evil, calls: [] }, message: '' })),
       ...see(call('terminal.run', { command: evil })),
       ...see(call('files.read', {}, evil)),
       ...see(ran(evil, 0)),
       ...see(plan(`- [ ] ${evil}`)),
-      ...see(fact('server', 'state', { args: { state: 'failed', reason: evil }, message: '' })),
+      ...see(newEvent('server', 'state', { args: { state: 'failed', reason: evil }, message: '' })),
     ].join('\n');
     expect(shown).toContain('␛]52;c;cm0=␇');
     // oxlint-disable-next-line no-control-regex

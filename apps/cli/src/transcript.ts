@@ -1,164 +1,219 @@
 import {
+  visibleText,
+  calledOperation,
+  callOf,
+  errorShape,
   eventArgs,
   isEnded,
-  operations,
+  mountWords,
+  outputOf,
+  type CallOf,
   type Event,
-  type Fact,
-  type FactAction,
+  type EventOf,
+  type EventAction,
 } from '@belay/protocol';
-import { firstLines, lastLines, oneLine, visible, type Output } from './output.js';
+import { firstLines, lastLines, oneLine, type Output } from './output.js';
 import { planLines } from './plan-lines.js';
 
 const outputLines = 8;
 const codeLines = 6;
 const taskLines = 12;
+/** Marks what a user did: the transcript shows the agent's calls in the same form. */
+const byHand = 'by hand';
 
-type Shown = { [A in FactAction]: (event: Event & Fact<A>) => string[] };
+type Shown = { [A in EventAction]: (event: Event & EventOf<A>) => string[] };
 
-/** A session's log as a person reads it in a terminal: what is said and done, with the end of each output. */
+/** A session’s log as text for a terminal: messages, calls, and the end of each output. */
 export class Transcript {
-  /** Files that the agent changed, the first time first. */
+  /** Files that the agent changed, in the order of their first change. */
   readonly changed = new Set<string>();
+  /** New commits of the workspace’s own repository, 20 at most. */
+  ownCommits = 0;
   #plan = '';
 
-  /** `asks`: whoever prints it also puts the questions to a person. */
-  constructor(
-    private readonly output: Output,
-    private readonly asks = false,
-  ) {}
+  readonly #output: Output;
+  readonly #asks: boolean;
+
+  /** `asks`: the questions are asked at the terminal, too, and not printed here. */
+  constructor(output: Output, asks = false) {
+    this.#output = output;
+    this.#asks = asks;
+  }
 
   see(event: Event): void {
-    for (const line of this.#lines(event)) this.output.line(line);
+    for (const line of this.#lines(event)) this.#output.line(line);
   }
 
   #lines(event: Event): string[] {
     if (Object.hasOwn(eventArgs, event.action))
-      return this.#shown[event.action as FactAction](event as never);
+      return this.#shown[event.action as EventAction](event as never);
     return this.#call(event);
   }
 
-  /** A call of an operation, when it begins. */
-  #call({ action, args, message }: Event): string[] {
-    const { style, width } = this.output;
-    if (action === 'terminal.run') {
-      const { command = '', terminal = 'main', background } = args as Record<string, string>;
-      const [first = '', ...rest] = firstLines(command, codeLines, width - 4);
-      const where = [terminal !== 'main' && `in ${terminal}`, background && 'in the background'];
-      const note = where.filter(Boolean).join(', ');
-      return [
-        `${style('cyan', '$')} ${style('bold', first)}${note && style('dim', `  ${visible(note)}`)}`,
-        ...rest.map((line) => style('bold', `  ${line}`)),
-      ];
-    }
-    if (action === 'think') return this.#dim(String(args.thought));
-    if (action === 'ask')
-      return this.asks ? [] : this.#marked('yellow', '?', String(args.question));
-    if (action === 'plan.update' || action === 'finish') return [];
+  /** A call of an operation, when it starts. */
+  #call(event: Event): string[] {
+    const { action, message } = event;
+    const run = callOf(event, 'terminal.run');
+    if (run) return this.#command(event.source, run.args);
+    const thought = callOf(event, 'think');
+    if (thought) return this.#dim(thought.args.thought);
+    const ask = callOf(event, 'ask');
+    if (ask) return this.#asks ? [] : this.#marked('yellow', '?', ask.args.question);
+    const display = calledOperation(action)?.display;
+    if (display === 'event' || display === 'ending') return [];
+    const { style, width } = this.#output;
     const subject = message.startsWith(`${action} `) ? message.slice(action.length + 1) : '';
-    const room = width - action.length - 3;
-    return [`${style('cyan', '●')} ${style('bold', action)} ${oneLine(subject, room)}`.trimEnd()];
+    const note = event.source === 'user' ? byHand : '';
+    const space = width - action.length - 3 - (note ? note.length + 2 : 0);
+    const called = `${style('cyan', '●')} ${style('bold', action)} ${oneLine(subject, space)}`;
+    return [called.trimEnd() + (note && style('dim', `  ${note}`))];
   }
 
-  #result({ args: { operation, ok, output, seconds }, message }: Event & Fact<'result'>): string[] {
-    const { style } = this.output;
+  #command(
+    source: Event['source'],
+    { command, terminal, background }: CallOf<'terminal.run'>['args'],
+  ): string[] {
+    const { style, width } = this.#output;
+    const [first = '', ...rest] = firstLines(command, codeLines, width - 4);
+    const where = [
+      source === 'user' && byHand,
+      terminal !== 'main' && `in ${terminal}`,
+      background && 'in the background',
+    ];
+    const note = where.filter(Boolean).join(', ');
+    return [
+      `${style('cyan', '$')} ${style('bold', first)}${note && style('dim', `  ${visibleText(note)}`)}`,
+      ...rest.map((line) => style('bold', `  ${line}`)),
+    ];
+  }
+
+  #result({
+    args: { operation, ok, output, seconds },
+    message,
+  }: Event & EventOf<'result'>): string[] {
+    const { style } = this.#output;
     if (!ok) {
-      const { code, message: why = message } = output as { code?: string; message?: string };
-      if (code === 'rejected') return []; // it has been said by whom and why
-      return [`  ${style('red', '✗')} ${oneLine(why, this.output.width - 4)}`];
+      const error = errorShape.safeParse(output).data;
+      if (error?.code === 'rejected') return []; // The event `reject` has been printed.
+      const why = error?.message ?? message;
+      return [`  ${style('red', '✗')} ${oneLine(why, this.#output.width - 4)}`];
     }
-    const ran = operations['terminal.run'].output.safeParse(output);
-    if (operation !== 'terminal.run' || !ran.success) return [];
-    const { status, exitCode, text } = ran.data;
+    const ran = outputOf('terminal.run', { operation, ok, output });
+    if (!ran) return [];
+    const { status, exitCode, text } = ran;
     const end = {
       exited: exitCode === 0 ? style('green', '✓') : style('red', `✗ exit code ${exitCode}`),
-      running: '… goes on',
-      background: '… goes on',
+      running: '… still running',
+      background: '… still running',
       timeout: style('red', '✗ timed out'),
       interrupted: style('red', '✗ interrupted'),
     }[status];
     const took = status === 'background' ? '' : style('dim', ` ${seconds.toFixed(1)} s`);
     return [
-      ...this.#quoted(lastLines(text, outputLines, this.output.width - 4)),
+      ...this.#quoted(lastLines(text, outputLines, this.#output.width - 4)),
       `  ${end}${took}`,
     ];
   }
 
-  #code({ args: { path, line, content, removed, truncated } }: Event & Fact<'code'>): string[] {
-    const { style, width } = this.output;
+  #code({ args: { path, line, content, removed, truncated } }: Event & EventOf<'code'>): string[] {
+    const { style, width } = this.#output;
     const counts = truncated
       ? 'a large change'
       : `${style('green', `+${content.length}`)} ${style('red', `−${removed}`)}`;
     const added = firstLines(content.join('\n'), codeLines, width - 6);
     return [
-      `  ${visible(path)}${line > 0 ? `:${line}` : ''}  ${counts}`,
+      `  ${visibleText(path)}${line > 0 ? `:${line}` : ''}  ${counts}`,
       ...(truncated ? [] : added.map((text) => `  ${style('green', `+ ${text}`)}`)),
     ];
   }
 
-  #start({ args }: Event & Fact<'start'>): string[] {
-    const { style, width } = this.output;
+  #start({ args }: Event & EventOf<'start'>): string[] {
+    const { style, width } = this.#output;
     const [first = '', ...rest] = firstLines(args.task, taskLines, Math.max(width, 400));
-    const asks = { ask: 'asks first', delay: 'waits 2 s first', auto: 'never asks' };
-    const facts = [args.model, asks[args.approvals], `network: ${args.egress.profile}`];
+    const asks = {
+      safe: 'asks before every action',
+      ask: 'asks first',
+      delay: 'waits 2 s first',
+      auto: 'never asks',
+    };
+    const settings = [args.model, asks[args.approvals], `network: ${args.egress.profile}`];
     return [
       `${style('cyan', '▶')} ${style('bold', first)}`,
       ...rest.map((line) => style('bold', `  ${line}`)),
-      style('dim', `  ${visible(facts.join(' · '))}`),
+      style('dim', `  ${visibleText(settings.join(' · '))}`),
+      ...args.mounts.map((mount) =>
+        style(mount.readOnly ? 'dim' : 'yellow', `  ${visibleText(mountWords(mount))}`),
+      ),
     ];
   }
 
-  #state({ args: { state, reason } }: Event & Fact<'state'>): string[] {
-    const { style } = this.output;
-    if (state === 'waiting') return []; // for what has been said
+  #state({ args: { state, reason } }: Event & EventOf<'state'>): string[] {
+    const { style } = this.#output;
+    if (state === 'waiting') return []; // The question has been printed.
     if (!isEnded(state)) return reason ? this.#dim(reason) : [];
     const mark = state === 'finished' ? style('green', '■') : style('red', '■');
     return ['', `${mark} ${style('bold', state)}`, ...(reason ? [this.#prose(reason)] : [])];
   }
 
-  #planned({ args: { markdown } }: Event & Fact<'plan'>): string[] {
-    const lines = planLines(markdown, this.#plan, this.output);
+  #check({ args: { state, output }, message }: Event & EventOf<'check'>): string[] {
+    if (state === 'running') return this.#dim(message);
+    return [
+      ...this.#quoted(lastLines(output, outputLines, this.#output.width - 4)),
+      ...this.#dim(message),
+    ];
+  }
+
+  #planned({ args: { markdown } }: Event & EventOf<'plan'>): string[] {
+    const lines = planLines(markdown, this.#plan, this.#output);
     this.#plan = markdown;
     return lines;
   }
 
-  /** What a model writes is Markdown; in colours its bold words and code stand out. */
+  /** Text of a model is Markdown: bold words and code are styled. */
   #prose(text: string): string {
-    const { style } = this.output;
-    return visible(text.trim())
-      .replace(/\*\*(\S(?:.*?\S)?)\*\*/g, (whole, inner: string) =>
+    const { style } = this.#output;
+    return visibleText(text.trim())
+      .replace(/\*\*(\S(?:.{0,500}?\S)?)\*\*/g, (whole, inner: string) =>
         styled(style('bold', inner), inner, whole),
       )
-      .replace(/`([^`\n]+)`/g, (whole, inner: string) =>
+      .replace(/`([^`\n]{1,500})`/g, (whole, inner: string) =>
         styled(style('cyan', inner), inner, whole),
       );
   }
 
   #quoted(lines: string[]): string[] {
-    return lines.map((line) => this.output.style('dim', `  │ ${line}`));
+    return lines.map((line) => this.#output.style('dim', `  │ ${line}`));
   }
 
   #dim(text: string): string[] {
-    return [this.output.style('dim', `· ${oneLine(text, this.output.width - 2)}`)];
+    return [this.#output.style('dim', `· ${oneLine(text, this.#output.width - 2)}`)];
   }
 
   #marked(style: 'yellow' | 'red' | 'cyan', mark: string, text: string): string[] {
-    return [this.output.style(style, `${mark} ${visible(text)}`)];
+    return [this.#output.style(style, `${mark} ${visibleText(text)}`)];
   }
 
   readonly #shown: Shown = {
     start: (event) => (event.args.again ? [] : this.#start(event)),
     message: ({ args }) => ['', ...this.#marked('cyan', '»', args.text)],
+    edit: ({ args }) => this.#marked('cyan', '»', `${args.text} (edited)`),
+    withdraw: ({ message }) => this.#dim(message),
+    deliver: () => [],
     say: ({ args }) => (args.text.trim() ? ['', this.#prose(args.text)] : []),
     result: (event) => this.#result(event),
+    arrival: ({ args, message }) =>
+      args.ok ? this.#dim(message) : this.#marked('red', '✗', message),
     plan: (event) => this.#planned(event),
     code: (event) => this.#code(event),
-    browser: ({ message }) => this.#quoted([oneLine(message, this.output.width - 4)]),
-    commit: ({ args }) => {
+    browser: ({ message }) => this.#quoted([oneLine(message, this.#output.width - 4)]),
+    commit: ({ args, message }) => {
       for (const { path } of args.files) this.changed.add(path);
-      return [];
+      if (!args.commits) return [];
+      this.ownCommits = args.commits.length;
+      return this.#dim(message);
     },
     approval: ({ args, message }) =>
-      this.asks && args.mode === 'ask' ? [] : this.#marked('yellow', '⚠', message),
+      this.#asks && args.mode === 'ask' ? [] : this.#marked('yellow', '⚠', message),
     approve: ({ source, message }) => (source === 'user' ? this.#dim(message) : []),
     reject: ({ message }) => this.#marked('red', '✗', message),
     egress: ({ args, message }) => (args.verdict === 'allowed' ? [] : this.#dim(message)),
@@ -174,14 +229,19 @@ export class Transcript {
     rewind: ({ message }) => this.#dim(message),
     retry: ({ message }) => this.#dim(message),
     stalled: ({ message }) => this.#dim(message),
+    unreadable: ({ message }) => this.#marked('red', '✗', message),
+    breach: ({ message }) => this.#dim(message),
     mcp: ({ message }) => this.#dim(message),
     fork: ({ message }) => this.#dim(message),
-    guidance: () => [],
+    publish: ({ message }) => this.#dim(message),
+    check: (event) => this.#check(event),
+    guidance: ({ message }) => this.#dim(message),
+    exit: ({ message }) => this.#dim(message),
     terminal: () => [],
     usage: () => [],
   };
 }
 
-/** Without colours the signs of Markdown stay. */
+/** Without colours, the Markdown stays as it is. */
 const styled = (text: string, inner: string, whole: string): string =>
   text === inner ? whole : text;

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from './access/access.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
-import { DoorsModule } from './doors/doors.module.js';
+import { ActionsModule } from './actions/actions.module.js';
+import { ApiModule } from './api/api.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -13,15 +15,17 @@ import { StorageModule } from './storage/storage.module.js';
 @Module({
   imports: [
     StorageModule,
+    AccessModule,
     LogsModule,
     ModelsModule,
     McpModule,
+    ActionsModule,
     ApprovalsModule,
     EgressModule,
     SandboxesModule,
     SessionsModule,
     EvaluationsModule,
-    DoorsModule,
+    ApiModule,
   ],
 })
 export class AppModule {}

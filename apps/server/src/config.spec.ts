@@ -21,13 +21,15 @@ describe('the configuration', () => {
     ['BELAY_PORT', '70000'],
     ['BELAY_MAX_SANDBOXES', '0'],
     ['BELAY_LOG_LEVEL', 'loud'],
+    ['BELAY_OIDC_ADMIN', 'everyone'],
+    ['BELAY_OIDC_CLIENT_ID', 'alone'],
     ['OPENAI_BASE_URL', 'not an address'],
     ['DOCKER_HOST', 'tcp://10.0.0.1:2375'],
   ])('names %s when it is %j', (name, value) => {
     expect(() => new Config({ [name]: value })).toThrow(name);
   });
 
-  it('tells data folders apart', () => {
+  it('distinguishes data folders', () => {
     const [one, two] = ['/a', '/b'].map((folder) => new Config({ BELAY_DATA: folder }).instance);
     expect(one).not.toBe(two);
   });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { runtimeFolder } from '@belay/host';
+import { AppError, type Scope } from '@belay/protocol';
 import { z } from 'zod';
 
 const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
@@ -9,6 +10,27 @@ const text = z.preprocess(blankIsUnset, z.string().optional());
 const url = z.preprocess(blankIsUnset, z.url().optional());
 const count = (usual: number, least = 0) =>
   z.preprocess(blankIsUnset, z.coerce.number().int().min(least).default(usual));
+
+/** Who gets a scope: groups, mail addresses, and domains of mail. */
+const accounts = z.preprocess(
+  blankIsUnset,
+  z
+    .string()
+    .default('')
+    .transform((list) =>
+      listOf(list).map((name) => (name.startsWith('group:') ? name : name.toLowerCase())),
+    )
+    .refine(
+      (names) => names.every((name) => /^(group:.+|[^@\s]*@[^@\s]+\.[^@\s]+)$/.test(name)),
+      'write group:NAME, @example.com or name@example.com, comma-separated',
+    ),
+);
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 
 const environment = z.object({
   BELAY_HOST: z.preprocess(blankIsUnset, z.string().default('127.0.0.1')),
@@ -20,7 +42,14 @@ const environment = z.object({
   BELAY_POOL: count(2),
   BELAY_MAX_SANDBOXES: count(20, 1),
   BELAY_MEMORY_MB: count(2048, 64),
+  BELAY_MAX_WORKSPACE_MB: count(2048, 1),
+  BELAY_SESSION_MB: count(2048, 1),
+  BELAY_MACHINE_LEASE_S: count(300, 1),
+  BELAY_SESSION_LOG_MB: count(64, 1),
+  BELAY_KEEP_FREE_MB: count(200),
   BELAY_CPUS: z.preprocess(blankIsUnset, z.coerce.number().positive().default(2)),
+  BELAY_ACTION_SETUP_S: count(900, 1),
+  BELAY_ACTION_IMAGE_MB: count(4096, 1),
   BELAY_SITE: text,
   BELAY_EXAMPLES: text,
   BELAY_LOG_LEVEL: z.preprocess(
@@ -28,7 +57,29 @@ const environment = z.object({
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   ),
   BELAY_SEARCH_URL: url,
+  BELAY_REQUESTS_PER_SECOND: count(200),
+  BELAY_TUNNEL: z.preprocess(blankIsUnset, z.enum(['ngrok']).optional()),
+  NGROK_AUTHTOKEN: text,
   BELAY_ALLOWED_HOSTS: z.preprocess(blankIsUnset, z.string().default('')),
+  BELAY_PUBLIC_URL: url,
+  BELAY_PREVIEW_HOST: z.preprocess(
+    blankIsUnset,
+    z
+      .string()
+      .toLowerCase()
+      .regex(
+        /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*(:\d{1,5})?$/,
+        'write a domain whose subdomains lead to this server, such as preview.example.com',
+      )
+      .optional(),
+  ),
+  BELAY_OIDC_ISSUER: url,
+  BELAY_OIDC_CLIENT_ID: text,
+  BELAY_OIDC_CLIENT_SECRET: text,
+  BELAY_OIDC_SCOPES: z.preprocess(blankIsUnset, z.string().default('openid email profile')),
+  BELAY_OIDC_ADMIN: accounts,
+  BELAY_OIDC_OPERATE: accounts,
+  BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
   // Sandboxes reach the server by a socket in a folder of this machine: an engine elsewhere has no such folder.
   DOCKER_HOST: z.preprocess(
@@ -58,15 +109,24 @@ export interface ProviderConfig {
   readonly url: string | undefined;
 }
 
-/** What the environment says, parsed once at the start. The only place of the server that reads it. */
+/** The identity provider of a team. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly scopes: string;
+  readonly roles: Readonly<Record<Scope, readonly string[]>>;
+}
+
+/** The configuration from environment variables, parsed once at the start. No other file reads them. */
 export class Config {
   readonly host: string;
   /** 0 is any free port. */
   readonly port: number;
   readonly data: string;
-  /** Differs for every data folder: what belongs to this server carries it as a label. */
+  /** Unique for each data folder; a label of all containers and volumes of this server. */
   readonly instance: string;
-  /** Folder of Unix sockets; short, for a socket's path has at most 107 bytes. */
+  /** Folder of Unix sockets; short, for a socket’s path has at most 107 bytes. */
   readonly runtimeFolder: string;
   readonly image: string;
   readonly runtimeVolume: string;
@@ -74,13 +134,35 @@ export class Config {
   readonly pool: number;
   readonly maxSandboxes: number;
   readonly memoryMb: number;
+  /** The largest workspace that is uploaded or copied to a fork. */
+  readonly maxWorkspaceMb: number;
   readonly cpus: number;
+  /** How long the agent of a joined machine may be away and still have its session. */
+  readonly machineLeaseMs: number;
+  /** What the terminals and blobs of one session may take on disk, half of it each. */
+  readonly sessionBytes: number;
+  /** What the events of one session may take. */
+  readonly sessionLogBytes: number;
+  /** Space that sandboxes never fill. */
+  readonly keepFreeBytes: number;
+  /** How long the set-up of an action may take, and what it may add to its base image. */
+  readonly actionSetupSeconds: number;
+  readonly actionImageMb: number;
   readonly site: string | undefined;
   readonly examples: string | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly searchUrl: string | undefined;
   /** Names, besides loopback and `host`, under which the server may be addressed. */
   readonly allowedHosts: readonly string[];
+  /** Where users reach the server, when that is not what it is addressed by: behind a proxy with TLS. */
+  readonly publicUrl: string | undefined;
+  /** The domain of previews’ hosts, with its port when that is not the server’s; loopback needs none. */
+  readonly previewHost: string | undefined;
+  readonly oidc: OidcConfig | undefined;
+  /** The tunnel to open at the start, with the token that it needs. */
+  readonly tunnel: { readonly kind: 'ngrok'; readonly token: string | undefined } | undefined;
+  /** Requests of the API that one caller may make; 0 is no limit. */
+  readonly requestsPerSecond: number;
   readonly databaseUrl: string | undefined;
   readonly dockerHost: string | undefined;
   readonly providers: {
@@ -101,23 +183,31 @@ export class Config {
     const dataHome = set.XDG_DATA_HOME ?? join(homedir(), '.local', 'share');
     this.data = resolve(set.BELAY_DATA ?? join(dataHome, 'belay'));
     this.instance = createHash('sha256').update(this.data).digest('hex').slice(0, 12);
-    this.runtimeFolder = set.XDG_RUNTIME_DIR
-      ? join(set.XDG_RUNTIME_DIR, 'belay')
-      : join(tmpdir(), `belay-${userId()}`);
+    this.runtimeFolder = runtimeFolder(set.XDG_RUNTIME_DIR);
     this.image = set.BELAY_IMAGE;
     this.runtimeVolume = set.BELAY_RUNTIME;
     this.sidecarImage = set.BELAY_SIDECAR ?? set.BELAY_IMAGE;
     this.pool = set.BELAY_POOL;
     this.maxSandboxes = set.BELAY_MAX_SANDBOXES;
     this.memoryMb = set.BELAY_MEMORY_MB;
+    this.maxWorkspaceMb = set.BELAY_MAX_WORKSPACE_MB;
     this.cpus = set.BELAY_CPUS;
+    this.machineLeaseMs = set.BELAY_MACHINE_LEASE_S * 1000;
+    this.sessionBytes = set.BELAY_SESSION_MB * 2 ** 20;
+    this.sessionLogBytes = set.BELAY_SESSION_LOG_MB * 2 ** 20;
+    this.keepFreeBytes = set.BELAY_KEEP_FREE_MB * 2 ** 20;
+    this.actionSetupSeconds = set.BELAY_ACTION_SETUP_S;
+    this.actionImageMb = set.BELAY_ACTION_IMAGE_MB;
     this.site = set.BELAY_SITE;
     this.examples = set.BELAY_EXAMPLES;
     this.logLevel = set.BELAY_LOG_LEVEL;
     this.searchUrl = set.BELAY_SEARCH_URL;
-    this.allowedHosts = set.BELAY_ALLOWED_HOSTS.split(',')
-      .map((host) => host.trim().toLowerCase())
-      .filter(Boolean);
+    this.allowedHosts = listOf(set.BELAY_ALLOWED_HOSTS).map((host) => host.toLowerCase());
+    this.publicUrl = set.BELAY_PUBLIC_URL?.replace(/\/$/, '');
+    this.previewHost = set.BELAY_PREVIEW_HOST;
+    this.oidc = oidcOf(set);
+    this.tunnel = set.BELAY_TUNNEL && { kind: set.BELAY_TUNNEL, token: set.NGROK_AUTHTOKEN };
+    this.requestsPerSecond = set.BELAY_REQUESTS_PER_SECOND;
     this.databaseUrl = set.DATABASE_URL;
     this.dockerHost = set.DOCKER_HOST;
     this.providers = {
@@ -132,18 +222,34 @@ export class Config {
   }
 }
 
+function oidcOf(set: z.output<typeof environment>): OidcConfig | undefined {
+  const { BELAY_OIDC_ISSUER: issuer, BELAY_OIDC_CLIENT_ID: clientId } = set;
+  if (issuer === undefined && clientId === undefined) return undefined;
+  const roles = {
+    admin: set.BELAY_OIDC_ADMIN,
+    operate: set.BELAY_OIDC_OPERATE,
+    view: set.BELAY_OIDC_VIEW,
+  };
+  if (issuer === undefined || clientId === undefined) {
+    throw faulty(
+      'BELAY_OIDC_ISSUER and BELAY_OIDC_CLIENT_ID belong together: set both, or neither',
+    );
+  }
+  if (Object.values(roles).every((names) => names.length === 0)) {
+    throw faulty(
+      'BELAY_OIDC_ADMIN, BELAY_OIDC_OPERATE or BELAY_OIDC_VIEW must say who may log in, such as group:staff or @example.com',
+    );
+  }
+  const { BELAY_OIDC_CLIENT_SECRET: clientSecret, BELAY_OIDC_SCOPES: scopes } = set;
+  return { issuer, clientId, clientSecret, scopes, roles };
+}
+
+const faulty = (fault: string): AppError =>
+  new AppError('invalid_input', `The environment cannot be read. ${fault}.`);
+
 function parse(env: Record<string, string | undefined>): z.output<typeof environment> {
   const parsed = environment.safeParse(env);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new AppError('invalid_input', `The environment cannot be read. ${faults.join('; ')}.`);
-}
-
-/** `os.userInfo` throws for a user without an entry in the passwd file. */
-function userId(): number {
-  try {
-    return userInfo().uid;
-  } catch {
-    return process.getuid?.() ?? 0;
-  }
+  throw faulty(faults.join('; '));
 }

@@ -19,7 +19,7 @@ it.each([
   expect(line).not.toContain(secret);
 });
 
-it('says of an error what it is, and nothing of the request that hangs on it', () => {
+it('logs an error without the request that it has as a property', () => {
   const error = Object.assign(new Error('refused'), {
     code: 'ECONNREFUSED',
     request: { options: { headers: { 'x-api-key': secret } } },

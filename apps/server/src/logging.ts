@@ -2,18 +2,18 @@ import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from './config.js';
 
-/** Where a secret may stand in what is logged. */
+/** Paths of logged objects that may hold a secret. */
 const secrets = ['token', 'viewerToken', 'key', 'apiKey', 'authorization', 'cookie', 'password'];
 
-/** Logs of the server: lines of JSON on stderr, for stdout has the line that says it is ready. */
+/** Logs of the server: lines of JSON on stderr, because stdout is for the line of readiness. */
 export class ServerLogger implements LoggerService {
-  private readonly pino: Logger;
+  readonly #pino: Logger;
 
   constructor(
     config: Pick<Config, 'logLevel'>,
     to: DestinationStream = pino.destination({ dest: 2, sync: true }),
   ) {
-    this.pino = pino(
+    this.#pino = pino(
       {
         level: config.logLevel,
         base: { pid: process.pid },
@@ -28,36 +28,36 @@ export class ServerLogger implements LoggerService {
   }
 
   log(message: unknown, ...more: unknown[]): void {
-    // Nest tells of each module and route it sets up: of use to its developers only.
-    this.write(isStartup(more) ? 'debug' : 'info', message, more);
+    // Nest logs each module and route at the start, which only helps its developers.
+    this.#write(isStartup(more) ? 'debug' : 'info', message, more);
   }
   error(message: unknown, ...more: unknown[]): void {
-    this.write('error', message, more);
+    this.#write('error', message, more);
   }
   warn(message: unknown, ...more: unknown[]): void {
-    this.write('warn', message, more);
+    this.#write('warn', message, more);
   }
   debug(message: unknown, ...more: unknown[]): void {
-    this.write('debug', message, more);
+    this.#write('debug', message, more);
   }
   verbose(message: unknown, ...more: unknown[]): void {
-    this.write('trace', message, more);
+    this.#write('trace', message, more);
   }
   fatal(message: unknown, ...more: unknown[]): void {
-    this.write('fatal', message, more);
+    this.#write('fatal', message, more);
   }
 
-  private write(level: pino.Level, message: unknown, more: unknown[]): void {
+  #write(level: pino.Level, message: unknown, more: unknown[]): void {
     const context = more.findLast((each) => typeof each === 'string');
-    if (message instanceof Error) this.pino[level]({ context, err: message });
+    if (message instanceof Error) this.#pino[level]({ context, err: message });
     else if (typeof message === 'object' && message !== null) {
       const { error, ...fields } = message as Record<string, unknown>;
-      this.pino[level]({ context, ...fields, ...(error !== undefined && { err: error }) });
-    } else this.pino[level]({ context }, '%s', message);
+      this.#pino[level]({ context, ...fields, ...(error !== undefined && { err: error }) });
+    } else this.#pino[level]({ context }, '%s', message);
   }
 }
 
-/** Libraries hang requests on their errors, with the headers that they were sent with. */
+/** Errors of libraries have the request as a property, with its headers. */
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { type, message, stack } = pino.stdSerializers.err(error);

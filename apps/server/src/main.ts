@@ -3,15 +3,25 @@ import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppError } from '@belay/protocol';
+import { owner } from './access/caller.js';
 import { AppModule } from './app.module.js';
+import { ApprovalService } from './approvals/approval.service.js';
+import { askAtTerminal } from './approvals/terminal-questions.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
-import { Identity } from './doors/identity.js';
-import { openDoors } from './doors/open-doors.js';
+import { Identity } from './api/auth/identity.js';
+import { Logins } from './api/auth/logins.js';
+import { PublicUrl } from './api/public-url.js';
+import { openTunnel } from './api/tunnel.js';
+import { setUpHttp } from './api/http-setup.js';
 import { ServerLogger } from './logging.js';
+import { EventLog } from './logs/event-log.js';
 
 /** How long open requests may take to end after a signal. */
 const closeMs = 5_000;
+
+/** The printed link is often opened much later than it was printed. */
+const firstCodeMs = 12 * 3600_000;
 
 main().catch((error: unknown) => {
   process.stderr.write(`${sentenceOf(error)}\n`);
@@ -23,22 +33,33 @@ async function main(): Promise<void> {
   const unlock = lockData(config.data);
   await checkPort(config);
   const logger = new ServerLogger(config);
+  // The last resort: a fault in the work for one session, which nobody awaited, must not end that of all others.
+  process.on('unhandledRejection', (reason) => logger.error(reason));
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger,
     bodyParser: false,
     abortOnError: false,
     forceCloseConnections: true,
   });
-  openDoors(app);
+  setUpHttp(app);
   await app.listen(config.port, config.host);
   endOnSignal(app, unlock);
+  const { stdin: input, stderr: output } = process;
+  if (input.isTTY && output.isTTY)
+    askAtTerminal({ log: app.get(EventLog), approvals: app.get(ApprovalService), input, output });
   const identity = app.get(Identity);
   const url = addressOf(app, config);
+  const tunnel = await openTunnel(config, url);
+  if (tunnel) {
+    app.get(PublicUrl).set(tunnel.url);
+    process.stderr.write(`For ChatGPT: ${tunnel.url}/gpt/openapi.json\n`);
+  }
   identity.announce(url);
-  process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token })}\n`);
+  const code = app.get(Logins).newCode(owner, firstCodeMs);
+  process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token, code })}\n`);
 }
 
-/** Tried before anything else is begun: a second program on the port is the usual mistake. */
+/** Checked first, because a port in use is the most common mistake. */
 async function checkPort({ host, port }: Config): Promise<void> {
   const probe = createServer();
   try {
@@ -56,7 +77,7 @@ async function checkPort({ host, port }: Config): Promise<void> {
   }
 }
 
-/** Sandboxes go on without the server: the next start finds them again. */
+/** Sandboxes keep running without the server; its next start adopts them. */
 function endOnSignal(app: NestExpressApplication, unlock: () => void): void {
   let ending = false;
   const end = (signal: NodeJS.Signals): void => {

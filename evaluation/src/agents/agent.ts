@@ -1,11 +1,12 @@
-import type { Submission } from '../carry.js';
-import type { Engine, ImageFacts } from '../engine/engine.js';
+import type { Artifacts } from '../artifacts.js';
+import type { Engine, ImageInfo } from '../engine/engine.js';
 import { folder, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 
-export type TaskImage = ImageFacts & { name: string };
+export type TaskImage = ImageInfo & { name: string };
 
-export interface Bench {
+/** What the trials of one run share. */
+export interface RunContext {
   engine: Engine;
   /** The run that containers belong to. */
   run: string;
@@ -13,51 +14,56 @@ export interface Bench {
   network: 'none' | 'declared';
 }
 
-export interface Assignment extends Bench {
+/** What an agent and the verifier of one trial get. */
+export interface TrialContext extends RunContext {
   task: Task;
   image: TaskImage;
   /** By the name of the step, where its verifier has an environment of its own. */
   verifierImages: Map<string, TaskImage>;
   attempt: number;
   signal: AbortSignal;
-  /** Told once the agent works in a session of the platform. */
+  /** Called once the agent has a session of the platform. */
   onSession?(session: string): void;
 }
 
-/** What an agent spent on a trial. */
-export interface Spent {
+/** The cost of a trial. */
+export interface Usage {
   session: string | null;
   tokens: number;
   dollars: number;
 }
 
-/** One agent at work on one trial. Steps come one after the other; `end` is always called. */
-export interface Work {
-  /** What it did, in the format of trajectory.json; asked for after `end`. */
+/** An agent that has been set up for one trial. Steps are run one after the other; `stop` is always called. */
+export interface AgentInstance {
+  /** What it did, in the format of trajectory.json; called after `stop`. */
   trajectory?(): Promise<object | null>;
-  /** Works within the step's limit and hands in; nothing of it runs any more when this resolves. */
-  step(step: Step, feedback: string | null): Promise<Submission>;
-  spent(): Spent;
-  end(): Promise<void>;
+  /**
+   * Runs the agent within the step's limit and collects its artifacts; nothing of it runs any more when this
+   * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is aborted.
+   */
+  run(step: Step, feedback: string | null): Promise<Artifacts>;
+  usage(): Usage;
+  stop(): Promise<void>;
 }
 
 export interface Agent {
-  /** Part of the key of a trial: two agents of one name do the same. */
+  /** Part of the key of a trial: agents of one name are the same. */
   name: string;
   model: string | null;
-  begin(assignment: Assignment): Promise<Work>;
+  setup(context: TrialContext): Promise<AgentInstance>;
 }
 
-export const free: Spent = { session: null, tokens: 0, dollars: 0 };
+export const noUsage: Usage = { session: null, tokens: 0, dollars: 0 };
 
-export const workdirOf = ({ task, image }: Pick<Assignment, 'task' | 'image'>): string =>
+export const workdirOf = ({ task, image }: Pick<TrialContext, 'task' | 'image'>): string =>
   task.environment.workdir ?? image.workdir;
 
 /** What lies in the working folder before an agent works. An image's own folder keeps its owner. */
-export function startingFiles(assignment: Pick<Assignment, 'task' | 'image'>, step: Step): Entry[] {
-  const { carries, user } = assignment.task;
-  const workdir = workdirOf(assignment);
-  const isOurs = carries.kind === 'files' || (carries.kind === 'patch' && step.files.length > 0);
+export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, step: Step): Entry[] {
+  const { artifacts, user } = context.task;
+  const workdir = workdirOf(context);
+  const isOurs =
+    artifacts.kind === 'files' || (artifacts.kind === 'patch' && step.files.length > 0);
   const root = isOurs ? ownedBy([folder(workdir)], Number(user ?? 0)) : [];
   return [...root, ...under(workdir, step.files)];
 }

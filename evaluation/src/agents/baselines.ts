@@ -1,26 +1,26 @@
-import { nothing, type Submission } from '../carry.js';
+import { nothing, type Artifacts } from '../artifacts.js';
 import { folder, under } from '../entries.js';
 import type { Step } from '../model.js';
-import { free, workdirOf, type Agent, type Assignment, type Work } from './agent.js';
+import { noUsage, workdirOf, type Agent, type AgentInstance, type TrialContext } from './agent.js';
 import { containerAgent } from './in-container.js';
 
 /** Does nothing. A task that it passes cannot tell agents apart. */
 export const nop: Agent = {
   ...containerAgent('nop', () => null),
-  begin: (assignment) =>
-    assignment.task.carries.kind === 'files'
-      ? handsIn(({ files }) => ({ ...nothing, entries: under(workdirOf(assignment), files) }))
-      : containerAgent('nop', () => null).begin(assignment),
+  setup: (context) =>
+    context.task.artifacts.kind === 'files'
+      ? fixedArtifacts(({ files }) => ({ ...nothing, entries: under(workdirOf(context), files) }))
+      : containerAgent('nop', () => null).setup(context),
 };
 
-/** Puts the reference solution in place. A task that it fails is broken here. */
+/** Applies the reference solution. A task that it fails is broken here. */
 export const oracle: Agent = {
   name: 'oracle',
   model: null,
-  begin: (assignment) =>
-    assignment.task.steps[0]?.oracle.kind === 'script'
-      ? scripted.begin(assignment)
-      : handsIn((step) => solutionOf(step, assignment)),
+  setup: (context) =>
+    context.task.steps[0]?.oracle.kind === 'script'
+      ? scripted.setup(context)
+      : fixedArtifacts((step) => solutionOf(step, context)),
 };
 
 const scripted = containerAgent('oracle', ({ oracle: given }) =>
@@ -37,13 +37,19 @@ export const command = (line: string): Agent =>
     env: { BELAY_INSTRUCTION: '/belay/instruction.md' },
   }));
 
-/** Answers that are files or patches need no container of the agent. */
-export async function handsIn(submit: (step: Step) => Submission): Promise<Work> {
-  return { step: async (step) => submit(step), spent: () => free, end: async () => undefined };
+/** An agent whose artifacts are known beforehand needs no container. */
+export async function fixedArtifacts(
+  artifactsOf: (step: Step) => Artifacts,
+): Promise<AgentInstance> {
+  return {
+    run: async (step) => artifactsOf(step),
+    usage: () => noUsage,
+    stop: async () => undefined,
+  };
 }
 
-function solutionOf(step: Step, assignment: Assignment): Submission {
+function solutionOf(step: Step, context: TrialContext): Artifacts {
   if (step.oracle.kind === 'patch') return { ...nothing, patch: step.oracle.patch };
   if (step.oracle.kind === 'script') return nothing;
-  return { ...nothing, entries: under(workdirOf(assignment), step.oracle.files) };
+  return { ...nothing, entries: under(workdirOf(context), step.oracle.files) };
 }

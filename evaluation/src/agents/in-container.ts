@@ -1,77 +1,99 @@
 import { posix } from 'node:path';
-import { after, changesOf, nothing, type Submission } from '../carry.js';
-import type { Box } from '../engine/box.js';
+import { changesOf, merge, nothing, type Artifacts } from '../artifacts.js';
+import type { TaskContainer } from '../engine/task-container.js';
+import { ReadBudget } from '../read-budget.js';
 import { notReady, whenReady } from '../engine/readiness.js';
 import { file, folder, ownedBy, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
-import { free, startingFiles, workdirOf, type Agent, type Assignment, type Work } from './agent.js';
+import {
+  noUsage,
+  startingFiles,
+  workdirOf,
+  type Agent,
+  type TrialContext,
+  type AgentInstance,
+} from './agent.js';
 
-/** What a program needs to work on a step. */
+/** The command of an agent for a step, with its files. */
 export interface Program {
   files: Entry[];
   command: string[];
   env: Record<string, string>;
 }
 
-/** An agent that is a program in the task's container; `null` is a step that it leaves as it is. */
+/** An agent that is a program in the task's container; `null` skips a step. */
 export function containerAgent(
   name: string,
   programOf: (step: Step, task: Task) => Program | null,
 ): Agent {
-  return { name, model: null, begin: async (assignment) => new InContainer(assignment, programOf) };
+  return {
+    name,
+    model: null,
+    setup: async (context) => new ContainerAgent(context, programOf),
+  };
 }
 
 /** The container is kept between steps as an image, since each step is a program of its own. */
-class InContainer implements Work {
+class ContainerAgent implements AgentInstance {
   #image: string;
   #snapshots: string[] = [];
-  #carried = nothing;
+  #collected = nothing;
 
   constructor(
-    private readonly assignment: Assignment,
+    private readonly context: TrialContext,
     private readonly programOf: (step: Step, task: Task) => Program | null,
   ) {
-    this.#image = assignment.image.name;
+    this.#image = context.image.name;
   }
 
-  async step(step: Step): Promise<Submission> {
-    const { task, engine } = this.assignment;
+  async run(step: Step): Promise<Artifacts> {
+    const { task, engine } = this.context;
     const program = this.programOf(step, task);
-    if (!program && task.carries.kind !== 'container') return { ...nothing, always: true };
-    const box = await this.#box(step, program ?? { files: [], command: ['true'], env: {} });
+    if (!program && task.artifacts.kind !== 'container') return { ...nothing, always: true };
+    const container = await this.#createContainer(
+      step,
+      program ?? { files: [], command: ['true'], env: {} },
+    );
     try {
-      const { exitCode, timedOut } = await box.run(step.limits.agent, this.assignment.signal);
-      const submission = await this.#handIn(box);
+      const { exitCode, timedOut } = await container.run(step.limits.agent, this.context.signal);
+      const output = await container.output();
+      const artifacts = { ...(await this.#collect(container)), output };
       const more = step !== task.steps.at(-1);
       if (more) {
-        this.#image = await engine.snapshot(box);
+        this.#image = await engine.snapshot(container);
         this.#snapshots.push(this.#image);
       }
       if (exitCode === notReady)
-        return { ...submission, broken: (await box.output()).trim().split('\n').at(-1) ?? '' };
+        return { ...artifacts, broken: output.trim().split('\n').at(-1) ?? '' };
+      // The shell's code for a command that is not there: nothing of the agent ran.
+      if (exitCode === 127)
+        return {
+          ...artifacts,
+          broken: `The agent’s command was not found: ${output.trim().split('\n').at(-1) ?? ''}`,
+        };
       const note = exitCode === 0 ? '' : `The agent’s program ended with code ${exitCode}.`;
-      return { ...submission, timedOut, always: !program, note };
+      return { ...artifacts, timedOut, always: !program, note };
     } finally {
-      engine.discard(box);
+      engine.discard(container);
     }
   }
 
-  spent() {
-    return free;
+  usage() {
+    return noUsage;
   }
 
-  async end(): Promise<void> {
-    for (const image of this.#snapshots.toReversed()) await this.assignment.engine.forget(image);
+  async stop(): Promise<void> {
+    for (const image of this.#snapshots.toReversed()) await this.context.engine.forget(image);
   }
 
-  async #box(step: Step, { files, command, env }: Program): Promise<Box> {
-    const { task, image, engine, run, network } = this.assignment;
+  async #createContainer(step: Step, { files, command, env }: Program): Promise<TaskContainer> {
+    const { task, image, engine, run, network } = this.context;
     const { cpus, memoryMb } = task.environment;
-    const workdir = workdirOf(this.assignment);
+    const workdir = workdirOf(this.context);
     const setup = repositorySetup(task);
     const { healthcheck } = task.environment;
-    const begun = whenReady(command, {
+    const readyCommand = whenReady(command, {
       ...(healthcheck && { before: healthcheck, entrypoint: image.entrypoint }),
       setup: step.setup,
       after: step.healthcheck,
@@ -79,7 +101,9 @@ class InContainer implements Work {
     return engine.create({
       run,
       image: this.#image,
-      command: setup ? ['bash', '-c', `${setup} && exec "$@"`, 'setup', ...begun] : begun,
+      command: setup
+        ? ['bash', '-c', `${setup} && exec "$@"`, 'setup', ...readyCommand]
+        : readyCommand,
       user: task.user ?? (image.user || 'root'),
       workdir,
       env: { ...task.environment.env, ...env },
@@ -88,36 +112,37 @@ class InContainer implements Work {
       network: network === 'declared' ? task.environment.network : 'none',
       files: [
         ...agentFolders(task),
-        ...startingFiles(this.assignment, step),
+        ...startingFiles(this.context, step),
         file('/belay/instruction.md', step.instruction),
         ...files,
       ],
     });
   }
 
-  async #handIn(box: Box): Promise<Submission> {
-    const { task } = this.assignment;
-    const workdir = workdirOf(this.assignment);
-    if (task.carries.kind === 'container') {
+  async #collect(container: TaskContainer): Promise<Artifacts> {
+    const { task } = this.context;
+    const workdir = workdirOf(this.context);
+    if (task.artifacts.kind === 'container') {
       // A snapshot's own changes are those since the step before.
-      this.#carried = after(this.#carried, await changesOf(box));
-      return this.#carried;
+      this.#collected = merge(this.#collected, await changesOf(container));
+      return this.#collected;
     }
-    if (task.carries.kind === 'patch') {
-      const changes = await changesOf(box);
-      return patchOf(this.assignment, changes);
+    if (task.artifacts.kind === 'patch') {
+      const changes = await changesOf(container);
+      return patchOf(this.context, changes);
     }
-    const base = task.carries.kind === 'files' ? workdir : '/';
+    const base = task.artifacts.kind === 'files' ? workdir : '/';
     const entries: Entry[] = [];
-    for (const path of task.carries.paths)
-      entries.push(...(await box.read(posix.resolve(base, path))));
+    const budget = new ReadBudget();
+    for (const path of task.artifacts.paths)
+      entries.push(...(await container.read(posix.resolve(base, path), budget)));
     return { ...nothing, entries };
   }
 }
 
 /** Folders that formats promise to an agent, writable for any user. */
-function agentFolders({ carries }: Task): Entry[] {
-  if (carries.kind !== 'container' && carries.kind !== 'artifacts') return [];
+function agentFolders({ artifacts }: Task): Entry[] {
+  if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
   return ownedBy(
     ['/logs', '/logs/agent', '/logs/artifacts', '/agent-logs'].map((path) => folder(path, 0o777)),
     0,

@@ -2,12 +2,12 @@ import type { BelayClient } from '@belay/client';
 import {
   budgets as allBudgets,
   isEnded,
-  isFact,
+  isEvent,
   type Event,
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
-import { nothing, type Submission } from '../carry.js';
+import { nothing, type Artifacts } from '../artifacts.js';
 import { entriesOf, tarOf, type Entry } from '../entries.js';
 import { Unsupported, type Step } from '../model.js';
 import { trajectoryOf } from '../results/trajectory.js';
@@ -16,9 +16,9 @@ import {
   startingFiles,
   workdirOf,
   type Agent,
-  type Assignment,
-  type Spent,
-  type Work,
+  type TrialContext,
+  type Usage,
+  type AgentInstance,
 } from './agent.js';
 import { patchOf } from './repository.js';
 
@@ -37,15 +37,15 @@ export function modelAgent(options: ModelAgentOptions): Agent {
   return {
     name: 'model',
     model: options.model,
-    begin: async (assignment) => {
-      const { environment, steps } = assignment.task;
+    setup: async (context) => {
+      const { environment, steps } = context.task;
       const special = environment.healthcheck ?? steps.find(({ healthcheck }) => healthcheck);
       const prepared = steps.find(({ files, setup }) => files.some(({ path }) => path === setup));
       if (special || prepared)
         throw new Unsupported(
           'Its healthcheck or setup.sh is run for programs in its container (command:LINE), not for the agent `model`.',
         );
-      return new SessionWork(assignment, options);
+      return new SessionAgent(context, options);
     },
   };
 }
@@ -56,47 +56,47 @@ const pollMs = 500;
 
 const isOver = (state: SessionState): boolean => isEnded(state) || state === 'waiting';
 
-class SessionWork implements Work {
+class SessionAgent implements AgentInstance {
   #id: string | null = null;
   #initial: Entry[] = [];
-  /** The last event that was looked at. */
+  /** The last event that was read. */
   #seen = 0;
 
   constructor(
-    private readonly assignment: Assignment,
+    private readonly context: TrialContext,
     private readonly options: ModelAgentOptions,
   ) {}
 
-  async step(step: Step, feedback: string | null): Promise<Submission> {
+  async run(step: Step, feedback: string | null): Promise<Artifacts> {
     const { client } = this.options;
     if (this.#id === null) {
       this.#id = (await this.#create(step)).id;
-      this.assignment.onSession?.(this.#id);
+      this.context.onSession?.(this.#id);
     } else {
       // Its end before this message is not its end after it.
       this.#seen = (await client.sessions.get(this.#id)).lastSeq;
       await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
     }
-    const timedOut = await this.#ended(this.#id, step.limits.agent, this.assignment.signal);
+    const timedOut = await this.#ended(this.#id, step.limits.agent, this.context.signal);
     const { state, reason } = await client.sessions.get(this.#id);
-    // A provider that fails and a sandbox that dies say nothing about the model.
+    // A failure of a provider or a sandbox says nothing about the model.
     const broken = state === 'failed' ? (reason ?? 'The session failed.') : null;
-    return { ...(await this.#handIn(this.#id)), timedOut, note: reason ?? state, broken };
+    return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
   }
 
-  spent(): Spent {
-    return this.#spent;
+  usage(): Usage {
+    return this.#usage;
   }
-  #spent: Spent = { session: null, tokens: 0, dollars: 0 };
+  #usage: Usage = { session: null, tokens: 0, dollars: 0 };
 
   /** The session stays, archived: its replay is the record of the trial, and the fleet is for those that run. */
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     if (!this.#id) return;
     const { client } = this.options;
     const { state, tokens, dollars } = await client.sessions.get(this.#id);
     if (!isEnded(state)) await client.sessions.stop(this.#id);
     await client.sessions.change(this.#id, { archived: true });
-    this.#spent = { session: this.#id, tokens, dollars };
+    this.#usage = { session: this.#id, tokens, dollars };
   }
 
   async trajectory(): Promise<object | null> {
@@ -111,10 +111,10 @@ class SessionWork implements Work {
   }
 
   async #create(step: Step): Promise<SessionSummary> {
-    const { task, image, attempt } = this.assignment;
+    const { task, image, attempt } = this.context;
     const { client, model, budgets } = this.options;
     this.#initial = await this.#workspace(step);
-    const uploaded = await client.uploadWorkspace(new Uint8Array(await tarOf(this.#initial)));
+    const uploaded = await client.uploads.workspace(new Uint8Array(await tarOf(this.#initial)));
     return client.sessions.create({
       task: this.#message(step, null),
       title: `${task.id} · ${attempt}`.slice(0, 200),
@@ -131,19 +131,22 @@ class SessionWork implements Work {
   }
 
   #message(step: Step, feedback: string | null): string {
-    const workdir = workdirOf(this.assignment);
+    const workdir = workdirOf(this.context);
     if (feedback !== null) {
-      const { carries } = this.assignment.task;
-      return secondTry(feedback, carries.kind === 'files' ? carries.paths.join(' ') : 'the files');
+      const { artifacts } = this.context.task;
+      return secondTry(
+        feedback,
+        artifacts.kind === 'files' ? artifacts.paths.join(' ') : 'the files',
+      );
     }
     return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}; it is put back there when you finish.`;
   }
 
   /** The working folder of the image with the step's files in it. */
   async #workspace(step: Step): Promise<Entry[]> {
-    const { engine, image, run } = this.assignment;
-    const workdir = workdirOf(this.assignment);
-    const box = await engine.create({
+    const { engine, image, run } = this.context;
+    const workdir = workdirOf(this.context);
+    const container = await engine.create({
       run,
       image: image.name,
       command: ['true'],
@@ -153,19 +156,19 @@ class SessionWork implements Work {
       cpus: 1,
       memoryMb: 512,
       network: 'none',
-      files: startingFiles(this.assignment, step),
+      files: startingFiles(this.context, step),
     });
     try {
-      const all = workdir === '/' ? [] : await box.read(workdir);
+      const all = workdir === '/' ? [] : await container.read(workdir);
       return all
         .filter(({ path }) => path.startsWith(`${workdir}/`))
         .map((entry) => ({ ...entry, path: entry.path.slice(workdir.length + 1) }));
     } finally {
-      engine.discard(box);
+      engine.discard(container);
     }
   }
 
-  /** Whether the clock ended it. A session that waits for a person has ended its work. */
+  /** Whether the time limit ended it. A session that waits for the user has ended, too. */
   async #ended(id: string, seconds: number, signal: AbortSignal): Promise<boolean> {
     const { client } = this.options;
     const deadline = Date.now() + seconds * 1000;
@@ -173,7 +176,7 @@ class SessionWork implements Work {
       const events = await client.sessions.events(id, { after: this.#seen });
       this.#seen = events.at(-1)?.seq ?? this.#seen;
       const last = events.findLast((event) => event.action === 'state');
-      if (last && isFact(last, 'state') && isOver(last.args.state)) return false;
+      if (last && isEvent(last, 'state') && isOver(last.args.state)) return false;
       if (Date.now() > deadline || signal.aborted) {
         await client.sessions.stop(id);
         signal.throwIfAborted();
@@ -184,10 +187,10 @@ class SessionWork implements Work {
   }
 
   /** The files that differ from what was uploaded, put back to the task's own working folder. */
-  async #handIn(id: string): Promise<Submission> {
-    const { task } = this.assignment;
-    const workdir = workdirOf(this.assignment);
-    const now = (await entriesOf(await this.options.client.sessions.export(id, 'tar')))
+  async #collect(id: string): Promise<Artifacts> {
+    const { task } = this.context;
+    const workdir = workdirOf(this.context);
+    const now = (await entriesOf(await this.options.client.sessions.export(id, { format: 'tar' })))
       .map((entry) => ({ ...entry, path: entry.path.replace(/^\.\//, '') }))
       .filter(({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path));
     const before = new Map(this.#initial.map((entry) => [entry.path, entry]));
@@ -199,7 +202,7 @@ class SessionWork implements Work {
     const gone = this.#initial.filter(
       ({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path) && !present.has(path),
     );
-    const submission: Submission = {
+    const artifacts: Artifacts = {
       ...nothing,
       entries: changed.map((entry) => ({
         ...entry,
@@ -210,8 +213,8 @@ class SessionWork implements Work {
       removed: gone.map(({ path }) => `${workdir}/${path}`),
     };
     // A patch is made in a fresh repository from all files that are there.
-    if (task.carries.kind !== 'patch') return submission;
+    if (task.artifacts.kind !== 'patch') return artifacts;
     const all = now.map((entry) => ({ ...entry, path: `${workdir}/${entry.path}` }));
-    return patchOf(this.assignment, { ...submission, entries: all });
+    return patchOf(this.context, { ...artifacts, entries: all });
   }
 }

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { readFileSync } from 'node:fs';
-import { nothing, type Submission } from '../carry.js';
-import { file, hashOf, under } from '../entries.js';
-import type { Step, Task } from '../model.js';
-import { readLines } from '../suites/reading.js';
+import { nothing, type Artifacts } from '../artifacts.js';
+import { file, under } from '../entries.js';
+import type { Step } from '../model.js';
+import { isZipped, linesIn, partOf, unreadable } from '../lines.js';
+import { faultOf } from '../suites/readable-tasks.js';
 import { workdirOf, type Agent } from './agent.js';
-import { handsIn } from './baselines.js';
+import { fixedArtifacts } from './baselines.js';
 
 const patch = z.object({
   instance_id: z.string(),
@@ -26,54 +28,117 @@ export interface Predictions {
   counts: Map<string, number>;
 }
 
+/** An answer is read again when its trial begins: files of them may be larger than the memory. */
+interface Answer {
+  id: string;
+  model: string | null;
+  read(): Prediction;
+}
+
 /**
- * Answers made elsewhere: SWE-bench predictions (`.jsonl`, or `.json` as a list or by instance), or samples of
- * HumanEval and MBPP with `completion` or `solution`. The n-th answer to a task is its n-th attempt.
+ * Answers made elsewhere: SWE-Bench predictions (`.jsonl`, or `.json` as a list or by instance), or samples of
+ * HumanEval and MBPP with `completion` or `solution`. The n-th answer to a task is its n-th attempt. Throws
+ * `invalid_input` with the line that is wrong.
  */
 export function predictionsFrom(path: string): Predictions {
-  const lines = readAll(path);
-  const answers = new Map<string, (typeof lines)[number][]>();
-  for (const line of lines) answers.set(line.id, [...(answers.get(line.id) ?? []), line]);
-  const [first] = lines;
+  const hash = createHash('sha256');
+  const answers = new Map<string, Answer[]>();
+  let first: Answer | undefined;
+  for (const { answer, bytes } of answersIn(path)) {
+    hash.update(bytes).update('\n');
+    first ??= answer;
+    const known = answers.get(answer.id);
+    if (known) known.push(answer);
+    else answers.set(answer.id, [answer]);
+  }
   if (!first) throw new AppError('invalid_input', `${path} has no prediction.`);
   return {
     counts: new Map([...answers].map(([id, found]) => [id, found.length])),
     agent: {
-      name: `predictions:${hashOf(linesOf(path))}`,
+      name: `predictions:${hash.digest('hex').slice(0, 24)}`,
       model: first.model,
-      begin: async (assignment) => {
-        const { task, attempt } = assignment;
+      setup: async (context) => {
+        const { task, attempt } = context;
         const answer = answers.get(task.id)?.[attempt - 1];
         if (!answer)
-          throw new AppError('invalid_input', `There is no answer ${attempt} to ${task.id}.`);
-        return handsIn((step) => answer.submit(step, task, workdirOf(assignment)));
+          throw new AppError(
+            'invalid_input',
+            `The predictions have no answer ${attempt} to ${task.id}.`,
+          );
+        const { artifactsOf } = answer.read();
+        return fixedArtifacts((step) => artifactsOf(step, workdirOf(context)));
       },
     },
   };
 }
 
-function readAll(path: string) {
-  return linesOf(path).map((line) => {
-    const prediction = patch.safeParse(line);
-    if (prediction.success) {
-      const { instance_id: id, model_name_or_path: model, model_patch: text } = prediction.data;
-      const submission: Submission = { ...nothing, patch: Buffer.from(text ?? '') };
-      return { id, model, submit: () => submission };
-    }
-    const { task_id: task, completion, solution } = sample.parse(line);
-    const id = typeof task === 'number' ? `MBPP/${task}` : task;
-    const submit = (step: Step, _task: Task, workdir: string): Submission => {
-      const prompt = step.files[0]?.bytes.toString() ?? '';
-      const text = solution ?? prompt + (completion ?? '');
-      return { ...nothing, entries: under(workdir, [file('solution.py', text)]) };
-    };
-    return { id, model: null, submit };
-  });
+function* answersIn(path: string): Generator<{ answer: Answer; bytes: Buffer }> {
+  if (path.endsWith('.json')) return yield* listedIn(path);
+  const inPlace = !isZipped(path);
+  for (const { number, bytes, offset } of linesIn(path)) {
+    const where = `${path}, line ${number}`;
+    const prediction = predictionOf(parsed(bytes, where), where);
+    const { id, model } = prediction;
+    const { length } = bytes;
+    const read = inPlace
+      ? () => predictionOf(parsed(partOf(path, { offset, length }), where), where)
+      : () => prediction;
+    yield { answer: { id, model, read }, bytes };
+  }
 }
 
-function linesOf(path: string): unknown[] {
-  if (!path.endsWith('.json')) return readLines(path);
-  const found = JSON.parse(readFileSync(path, 'utf8')) as Record<string, object> | unknown[];
-  if (Array.isArray(found)) return found;
-  return Object.entries(found).map(([id, line]) => ({ instance_id: id, ...line }));
+function* listedIn(path: string): Generator<{ answer: Answer; bytes: Buffer }> {
+  let text: Buffer;
+  try {
+    text = readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  const found = parsed(text, path) as Record<string, object> | unknown[] | null;
+  const lines = Array.isArray(found)
+    ? found
+    : Object.entries(found ?? {}).map(([id, line]) => ({ instance_id: id, ...line }));
+  for (const [index, line] of lines.entries()) {
+    const prediction = predictionOf(line, `${path}, entry ${index + 1}`);
+    const { id, model } = prediction;
+    const bytes = Buffer.from(JSON.stringify(line));
+    yield { answer: { id, model, read: () => prediction }, bytes };
+  }
+}
+
+function parsed(bytes: Buffer, where: string): unknown {
+  try {
+    return JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    throw new AppError('invalid_input', `${where}, is not JSON.`);
+  }
+}
+
+interface Prediction {
+  id: string;
+  model: string | null;
+  artifactsOf(step: Step, workdir: string): Artifacts;
+}
+
+function predictionOf(line: unknown, where: string): Prediction {
+  const isPatch = typeof line === 'object' && line !== null && 'instance_id' in line;
+  const prediction = patch.safeParse(line);
+  if (prediction.success) {
+    const { instance_id: id, model_name_or_path: model, model_patch: text } = prediction.data;
+    const artifactsOf = (): Artifacts => ({ ...nothing, patch: Buffer.from(text ?? '') });
+    return { id, model, artifactsOf };
+  }
+  const answer = sample.safeParse(line);
+  if (!answer.success)
+    throw new AppError('invalid_input', faultOf(isPatch ? prediction.error : answer.error, where));
+  const { task_id: task, completion, solution } = answer.data;
+  if (completion === undefined && solution === undefined)
+    throw new AppError('invalid_input', `${where}, has neither completion nor solution.`);
+  const id = typeof task === 'number' ? `MBPP/${task}` : task;
+  const artifactsOf = (step: Step, workdir: string): Artifacts => {
+    const prompt = step.files[0]?.bytes.toString() ?? '';
+    const text = solution ?? prompt + (completion ?? '');
+    return { ...nothing, entries: under(workdir, [file('solution.py', text)]) };
+  };
+  return { id, model: null, artifactsOf };
 }

@@ -1,7 +1,10 @@
-import { nothing, type Submission } from '../carry.js';
+import { posix } from 'node:path';
+import { nothing, type Artifacts } from '../artifacts.js';
+import { gitEnvironment } from '../engine/git-environment.js';
 import { file, tarOf } from '../entries.js';
 import type { Task } from '../model.js';
-import { startingFiles, workdirOf, type Assignment } from './agent.js';
+import { reachable } from '../sieve.js';
+import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 
 /** Makes the starting files a repository with one commit; what comes later is not in it. */
 export const gitInit = [
@@ -15,7 +18,7 @@ export const gitInit = [
 
 /** For tasks whose repository comes as files, the commands that make it one. */
 export function repositorySetup(task: Task): string | null {
-  const isOurs = task.carries.kind === 'patch' && (task.steps[0]?.files.length ?? 0) > 0;
+  const isOurs = task.artifacts.kind === 'patch' && (task.steps[0]?.files.length ?? 0) > 0;
   return isOurs ? gitInit : null;
 }
 
@@ -23,13 +26,14 @@ export function repositorySetup(task: Task): string | null {
  * The patch of an agent's changed files, taken in a fresh container: the agent's own .git, with its hooks,
  * filters and history, has no part in it.
  */
-export async function patchOf(assignment: Assignment, changes: Submission): Promise<Submission> {
-  const { task, image, engine, run, signal } = assignment;
-  const workdir = workdirOf(assignment);
-  const isWork = (path: string) => path.startsWith(`${workdir}/`) && !/\/\.git(\/|$)/.test(path);
+export async function patchOf(context: TrialContext, changes: Artifacts): Promise<Artifacts> {
+  const { task, image, engine, run, signal } = context;
+  const workdir = workdirOf(context);
+  const isWork = (path: string) =>
+    posix.normalize(path) === path && path.startsWith(`${workdir}/`) && !/\/\.git(\/|$)/.test(path);
   const first = task.steps[0];
-  const starting = first ? startingFiles(assignment, first) : [];
-  const entries = changes.entries.filter(({ path }) => isWork(path));
+  const starting = first ? startingFiles(context, first) : [];
+  const entries = reachable(changes.entries.filter(({ path }) => isWork(path)));
   const present = new Set(entries.map(({ path }) => path));
   // What came as files was added by us: it is in no image, so its removal is no change of the container.
   const gone = starting
@@ -38,13 +42,13 @@ export async function patchOf(assignment: Assignment, changes: Submission): Prom
   const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
   const script = `cd "$1" && { ${setup}; } >&2 && tar -xf /belay/changes.tar -C / && { xargs -0 rm -rf -- < /belay/removed; } && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
-  const box = await engine.create({
+  const container = await engine.create({
     run,
     image: image.name,
     command: ['bash', '-c', script, 'patch', workdir],
     user: 'root',
     workdir: '/',
-    env: {},
+    env: gitEnvironment,
     cpus: task.environment.cpus,
     memoryMb: task.environment.memoryMb,
     network: 'none',
@@ -55,10 +59,15 @@ export async function patchOf(assignment: Assignment, changes: Submission): Prom
     ],
   });
   try {
-    await box.run(120, signal);
-    const patch = (await box.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
+    const { exitCode, timedOut } = await container.run(120, signal);
+    // A patch that could not be made is no empty patch.
+    if (exitCode !== 0)
+      throw new Error(
+        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git ended with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
+      );
+    const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...nothing, patch };
   } finally {
-    engine.discard(box);
+    engine.discard(container);
   }
 }

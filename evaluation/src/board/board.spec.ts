@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { BelayServer } from '@belay/testkit';
 import { failed, passed, type Trial, type Verdict } from '../model.js';
 import { Journal } from '../results/journal.js';
@@ -32,14 +33,19 @@ function newRun(): string {
     agent: 'nop',
     model: null,
     tasks,
+    unattempted: [],
     attempts: 1,
     concurrency: runs,
     network: 'none',
+    buildNetwork: 'default',
     fromMap: [],
     sandbox: null,
     repos: null,
     timeoutMultiplier: 1,
     preflight: false,
+    content: null,
+    labels: {},
+    provenance: null,
     created: '2026-01-01T00:00:00.000Z',
   });
   return out;
@@ -86,15 +92,20 @@ async function shows(
   id: string,
   holds: (summary: EvaluationSummary, states: Record<string, string>) => boolean,
 ): Promise<EvaluationTrial[]> {
-  const end = Date.now() + 60_000;
-  for (;;) {
+  const now = async () => {
     const { summary } = await server.client.evaluations.get(id);
     const { trials } = await server.client.evaluations.trials(id);
-    const states = Object.fromEntries(trials.map(({ task, state }) => [task, state]));
-    if (holds(summary, states)) return trials;
-    if (Date.now() > end) throw new Error(`The board shows ${JSON.stringify({ summary, states })}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return { summary, trials };
+  };
+  return until(
+    'the board shows it',
+    async () => {
+      const { summary, trials } = await now();
+      const states = Object.fromEntries(trials.map(({ task, state }) => [task, state]));
+      return holds(summary, states) && trials;
+    },
+    { timeoutMs: 60_000, intervalMs: 50, state: async () => JSON.stringify(await now()) },
+  );
 }
 
 it('shows each trial as it goes, with answer and test log, and the end', async () => {
@@ -108,7 +119,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
   board.at({ task: 'a', attempt: 1, session: 's-1' }, 'working');
   await shows(id, ({ phase }, { a }) => phase === 'trials' && a === 'working');
   write(out, {
-    'trials/a.1/main/submission.json': JSON.stringify({
+    'trials/a.1/main/artifacts.json': JSON.stringify({
       entries: [
         { path: '/app/x.py', kind: 'file', bytes: Buffer.from('x = 1\n').toString('base64') },
       ],
@@ -177,7 +188,9 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   await shows(id, ({ done }, { a, b }) => done === 1 && a === 'done' && b === 'queued');
   killed.at({ task: 'b', attempt: 1, session: null }, 'verifying');
   await killed.close('finished', null);
-  expect(notices).toEqual(['The board takes no more: Another process reports this run now.']);
+  expect(notices).toEqual([
+    'The board accepts no more reports: Another process reports this run now.',
+  ]);
   for (const task of ['b', 'c', 'd']) judge(out, resumed, trialOf(task, passed()));
   await resumed.close('finished', null);
   const { summary } = await server.client.evaluations.get(id);

@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import { hashOf } from '../entries.js';
 import type { Trial } from '../model.js';
-import type { Validity } from '../preflight.js';
+import type { Validity } from '../validity.js';
 import { trialsOf, validityOf } from '../results/report.js';
 import { loadRun, type RunFile } from '../results/run-file.js';
 import { summarize } from '../results/summary.js';
@@ -18,45 +18,52 @@ import { recordOf } from './record.js';
 import { keyOf, Reporter } from './reporter.js';
 
 export interface BoardOptions {
-  /** The results folder: what it says is reported, and nothing else is. */
+  /** The results folder, the only source of what is reported. */
   out: string;
   connect(): { client: BelayClient; url: string };
-  /** Says something that a person should know of; called rarely. */
+  /** Called rarely, with a sentence for the user. */
   onNotice?(sentence: string): void;
 }
 
 /**
- * The run as the dashboard shows it. A folder is one run on the board, however often it is resumed, and what the
- * folder has and the board has not is sent when it is opened.
+ * The run as the dashboard shows it. A results folder is one run on the board, also after a resume; `open` sends what
+ * the board lacks.
  */
 export class Board {
   readonly #trials = new Map<string, Trial>();
-  /** What the board knows of each trial, but for its record. */
-  readonly #told = new Map<string, string>();
+  /** What the board has of each trial, without its record. */
+  readonly #sent = new Map<string, string>();
   #validity: Validity[] | null = null;
   #phase: EvaluationProgress['phase'] = 'preflight';
   #checks: EvaluationProgress['checks'] = null;
 
-  private constructor(
-    private readonly out: string,
-    private readonly run: RunFile,
-    private readonly reporter: Reporter,
-    readonly url: string,
-  ) {}
+  readonly url: string;
+  readonly #out: string;
+  readonly #run: RunFile;
+  readonly #reporter: Reporter;
 
-  /** Undefined, with a notice, when there is no server: a run does not need one. */
+  /** For `open` alone. */
+  constructor(opened: { out: string; run: RunFile; reporter: Reporter; url: string }) {
+    this.url = opened.url;
+    this.#out = opened.out;
+    this.#run = opened.run;
+    this.#reporter = opened.reporter;
+  }
+
+  /** Resolves to undefined, with a notice, when there is no server: a run does not need one. */
   static async open({ out, connect, onNotice }: BoardOptions): Promise<Board | undefined> {
     const run = loadRun(out);
     const { suite, agent, model, tasks, attempts, created } = run;
     const folder = resolve(out);
-    const facts = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
+    const info = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
     const id = hashOf(run).slice(0, 16);
-    const refused = ({ message }: AppError) => onNotice?.(`The board takes no more: ${message}`);
+    const refused = ({ message }: AppError) =>
+      onNotice?.(`The board accepts no more reports: ${message}`);
     try {
       const { client, url } = connect();
-      const { reporter, known } = await Reporter.open(client, { id, facts, refused });
-      const board = new Board(out, run, reporter, `${url}${evaluationPath(id)}`);
-      for (const trial of known) board.#told.set(keyOf(trial), coreOf(trial));
+      const { reporter, known } = await Reporter.open(client, { id, info, refused });
+      const board = new Board({ out, run, reporter, url: `${url}${evaluationPath(id)}` });
+      for (const trial of known) board.#sent.set(keyOf(trial), coreOf(trial));
       board.refresh();
       board.#requeue(known);
       return board;
@@ -67,13 +74,13 @@ export class Board {
     }
   }
 
-  /** How far the preflight is. */
+  /** The preflight has progressed. */
   checked(checks: { done: number; all: number }): void {
     this.#checks = checks;
-    this.reporter.say(this.#progress('running'));
+    this.#reporter.setProgress(this.#progress('running'));
   }
 
-  /** Preflight is over, and trials begin. */
+  /** The preflight has ended, and trials begin. */
   begin(): void {
     this.#phase = 'trials';
     this.#checks = null;
@@ -86,31 +93,31 @@ export class Board {
 
   judged(trial: Trial): void {
     this.#trials.set(keyOf(trial), trial);
-    const told = reportOf(trial);
-    if (this.#told.get(keyOf(told)) !== coreOf(told)) this.#put(told, true);
+    const report = reportOf(trial);
+    if (this.#sent.get(keyOf(report)) !== coreOf(report)) this.#put(report, true);
   }
 
-  /** Reports what the folder says now, where the board says something else. */
+  /** Reports what differs between the folder and the board. */
   refresh(): void {
-    this.#validity = validityOf(this.out);
-    for (const trial of trialsOf(this.out)) this.judged(trial);
-    this.reporter.say(this.#progress('running'));
+    this.#validity = validityOf(this.#out);
+    for (const trial of trialsOf(this.#out)) this.judged(trial);
+    this.#reporter.setProgress(this.#progress('running'));
   }
 
-  /** Reports the end. Whether the board knows all of it now. */
+  /** Reports the end; returns whether the board has everything. */
   async close(state: EvaluationProgress['state'], reason: string | null): Promise<boolean> {
     this.refresh();
-    this.reporter.say(this.#progress(state, reason));
-    return this.reporter.close();
+    this.#reporter.setProgress(this.#progress(state, reason));
+    return this.#reporter.close();
   }
 
   #put(trial: EvaluationTrial, isJudged = false): void {
-    this.#told.set(keyOf(trial), coreOf(trial));
-    const record = isJudged ? () => recordOf(this.out, trial) : undefined;
-    this.reporter.put({ trial, ...(record && { record }) }, this.#progress('running'));
+    this.#sent.set(keyOf(trial), coreOf(trial));
+    const record = isJudged ? () => recordOf(this.#out, trial) : undefined;
+    this.#reporter.put({ trial, ...(record && { record }) }, this.#progress('running'));
   }
 
-  /** What a killed process left at work waits again. */
+  /** Trials that a killed process has left running are queued again. */
   #requeue(known: EvaluationTrial[]): void {
     for (const trial of known)
       if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(keyOf(trial)))
@@ -119,7 +126,7 @@ export class Board {
 
   #progress(state: EvaluationProgress['state'], reason: string | null = null): EvaluationProgress {
     const trials = [...this.#trials.values()];
-    const { score, interval, validScore, validity } = summarize(this.run, trials, this.#validity);
+    const { score, interval, validScore, validity } = summarize(this.#run, trials, this.#validity);
     return {
       state,
       reason,

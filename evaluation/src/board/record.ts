@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import { trialFolder } from '../results/journal.js';
 import type { Trial } from '../model.js';
-import { loadSubmission } from '../run.js';
+import { loadArtifacts } from '../run.js';
 
 /** The most of each text that is sent to the board; the results folder has the whole. */
 const mostBytes = 256 * 1024;
 const mostBytesOfFile = 32 * 1024;
 
-/** What a person wants to see of a trial besides its verdict; null when there is nothing. */
+/** The artifacts and the test output of a trial; null when there are none. */
 export interface TrialRecord {
   answer: string | null;
   log: string | null;
 }
 
-/** Reads what a trial handed in and what the tests printed, step after step, from the results folder. */
+/** Reads the artifacts and the test output of each step from the results folder. */
 export function recordOf(out: string, trial: Pick<Trial, 'task' | 'attempt'>): TrialRecord {
   const folder = trialFolder(out, trial);
   if (!existsSync(folder)) return { answer: null, log: null };
@@ -35,8 +35,8 @@ export function recordOf(out: string, trial: Pick<Trial, 'task' | 'attempt'>): T
 
 /** The patch, or the files one after the other. */
 function answerOf(step: string): string | null {
-  if (!existsSync(join(step, 'submission.json'))) return null;
-  const { patch, entries, removed } = loadSubmission(step);
+  if (!existsSync(join(step, 'artifacts.json'))) return null;
+  const { patch, entries, removed } = loadArtifacts(step);
   if (patch) return patch.toString();
   const files = entries
     .filter(({ kind }) => kind !== 'folder')
@@ -62,7 +62,7 @@ const head = (text: string | null) =>
     ? text
     : `${text.slice(0, mostBytes)}\n… the rest is in the results folder\n`;
 
-/** A log says at its end what matters. */
+/** The end of a log matters most. */
 const tail = (text: string | null) =>
   text === null || text.length <= mostBytes
     ? text

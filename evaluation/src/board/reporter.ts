@@ -1,22 +1,22 @@
 import type { BelayClient } from '@belay/client';
 import {
   AppError,
-  type EvaluationFacts,
+  type EvaluationInfo,
   type EvaluationProgress,
   type EvaluationTrial,
 } from '@belay/protocol';
 import type { TrialRecord } from './record.js';
 
-/** A run says this often that it is still there. */
-const beatMs = 15_000;
-/** Between two reports, so that a quick suite does not ask the server for every trial. */
-const pauseMs = 150;
-const longestPauseMs = 5_000;
-/** How long the end of a run waits for a server that does not answer. */
-const farewellMs = 5_000;
-const trialsAtOnce = 50;
+/** A run reports at least this often that it is alive. */
+const heartbeatIntervalMs = 15_000;
+/** Minimum time between two reports, so that trials of a fast suite are sent together. */
+const reportIntervalMs = 150;
+const maxRetryDelayMs = 5_000;
+/** How long `close` waits for a server that does not respond. */
+const closeTimeoutMs = 5_000;
+const maxTrialsPerReport = 50;
 
-/** A trial with the record of it that is sent along: read when its turn has come. */
+/** A trial, and its record, which is read when the trial is sent. */
 export interface PendingTrial {
   trial: EvaluationTrial;
   record?: () => TrialRecord;
@@ -24,15 +24,15 @@ export interface PendingTrial {
 
 export interface ReporterOptions {
   id: string;
-  facts: EvaluationFacts;
+  info: EvaluationInfo;
   /** Called once when the server takes no more reports of this run. */
   refused(error: AppError): void;
 }
 
 /**
- * Tells the server how a run stands, behind the run's back: nothing waits for it and none of its failures
- * reaches the run. Only the newest state of each trial is kept for sending, so a server that is away for long
- * costs no memory, and what was not acknowledged is sent again.
+ * Reports a run's progress to the server in the background: the run never waits for it and never fails with it. Only
+ * the latest state of each trial is queued, so an unreachable server costs no memory; unacknowledged reports are sent
+ * again.
  */
 export class Reporter {
   readonly #pending = new Map<string, PendingTrial>();
@@ -40,48 +40,53 @@ export class Reporter {
   #wake: () => void = () => undefined;
   #closing = false;
   /** Nothing is sent any more. */
-  #over = false;
+  #stopped = false;
   readonly #delivered: Promise<void>;
 
-  private constructor(
-    private readonly client: BelayClient,
-    private readonly id: string,
-    private readonly epoch: number,
-    private readonly refused: (error: AppError) => void,
-  ) {
+  readonly #client: BelayClient;
+  readonly #id: string;
+  readonly #epoch: number;
+  readonly #refused: (error: AppError) => void;
+
+  /** For `open` alone. */
+  constructor(opened: { client: BelayClient; epoch: number } & Omit<ReporterOptions, 'info'>) {
+    this.#client = opened.client;
+    this.#id = opened.id;
+    this.#epoch = opened.epoch;
+    this.#refused = opened.refused;
     this.#delivered = this.#deliver();
   }
 
-  /** Resolves with what the server knows of the run already; rejects when there is no server. */
+  /** Resolves with the trials that the server has already; rejects when there is no server. */
   static async open(
     client: BelayClient,
-    { id, facts, refused }: ReporterOptions,
+    { id, info, refused }: ReporterOptions,
   ): Promise<{ reporter: Reporter; known: EvaluationTrial[] }> {
-    const { epoch, trials } = await client.evaluations.open(id, facts);
-    return { reporter: new Reporter(client, id, epoch, refused), known: trials };
+    const { epoch, trials } = await client.evaluations.open(id, info);
+    return { reporter: new Reporter({ client, id, epoch, refused }), known: trials };
   }
 
   put(pending: PendingTrial, progress: EvaluationProgress): void {
-    if (this.#over) return;
+    if (this.#stopped) return;
     this.#pending.set(keyOf(pending.trial), pending);
-    this.say(progress);
+    this.setProgress(progress);
   }
 
-  say(progress: EvaluationProgress): void {
-    if (this.#over) return;
+  setProgress(progress: EvaluationProgress): void {
+    if (this.#stopped) return;
     this.#progress = progress;
     this.#wake();
   }
 
-  /** Sends what is left, and answers whether all of it arrived; a server that is away is not waited for. */
+  /** Sends what is queued and returns whether all of it was stored, after 5 s at most. */
   async close(): Promise<boolean> {
     this.#closing = true;
     this.#wake();
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, farewellMs)));
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeTimeoutMs)));
     await Promise.race([this.#delivered, late]);
     clearTimeout(timer);
-    this.#over = true;
+    this.#stopped = true;
     return this.#isEmpty;
   }
 
@@ -91,17 +96,17 @@ export class Reporter {
 
   async #deliver(): Promise<void> {
     let failures = 0;
-    while (!this.#over) {
-      if (this.#isEmpty && !this.#closing) await this.#somethingOr(beatMs);
+    while (!this.#stopped) {
+      if (this.#isEmpty && !this.#closing) await this.#workOrTimeout(heartbeatIntervalMs);
       if (this.#isEmpty && this.#closing) return;
       failures = (await this.#reportNext()) ? 0 : failures + 1;
-      await this.#pause(Math.min(pauseMs * 2 ** failures, longestPauseMs));
+      await this.#pause(Math.min(reportIntervalMs * 2 ** failures, maxRetryDelayMs));
     }
   }
 
-  /** Whether the server has it; what it has not is put back, unless something newer has come since. */
+  /** Returns whether the report was stored; otherwise it is queued again, unless a newer one is. */
   async #reportNext(): Promise<boolean> {
-    const batch = [...this.#pending].slice(0, trialsAtOnce);
+    const batch = [...this.#pending].slice(0, maxTrialsPerReport);
     const progress = this.#progress;
     for (const [key] of batch) this.#pending.delete(key);
     this.#progress = undefined;
@@ -109,7 +114,7 @@ export class Reporter {
       await this.#send(batch, progress);
       return true;
     } catch (error) {
-      if (error instanceof AppError && refusals.has(error.code)) this.#end(error);
+      if (error instanceof AppError && refusals.has(error.code)) this.#stop(error);
       else {
         for (const [key, pending] of batch)
           if (!this.#pending.has(key)) this.#pending.set(key, pending);
@@ -126,8 +131,8 @@ export class Reporter {
     const trials: EvaluationTrial[] = [];
     for (const [, { trial, record }] of batch)
       trials.push(record ? { ...trial, ...(await this.#uploaded(record())) } : trial);
-    await this.client.evaluations.report(this.id, {
-      epoch: this.epoch,
+    await this.#client.evaluations.report(this.#id, {
+      epoch: this.#epoch,
       trials,
       ...(progress && { progress }),
     });
@@ -137,12 +142,12 @@ export class Reporter {
     const put = async (text: string | null) =>
       text === null
         ? null
-        : (await this.client.uploadBlob(new TextEncoder().encode(text), 'text/plain')).blob;
+        : (await this.#client.uploads.blob(new TextEncoder().encode(text), 'text/plain')).blob;
     return { answer: await put(answer), log: await put(log) };
   }
 
-  /** Resolves when there is something to send, or after so many milliseconds. */
-  #somethingOr(ms: number): Promise<void> {
+  /** Resolves when there is something to send, or after `ms`. */
+  #workOrTimeout(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms).unref();
       this.#wake = () => {
@@ -156,16 +161,16 @@ export class Reporter {
     return new Promise((resolve) => setTimeout(resolve, this.#closing ? Math.min(ms, 50) : ms));
   }
 
-  /** For example another process has the run now, or a person took it off the board. */
-  #end(error: AppError): void {
+  /** After a refusal, for example because another process reports the run or a user deleted it. */
+  #stop(error: AppError): void {
     this.#pending.clear();
     this.#progress = undefined;
-    this.#over = true;
-    this.refused(error);
+    this.#stopped = true;
+    this.#refused(error);
   }
 }
 
-/** Refusals that no repetition changes. */
+/** Error codes for which a retry is useless. */
 const refusals: ReadonlySet<string> = new Set([
   'conflict',
   'not_found',

@@ -1,44 +1,52 @@
 import { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { isConflict, isGone, isNotFound } from '@belay/docker';
 import Docker from 'dockerode';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { tarOf, type Entry } from '../entries.js';
-import { Box, type BoxSpec } from './box.js';
+import { TaskContainer, type TaskContainerSpec } from './task-container.js';
 import { needsBuildKit } from './dockerfile.js';
+import { startReaper, type EngineAddress } from './reaper.js';
 
 /** Reads BuildKit's progress as well as the classic builder's; dockerode 5 has it, its types do not. */
 interface BuildProgress {
   followProgress(
     stream: NodeJS.ReadableStream,
-    ended: (error: Error | null) => void,
-    said: (line: { stream?: string; error?: string }) => void,
+    onEnd: (error: Error | null) => void,
+    onLine: (line: { stream?: string; error?: string }) => void,
   ): void;
 }
 
-export interface ImageFacts {
+export interface ImageInfo {
   id: string;
   workdir: string;
   user: string;
   entrypoint: string[];
 }
 
-/** Every container that evaluation makes carries it, with the run it belongs to. */
+/** The label of every container of evaluation; its value is the run. */
 export const runLabel = 'belay.evaluation';
 
-/** Linux capabilities of a root user who administers files and processes of its own box, and nothing else. */
+/** Linux capabilities of root: files and processes of its own container, and nothing else. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
 
 /** The Docker engine, as far as evaluation needs it. */
 export class Engine {
   readonly #docker = new Docker() as Docker & BuildProgress;
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #removals = new Set<Promise<void>>();
 
-  /** What the engine has to share between trials. */
+  /** Processors and memory that trials share. */
   async capacity(): Promise<{ cpus: number; memoryMb: number }> {
     const info = (await this.#docker.info()) as { NCPU: number; MemTotal: number };
     return { cpus: info.NCPU, memoryMb: Math.floor(info.MemTotal / 2 ** 20) };
   }
 
-  async image(name: string): Promise<ImageFacts | undefined> {
+  async version(): Promise<string> {
+    const { Version, ApiVersion } = await this.#docker.version();
+    return `Docker ${Version} (API ${ApiVersion})`;
+  }
+
+  async image(name: string): Promise<ImageInfo | undefined> {
     try {
       const { Id, Config } = await this.#docker.getImage(name).inspect();
       const { WorkingDir: workdir, User: user, Entrypoint: entrypoint } = Config;
@@ -49,7 +57,7 @@ export class Engine {
         entrypoint: [entrypoint ?? []].flat(),
       };
     } catch (error) {
-      if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -63,12 +71,16 @@ export class Engine {
 
   /**
    * Builds with the classic builder, which every engine has, and with BuildKit what only that can build. Throws with
-   * the end of what the build said.
+   * the end of the build's log.
    */
   async build(
     tag: string,
     files: Entry[],
-    { signal, args = {} }: { signal: AbortSignal; args?: Record<string, string> },
+    {
+      signal,
+      args = {},
+      offline = false,
+    }: { signal: AbortSignal; args?: Record<string, string>; offline?: boolean },
   ): Promise<void> {
     const dockerfile = files.find(({ path }) => path === 'Dockerfile')?.bytes.toString() ?? '';
     const special = needsBuildKit(dockerfile);
@@ -80,6 +92,7 @@ export class Engine {
         buildargs: args,
         labels: { [runLabel]: 'image' },
         abortSignal: signal,
+        ...(offline && { networkmode: 'none' }),
         ...(special && { version: '2' }),
       })
       .catch((error: { statusCode?: number; message: string }) => {
@@ -89,25 +102,26 @@ export class Engine {
           `The Dockerfile has ${special}, which needs BuildKit, and this engine has none: ${error.message}`,
         );
       });
-    const { said, failure } = await this.#told(stream);
+    const { log, failure } = await this.#buildLog(stream);
     if (!failure) return;
     const hint =
       special && /parse error|unknown flag/.test(failure)
         ? `The BuildKit of this engine cannot read ${special}; Docker Engine 23 and later can. `
         : '';
-    throw new AppError('invalid_input', `${hint}${failure}\n${said}`.slice(0, 4_000));
+    throw new AppError('invalid_input', `${hint}${failure.slice(0, 1_000)}\n${log.slice(-3_000)}`);
   }
 
-  /** What a build said, the end of it, and why it failed. */
-  #told(stream: NodeJS.ReadableStream): Promise<{ said: string; failure?: string }> {
-    let said = '';
+  /** The end of a build's log, and the error with which it failed. */
+  #buildLog(stream: NodeJS.ReadableStream): Promise<{ log: string; failure?: string }> {
+    let log = '';
     let failure: string | undefined;
     return new Promise((done, broken) => {
       this.#docker.followProgress(
         stream,
-        (error) => (error ? broken(error) : done({ said: said.trim(), failure })),
+        (error) =>
+          error ? broken(error) : done({ log: stripVTControlCharacters(log).trim(), failure }),
         ({ stream: text, error }) => {
-          said = (said + (text ?? '')).slice(-4_000);
+          log = (log + (text ?? '')).slice(-4_000);
           failure ??= error;
         },
       );
@@ -115,9 +129,9 @@ export class Engine {
   }
 
   /** A hardened container that is not started yet, with its files in it. */
-  async create(spec: BoxSpec): Promise<Box> {
+  async create(spec: TaskContainerSpec): Promise<TaskContainer> {
     const bytes = spec.memoryMb * 2 ** 20;
-    const container = await this.#docker.createContainer({
+    const created = await this.#docker.createContainer({
       Image: spec.image,
       Entrypoint: [],
       Cmd: spec.command,
@@ -135,51 +149,58 @@ export class Engine {
         Memory: bytes,
         MemorySwap: bytes,
         NanoCpus: Math.round(spec.cpus * 1e9),
-        PidsLimit: 512,
+        // An exercise of Java starts 1000 threads at once.
+        PidsLimit: 2048,
         LogConfig: {
           Type: 'local',
           Config: { 'max-size': '4m', 'max-file': '1', compress: 'false' },
         },
       },
     });
-    const box = new Box(container);
+    const container = new TaskContainer(created);
     try {
-      await box.put(spec.files);
+      await container.put(spec.files);
     } catch (error) {
-      await box.remove();
+      await container.remove();
       throw error;
     }
-    return box;
+    return container;
   }
 
-  /** Removes a container that has ended, while the next one starts. What the engine refuses now, sweep() removes. */
-  discard(box: Box): void {
-    const leaving = box
+  /** Containers of the run go when this process is gone, however it ended; the returned function gives that up. */
+  guard(run: string): () => void {
+    return startReaper(`${runLabel}=${run}`, this.#docker.modem as EngineAddress);
+  }
+
+  /** Removes an ended container in the background. `sweep` removes it when the engine refuses now. */
+  discard(container: TaskContainer): void {
+    const removal = container
       .remove()
-      .catch(() => undefined)
-      .finally(() => this.#leaving.delete(leaving));
-    this.#leaving.add(leaving);
+      .catch(ignoreError('sweep removes it'))
+      .finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
   }
 
   /** The state of an ended container as an image, without a name; `forget` removes it. */
-  async snapshot(box: Box): Promise<string> {
-    return box.commit();
+  async snapshot(container: TaskContainer): Promise<string> {
+    return container.commit();
   }
 
   async forget(image: string): Promise<void> {
-    await this.#docker.getImage(image).remove({ force: true }).catch(ignoreMissing);
+    await this.#docker.getImage(image).remove({ force: true }).catch(ignoreGone);
   }
 
-  /** Removes what a killed run has left behind. */
+  /** Removes the containers that a killed run has left, and waits for pending removals. */
   async sweep(run: string): Promise<number> {
-    await Promise.all(this.#leaving);
+    await Promise.all(this.#removals);
     const filters = JSON.stringify({ label: [`${runLabel}=${run}`] });
     const left = await this.#docker.listContainers({ all: true, filters });
-    for (const { Id } of left) await new Box(this.#docker.getContainer(Id)).remove();
+    for (const { Id } of left) await new TaskContainer(this.#docker.getContainer(Id)).remove();
     return left.length;
   }
 }
 
-function ignoreMissing(error: { statusCode?: number }): void {
-  if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
+/** An image that a container still uses goes with the next sweep. */
+function ignoreGone(error: unknown): void {
+  if (!isGone(error) && !isConflict(error)) throw error;
 }

@@ -27,7 +27,7 @@ async function build(...lines: string[]) {
 }
 
 async function output(image: string, ...command: string[]): Promise<string> {
-  const box = await engine.create({
+  const container = await engine.create({
     run: 'images-spec',
     image,
     command,
@@ -40,10 +40,10 @@ async function output(image: string, ...command: string[]): Promise<string> {
     network: 'none',
   });
   try {
-    await box.run(30, signal);
-    return await box.output();
+    await container.run(30, signal);
+    return await container.output();
   } finally {
-    await box.remove();
+    await container.remove();
   }
 }
 

@@ -1,9 +1,15 @@
 import { AppError } from '@belay/protocol';
 import { file, hashOf, type Entry } from '../entries.js';
-import type { ImageSource, RepositorySource, ToolchainName } from '../model.js';
+import {
+  Unsupported,
+  type ImageSource,
+  type RepositorySource,
+  type ToolchainName,
+} from '../model.js';
 import { withLocalImages } from './dockerfile.js';
-import type { Engine, ImageFacts } from './engine.js';
-import { commitOf, mirrorOf } from './mirror.js';
+import type { Engine, ImageInfo } from './engine.js';
+import { commitOf, fileIn, hasCommit, mirrorOf } from './mirror.js';
+import { buildRequirements, pythonRepositoryImage } from './python-repository-image.js';
 import { repositoryImage } from './repository-image.js';
 import { toolchain } from './toolchains.js';
 
@@ -24,16 +30,18 @@ export interface ImagesOptions {
   fromMap: FromMap;
   /** A folder with clones of repositories, for tasks whose image is not here. */
   repos?: string | null;
+  /** `none` builds Dockerfiles of tasks without a network. */
+  buildNetwork?: 'default' | 'none';
 }
 
 /** Task images: named, built from the task's Dockerfile, or the helper images. Each is built once. */
 export class Images {
-  readonly #making = new Map<string, Promise<ImageFacts & { name: string }>>();
+  readonly #making = new Map<string, Promise<ImageInfo & { name: string }>>();
 
   constructor(private readonly options: ImagesOptions) {}
 
   /** Resolves to an image that is on the engine; rejects with `invalid_input` when it cannot be built. */
-  ensure(source: ImageSource, signal: AbortSignal): Promise<ImageFacts & { name: string }> {
+  ensure(source: ImageSource, signal: AbortSignal): Promise<ImageInfo & { name: string }> {
     const key = hashOf(source);
     let made = this.#making.get(key);
     if (!made) {
@@ -62,8 +70,8 @@ export class Images {
     if (source.kind === 'repository') return this.#repository(source, signal);
     if (source.kind === 'image') {
       const name = await this.#mapped(source.name, signal);
-      const facts = await this.options.engine.image(name);
-      if (facts) return { ...facts, name };
+      const info = await this.options.engine.image(name);
+      if (info) return { ...info, name };
       throw new AppError(
         'invalid_input',
         `The image ${name} is not on this engine: pull it, or name one that is with --from-map ${name}=IMAGE.`,
@@ -72,13 +80,14 @@ export class Images {
     const files = await this.#localDockerfile(source.files, signal);
     return this.#built(`belay/evaluation-task:${hashOf(key, files).slice(0, 16)}`, files, {
       signal,
+      offline: this.options.buildNetwork === 'none',
     });
   }
 
   async #toolchain(
     name: ToolchainName,
     signal: AbortSignal,
-  ): Promise<ImageFacts & { name: string }> {
+  ): Promise<ImageInfo & { name: string }> {
     const files = toolchain(name);
     const from =
       name === 'base'
@@ -88,49 +97,89 @@ export class Images {
     return this.#built(tag, files, { signal, args: { BASE: from } });
   }
 
+  /** Why an image cannot be had here, in one sentence; null when it can, or when only a build will tell. */
+  async refusal(source: ImageSource, signal: AbortSignal): Promise<string | null> {
+    if (source.kind !== 'repository' || (await this.#own(source, signal))) return null;
+    const { image, repo, commit, node, python, needs } = source;
+    // Of an instance that names no image only SWE-Bench's own is known.
+    const missing =
+      needs !== undefined
+        ? 'Its image is not on this engine'
+        : image
+          ? `The image ${image} is not on this engine`
+          : 'The instance names no image';
+    const { repos } = this.options;
+    const mirror = repos ? mirrorOf(repos, repo) : undefined;
+    if (needs) return `${missing}, and ${repo} needs ${needs}, which is not built here.`;
+    if (!repos) return `${missing}, and no folder with a clone of ${repo} was named (--repos).`;
+    if (!mirror) return `${missing}, and ${repos} has no clone of ${repo}.`;
+    if (!(await hasCommit(mirror, commit, signal)))
+      return `The clone ${mirror} does not have the commit ${commit}. Fetch it there.`;
+    if (python && !(await this.#python(python.python, signal)))
+      return `${repo} needs Python ${python.python} here: pull python:${python.python}, or name an image that has it with --from-map python:${python.python}=IMAGE.`;
+    if (python || node) return null;
+    return `Its clone alone does not make an image of ${repo}: the task names no node_version to install with.`;
+  }
+
+  /** The task's own image, if it is here. */
+  async #own({ image }: RepositorySource, signal: AbortSignal) {
+    const name = image && (await this.#mapped(image, signal));
+    const info = name ? await this.options.engine.image(name) : undefined;
+    return name && info ? { ...info, name } : undefined;
+  }
+
+  /** An image with this version of Python: `python:3.9`, what stands in for it, or the helper image if it has it. */
+  async #python(version: string, signal: AbortSignal): Promise<string | null> {
+    const wanted = `python:${version}`;
+    if (await this.options.engine.image(wanted)) return wanted;
+    const [, mapped] = this.options.fromMap.find(([pattern]) => matches(pattern, wanted)) ?? [];
+    if (mapped !== undefined && mapped !== '@base')
+      return (await this.options.engine.image(mapped)) ? mapped : null;
+    const { name } = await this.ensure({ kind: 'toolchain', name: 'base' }, signal);
+    this.#basePython ??= pythonOf(this.options.engine, name, signal);
+    return (await this.#basePython) === version ? name : null;
+  }
+  #basePython: Promise<string> | undefined;
+
   /** The task's own image if it is here, else one with its commit out of a local clone. */
   async #repository(source: RepositorySource, signal: AbortSignal) {
-    const { image, repo, commit, node } = source;
-    const name = image && (await this.#mapped(image, signal));
-    const facts = name ? await this.options.engine.image(name) : undefined;
-    if (name && facts) return { ...facts, name };
-    const mirror = this.options.repos && mirrorOf(this.options.repos, repo);
-    if (!mirror) {
-      const missing = image
-        ? `The image ${image} is not on this engine`
-        : 'The instance names no image';
-      const how = this.options.repos
-        ? `${this.options.repos} has no clone of ${repo}.`
-        : `no folder with a clone of ${repo} was named (--repos).`;
-      throw new AppError('invalid_input', `${missing}, and ${how}`);
-    }
-    if (!node)
-      throw new AppError(
-        'invalid_input',
-        `Its clone alone does not make an image of ${repo}: the task names no node_version to install with.`,
-      );
+    const own = await this.#own(source, signal);
+    if (own) return own;
+    const refused = await this.refusal(source, signal);
+    if (refused) throw new Unsupported(refused);
+    const { repo, commit, node, python } = source;
+    const mirror = mirrorOf(this.options.repos ?? '', repo) ?? '';
     const base = await this.ensure({ kind: 'toolchain', name: 'base' }, signal);
-    const tag = `belay/evaluation-repository:${hashOf(repo, commit, node, base.name, repositoryImage(node)).slice(0, 16)}`;
+    const from = python ? ((await this.#python(python.python, signal)) ?? base.name) : base.name;
+    const recipe = python
+      ? pythonRepositoryImage(python, await buildRequires(mirror, commit, signal))
+      : repositoryImage(node ?? '');
+    const tag = `belay/evaluation-repository:${hashOf(repo, commit, from, base.name, recipe).slice(0, 16)}`;
     const known = await this.options.engine.image(tag);
     if (known) return { ...known, name: tag };
     const repository = await commitOf(mirror, commit, signal);
     const files = [
-      ...repositoryImage(node),
+      ...recipe,
       ...repository.map((entry) => ({ ...entry, path: `repository/${entry.path}` })),
     ];
-    return this.#built(tag, files, { signal, args: { BASE: base.name } });
+    const args = { BASE: from, ...(python && { SETTINGS: base.name }) };
+    return this.#built(tag, files, { signal, args });
   }
 
   async #built(
     tag: string,
     files: Entry[],
-    options: { signal: AbortSignal; args?: Record<string, string> },
+    options: { signal: AbortSignal; args?: Record<string, string>; offline?: boolean },
   ) {
     if (!(await this.options.engine.image(tag)))
       await this.options.engine.build(tag, files, options);
-    const facts = await this.options.engine.image(tag);
-    if (!facts) throw new AppError('unavailable', `The image ${tag} vanished after its build.`);
-    return { ...facts, name: tag };
+    const info = await this.options.engine.image(tag);
+    if (!info)
+      throw new AppError(
+        'unavailable',
+        `The image ${tag} was removed after its build. Run the evaluation again.`,
+      );
+    return { ...info, name: tag };
   }
 
   async #sandboxName(): Promise<string | undefined> {
@@ -164,10 +213,38 @@ export class Images {
   }
 }
 
+const buildRequires = async (mirror: string, commit: string, signal: AbortSignal) =>
+  buildRequirements(await fileIn(mirror, { commit, path: 'pyproject.toml', signal }));
+
+/** `3.11`; empty when there is none. */
+async function pythonOf(engine: Engine, image: string, signal: AbortSignal): Promise<string> {
+  const container = await engine.create({
+    run: 'images',
+    image,
+    command: ['python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],
+    user: null,
+    workdir: '/',
+    env: {},
+    cpus: 1,
+    memoryMb: 256,
+    network: 'none',
+    files: [],
+  });
+  try {
+    await container.run(60, signal);
+    return (await container.output()).trim();
+  } finally {
+    engine.discard(container);
+  }
+}
+
 /** The images that a source names. */
 async function namesIn(source: Exclude<ImageSource, { kind: 'toolchain' }>): Promise<string[]> {
   if (source.kind === 'image') return [source.name];
-  if (source.kind === 'repository') return source.image ? [source.image] : [];
+  if (source.kind === 'repository') {
+    const { image, python } = source;
+    return [...(image ? [image] : []), ...(python ? [`python:${python.python}`] : [])];
+  }
   const dockerfile = source.files.find(({ path }) => path === 'Dockerfile');
   const names: string[] = [];
   await withLocalImages(dockerfile?.bytes.toString() ?? '', async (name) => {

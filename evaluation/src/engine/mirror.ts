@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { AppError } from '@belay/protocol';
+import { findGit, git as runGit } from '@belay/host';
 import { file, type Entry } from '../entries.js';
-
-const run = promisify(execFile);
 
 /** A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git` or without. */
 export function mirrorOf(folder: string, repo: string): string | undefined {
@@ -25,9 +22,15 @@ export async function commitOf(
   commit: string,
   signal: AbortSignal,
 ): Promise<Entry[]> {
+  const binary = findGit(mirror);
+  if (!binary) throw new AppError('unavailable', 'There is no git here. Install git.');
   const folder = mkdtempSync(join(tmpdir(), 'belay-commit-'));
-  const git = (...args: string[]) => run('git', ['-C', folder, ...args], { signal });
-  const anyCommit = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
+  const environment = { GIT_DIR: folder, GIT_ALLOW_PROTOCOL: 'file' };
+  const git = async (...args: string[]) => {
+    const { code, errors } = await runGit(args, { binary, folder, environment, signal });
+    if (code !== 0) throw new Error(errors.trim());
+  };
+  const anyCommit = `'${binary.replaceAll("'", String.raw`'\''`)}' -c uploadpack.allowAnySHA1InWant=true upload-pack`;
   try {
     await git('init', '-q', '--bare', '--template=', '-b', 'base');
     const what = [`file://${mirror}`, `${commit}:refs/heads/base`];
@@ -35,11 +38,45 @@ export async function commitOf(
     return filesOf(folder);
   } catch (error) {
     signal.throwIfAborted();
-    const said = (error as { stderr?: string }).stderr?.trim() ?? String(error);
-    throw new AppError('invalid_input', `${mirror} does not give ${commit}: ${said}`);
+    const said = error instanceof Error ? error.message : String(error);
+    throw new AppError(
+      'invalid_input',
+      `The commit ${commit} could not be fetched from ${mirror}: ${said}`,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const silent = { GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '1' };
+
+export async function hasCommit(
+  mirror: string,
+  commit: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!/^[0-9a-f]{7,64}$/i.test(commit)) return false;
+  const binary = findGit(mirror);
+  if (!binary) return false;
+  const args = ['-C', mirror, 'cat-file', '-e', `${commit}^{commit}`];
+  return (await runGit(args, { binary, folder: mirror, environment: silent, signal })).code === 0;
+}
+
+/** The text of a file at a commit; empty when there is none. */
+export async function fileIn(
+  mirror: string,
+  { commit, path, signal }: { commit: string; path: string; signal: AbortSignal },
+): Promise<string> {
+  const binary = findGit(mirror);
+  if (!binary) return '';
+  const args = ['-C', mirror, 'cat-file', 'blob', `${commit}:${path}`];
+  const { code, output } = await runGit(args, {
+    binary,
+    folder: mirror,
+    environment: silent,
+    signal,
+  });
+  return code === 0 ? output.toString() : '';
 }
 
 const filesOf = (folder: string): Entry[] =>

@@ -1,12 +1,4 @@
-/** Docker's HEALTHCHECK, in seconds; failures within the start period do not count. */
-export interface Healthcheck {
-  command: string;
-  interval: number;
-  timeout: number;
-  startPeriod: number;
-  startInterval: number;
-  retries: number;
-}
+import type { Healthcheck } from '../model.js';
 
 export interface Readiness {
   /** Runs beside the command, as the image would have it. */

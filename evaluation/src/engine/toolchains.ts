@@ -42,7 +42,7 @@ const base = [
   'RUN userdel -r agent 2>/dev/null || true',
   apt('python3-pytest', 'tmux'),
   'COPY uv uvx belay-pytest /usr/local/bin/',
-  'RUN chmod 755 /usr/local/bin/uv /usr/local/bin/uvx /usr/local/bin/belay-pytest; mkdir -p /root/.local/bin /app; : > /root/.local/bin/env; ln -sf /usr/bin/python3 /usr/local/bin/python',
+  'RUN chmod 755 /usr/local/bin/uv /usr/local/bin/uvx /usr/local/bin/belay-pytest; mkdir -p /root/.local/bin /app; touch /etc/pip.conf; : > /root/.local/bin/env; ln -sf /usr/bin/python3 /usr/local/bin/python',
   'ENV HOME=/root PYTHONDONTWRITEBYTECODE=1',
   'WORKDIR /app',
 ];
@@ -52,6 +52,7 @@ const jestPackages =
 
 const more: Record<ToolchainName, string[]> = {
   base: [],
+  numpy: [apt('python3-numpy')],
   javascript: [
     `RUN mkdir -p /toolchain && cd /toolchain && echo '{}' > package.json && npm install --silent --no-audit --no-fund --ignore-scripts ${jestPackages} && chmod -R a+rX /toolchain`,
   ],
@@ -59,7 +60,18 @@ const more: Record<ToolchainName, string[]> = {
     'RUN mkdir -p /usr/share/man/man1',
     apt('default-jdk-headless', 'junit5', 'libassertj-core-java'),
   ],
-  cpp: [apt('g++', 'catch2')],
+  // Two exercises are about Boost's dates, one may use threads of TBB.
+  cpp: [apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev')],
+  go: [apt('golang-go')],
+  // Debian’s own rustc is of 2022; this one is kept up for its browsers. No registry but the crates that are here.
+  rust: [
+    apt(
+      'rustc-web',
+      'cargo-web',
+      ...['anyhow', 'rand', 'thiserror', 'time'].map((name) => `librust-${name}-dev`),
+    ),
+    `RUN mkdir -p /.cargo && printf '[source.crates-io]\\nreplace-with = "debian"\\n[source.debian]\\ndirectory = "/usr/share/cargo/registry"\\n' > /.cargo/config.toml`,
+  ],
 };
 
 /** The build context of an image that the tasks of a suite run in; `BASE` is the platform's sandbox image. */

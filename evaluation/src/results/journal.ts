@@ -3,19 +3,21 @@ import {
   existsSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { AppError } from '@belay/protocol';
+import writeFileAtomic from 'write-file-atomic';
 import type { Trial } from '../model.js';
+import { folderName } from '../folder-name.js';
+import { linesIn } from '../lines.js';
 
 /**
- * Trials that count, one JSON line each, appended and synced before they are said to be done. A line that a
- * crash cut short is dropped when the journal is opened again.
+ * Trials that count, one JSON line each, synced before they are reported. A partial line after a crash is dropped
+ * when the journal is opened again.
  */
 export class Journal {
   readonly trials = new Map<string, Trial>();
@@ -43,22 +45,55 @@ export class Journal {
 
 /** The whole lines of a journal, and how many bytes they are. */
 export function readTrials(path: string): { trials: Trial[]; bytes: number } {
-  if (!existsSync(path)) return { trials: [], bytes: 0 };
-  const content = readFileSync(path);
-  const bytes = content.lastIndexOf(0x0a) + 1;
-  const lines = content.subarray(0, bytes).toString().split('\n').filter(Boolean);
-  return { trials: lines.map((line) => JSON.parse(line) as Trial), bytes };
+  const trials: Trial[] = [];
+  let bytes = 0;
+  if (!existsSync(path)) return { trials, bytes };
+  for (const line of linesIn(path)) {
+    if (!line.ended) break;
+    bytes = line.offset + line.bytes.length + 1;
+    trials.push(JSON.parse(line.bytes.toString()) as Trial);
+  }
+  return { trials, bytes };
 }
 
-/** Writes a file so that a reader finds the old one or the whole new one. */
-export function writeWhole(path: string, content: string | Buffer): void {
+/** Writes a file and its folder; a reader finds the old content or the whole new one. Not synced: it can be made again. */
+export function writeFileAtomically(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, content);
-  renameSync(`${path}.new`, path);
+  writeFileAtomic.sync(path, content, { fsync: false });
 }
 
-/** A folder name for a task's id. */
-export const folderName = (id: string): string => id.replace(/[^\w.@+-]+/g, '__').slice(0, 120);
+/**
+ * The same for a file of a results folder, whose name comes from data or from a container: refuses a path that leaves
+ * the folder, by its name or through a link that lies in it. A name that this machine cannot have is left out.
+ */
+export function writeInside(root: string, path: string, content: string | Buffer): void {
+  const parts = relative(resolve(root), resolve(path)).split(sep);
+  if (parts[0] === '..' || path.includes('\0'))
+    throw new AppError('invalid_input', `${path} is not in ${root}: nothing is written there.`);
+  let at = resolve(root);
+  for (const part of parts) {
+    at = join(at, part);
+    if (isLink(at))
+      throw new AppError('invalid_input', `${at} is a link: remove it, nothing is written there.`);
+  }
+  try {
+    writeFileAtomically(path, content);
+  } catch (error) {
+    // A container may have longer names than this machine: one of its files is not worth the report.
+    if (!isTooLong(error)) throw error;
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  } catch (error) {
+    if (isTooLong(error)) return false;
+    throw error;
+  }
+}
+
+const isTooLong = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG';
 
 export const trialFolder = (out: string, { task, attempt }: Pick<Trial, 'task' | 'attempt'>) =>
   join(out, 'trials', `${folderName(task)}.${attempt}`);

@@ -1,10 +1,14 @@
 import type { Trial } from '../model.js';
-import { folderName } from './journal.js';
+import { folderName } from '../folder-name.js';
 import { barPlot, escapeHtml, intervalPlot, scatterPlot } from './plots.js';
 import type { Summary } from './summary.js';
 
 /** One static page: numbers, plots, and each verdict with links to its record. */
-export function page(summary: Summary, trials: Trial[], server: string | null): string {
+export function page(
+  summary: Summary,
+  trials: Trial[],
+  { server, logOf }: { server: string | null; logOf(trial: Trial): string | null },
+): string {
   const { suite, agent, model, score, interval, passAt } = summary;
   const title = `${suite} · ${model ?? agent}`;
   return `<!doctype html>
@@ -16,10 +20,10 @@ export function page(summary: Summary, trials: Trial[], server: string | null): 
 <h1>${escapeHtml(title)}</h1>
 <p class="score">${percent(score)} <small>${percent(interval[0])} to ${percent(interval[1])}, 95 %</small></p>
 <p>${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials; ${summary.tasks} tasks, ${summary.attempts} attempts each.</p>
-${unfinished(summary)}${validity(summary)}
+${missed(summary)}${unfinished(summary)}${doubts(summary)}${validity(summary)}
 <h2>Score</h2>
 ${intervalPlot(score, interval)}
-${section('pass@k', Object.keys(passAt).length > 0, () => barPlot(Object.entries(passAt).map(([label, value]) => ({ label, value, text: percent(value) }))))}
+${groups(summary)}${section('pass@k', Object.keys(passAt).length > 0, () => barPlot(Object.entries(passAt).map(([label, value]) => ({ label, value, text: percent(value) }))))}
 ${section('Why trials did not pass', Object.keys(summary.causes).length > 0, () => barPlot(Object.entries(summary.causes).map(([label, value]) => ({ label: label.replace('_', ' '), value, text: String(value) }))))}
 ${section('Cost against reward', summary.dollars > 0, () =>
   scatterPlot(
@@ -34,8 +38,8 @@ ${scatterPlot(
 )}
 <h2>Trials</h2>
 <table><thead><tr><th>task<th>attempt<th>verdict<th>why<th>seconds<th>record</thead>
-<tbody>${trials.map((trial) => row(trial, server)).join('\n')}</tbody></table>
-</html>
+<tbody>${rows(summary, trials, (trial) => row(trial, server, logOf(trial)))}</tbody></table>
+${origin(summary)}</html>
 `;
 }
 
@@ -44,9 +48,14 @@ const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 const section = (title: string, shown: boolean, body: () => string) =>
   shown ? `<h2>${title}</h2>${body()}` : '';
 
+const missed = ({ notAttempted, tasks }: Summary) =>
+  notAttempted > 0
+    ? `<p class="warning">${notAttempted} of ${tasks} tasks were not attempted: they count as 0.</p>\n`
+    : '';
+
 const unfinished = ({ trials }: Summary) =>
   trials.done < trials.all
-    ? `<p class="warning">Not finished: ${trials.all - trials.done} trials are missing.</p>`
+    ? `<p class="warning">Not finished: ${trials.all - trials.done} trials are missing and count as 0.</p>`
     : '';
 
 function validity({ validity: checked, validScore, tasks }: Summary): string {
@@ -63,15 +72,81 @@ function validity({ validity: checked, validScore, tasks }: Summary): string {
   }${unchecked > 0 ? `; ${unchecked} were not checked` : ''}.</p><ul>${list}</ul>`;
 }
 
+const doubts = ({ doubtful }: Summary) =>
+  doubtful.length > 0
+    ? `<p class="warning">${doubtful.length === 1 ? '1 pass is' : `${doubtful.length} passes are`} doubtful: look at the answers.</p><ul>${doubtful
+        .map(({ task, attempt, why }) => `<li>${escapeHtml(`${task} (${attempt}): ${why}`)}`)
+        .join('')}</ul>\n`
+    : '';
+
+/** A table for each label, such as the language. */
+function groups({ groups: all, attempts }: Summary): string {
+  const labels = [...new Set(all.map(({ label }) => label))];
+  return labels
+    .map((label) => {
+      const rows = all
+        .filter((group) => group.label === label)
+        .map(
+          ({ name, tasks, passed, score }) =>
+            `<tr><td>${escapeHtml(name)}<td>${passed} of ${tasks * attempts}<td>${percent(score)}`,
+        );
+      return `<h2>By ${escapeHtml(label)}</h2>\n<table><thead><tr><th>${escapeHtml(label)}<th>passed<th>score</thead><tbody>${rows.join('\n')}</tbody></table>\n`;
+    })
+    .join('');
+}
+
+const ranks = { fail: 0, invalid: 1, pass: 2 };
+
+/** Failures first, then what was not attempted, then passes. */
+function rows({ missing }: Summary, trials: Trial[], rowOf: (trial: Trial) => string): string {
+  const sorted = trials.toSorted((a, b) => ranks[a.verdict.outcome] - ranks[b.verdict.outcome]);
+  const passes = sorted.findIndex(({ verdict }) => verdict.outcome === 'pass');
+  const at = passes < 0 ? sorted.length : passes;
+  return [
+    ...sorted.slice(0, at).map(rowOf),
+    ...missing.map(missingRow),
+    ...sorted.slice(at).map(rowOf),
+  ].join('\n');
+}
+
+const missingRow = (task: string) =>
+  `<tr class="invalid"><td>${escapeHtml(task)}<td><td>not attempted<td>counts as 0<td><td>`;
+
+/** What the score depends on beside data and agent. */
+function origin({ provenance: from, suite }: Summary): string {
+  if (!from) return '';
+  const { host } = from;
+  const lines: [string, string][] = [
+    ['Harness', `Belay ${from.version}, Node ${from.node}`],
+    ['Data', `${suite}, hash ${from.data ?? 'unknown'}`],
+    ['Network', `tasks: ${from.network}; builds: ${from.buildNetwork}`],
+    [
+      'Host',
+      `${host.name}: ${host.system}, ${host.cpus} × ${host.processor}, ${host.memoryMb} MiB; ${from.engine}`,
+    ],
+    ...Object.entries(from.images).map(([name, id]): [string, string] => [
+      'Image',
+      `${name} ${id}`,
+    ]),
+  ];
+  return `<h2>Provenance</h2>\n<table><tbody>${lines
+    .map(([name, value]) => `<tr><th>${name}<td>${escapeHtml(value)}`)
+    .join('\n')}</tbody></table>\n`;
+}
+
 const points = (trials: Trial[], x: (trial: Trial) => number) =>
   trials.map((trial) => ({ x: x(trial), y: trial.verdict.reward, title: trial.task }));
 
-function row(trial: Trial, server: string | null): string {
+function row(trial: Trial, server: string | null, log: string | null): string {
   const { task, attempt, verdict, seconds, session } = trial;
   const folder = `trials/${encodeURIComponent(`${folderName(task)}.${attempt}`)}`;
   const replay =
     session && server ? `<a href="${escapeHtml(`${server}/sessions/${session}`)}">replay</a> ` : '';
-  return `<tr class="${verdict.outcome}"><td>${escapeHtml(task)}<td>${attempt}<td>${verdict.outcome}<td>${escapeHtml(verdict.outcome === 'pass' ? '' : verdict.detail.slice(0, 300))}<td>${(seconds.agent + seconds.verify).toFixed(1)}<td>${replay}<a href="${folder}/">answer and test log</a>`;
+  const why = verdict.outcome === 'pass' ? (verdict.flags ?? []).join(' ') : verdict.detail;
+  const own = log
+    ? `<a href="${log.split('/').map(encodeURIComponent).join('/')}">agent’s log</a> `
+    : '';
+  return `<tr class="${verdict.outcome}"><td>${escapeHtml(task)}<td>${attempt}<td>${verdict.outcome}<td>${escapeHtml(why.slice(0, 300))}<td>${(seconds.agent + seconds.verify).toFixed(1)}<td>${replay}${own}<a href="${folder}/">answer and test log</a>`;
 }
 
 const style = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2329;background:#fff}

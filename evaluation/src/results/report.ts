@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { Trial } from '../model.js';
-import type { Validity } from '../preflight.js';
+import type { Validity } from '../validity.js';
 import { suiteNamed } from '../suites/index.js';
-import { readTrials, writeWhole } from './journal.js';
+import { readTrials, trialFolder, writeFileAtomically } from './journal.js';
 import { writeNative } from './native/index.js';
 import { page } from './page.js';
 import { loadRun } from './run-file.js';
@@ -16,8 +16,11 @@ export function writeReport(out: string, server: string | null): Summary {
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
   );
   const summary = summarize(run, trials, validityOf(out));
-  writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
-  writeWhole(join(out, 'report.html'), page(summary, trials, server));
+  writeFileAtomically(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
+  writeFileAtomically(
+    join(out, 'report.html'),
+    page(summary, trials, { server, logOf: logsIn(out) }),
+  );
   if (existsSync(run.data)) {
     const tasks = suiteNamed(run.suite).read(run.data);
     const model = trials.find((trial) => trial.model)?.model ?? run.model;
@@ -25,6 +28,21 @@ export function writeReport(out: string, server: string | null): Summary {
   }
   return summary;
 }
+
+/** What the agent of a trial said: its trajectory, or what its program printed in its last step. */
+const logsIn =
+  (out: string) =>
+  (trial: Trial): string | null => {
+    const folder = trialFolder(out, trial);
+    const steps = existsSync(folder)
+      ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+      : [];
+    const found = [
+      join(folder, 'trajectory.json'),
+      ...steps.toReversed().map(({ name }) => join(folder, name, 'agent-output.txt')),
+    ].find((path) => existsSync(path));
+    return found ? relative(out, found) : null;
+  };
 
 /** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
 export function trialsOf(out: string): Trial[] {
@@ -44,5 +62,5 @@ export function validityOf(out: string): Validity[] | null {
 }
 
 export function saveValidity(out: string, found: Validity[]): void {
-  writeWhole(join(out, 'validity.json'), `${JSON.stringify(found, undefined, 2)}\n`);
+  writeFileAtomically(join(out, 'validity.json'), `${JSON.stringify(found, undefined, 2)}\n`);
 }

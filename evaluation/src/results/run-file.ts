@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { writeWhole } from './journal.js';
+import { writeFileAtomically } from './journal.js';
+import { provenance } from './provenance.js';
 
 /** What a run was asked to do: enough to go on with it. It holds no keys. */
 export const runFile = z.object({
@@ -12,21 +13,30 @@ export const runFile = z.object({
   agent: z.string(),
   model: z.string().nullable(),
   tasks: z.array(z.string()),
+  /** Chosen, and not attempted: predictions without an answer to them. They count as 0. */
+  unattempted: z.array(z.string()).default([]),
   attempts: z.int().positive(),
   concurrency: z.int().positive(),
   network: z.enum(['none', 'declared']),
+  buildNetwork: z.enum(['default', 'none']).default('default'),
   fromMap: z.array(z.tuple([z.string(), z.string()])),
   sandbox: z.string().nullable(),
   repos: z.string().nullable().default(null),
   timeoutMultiplier: z.number().positive().default(1),
   /** Whether tasks that no preflight knows are checked before the trials. */
   preflight: z.boolean().default(false),
+  /** A hash over the tasks that were chosen; null in runs of before. */
+  content: z.string().nullable().default(null),
+  /** By task, what it is reported by, such as its language. */
+  labels: z.record(z.string(), z.record(z.string(), z.string())).default({}),
+  /** Null in runs of before. */
+  provenance: provenance.nullable().default(null),
   created: z.string(),
 });
 export type RunFile = z.infer<typeof runFile>;
 
 export function saveRun(out: string, run: RunFile): void {
-  writeWhole(join(out, 'run.json'), `${JSON.stringify(run, undefined, 2)}\n`);
+  writeFileAtomically(join(out, 'run.json'), `${JSON.stringify(run, undefined, 2)}\n`);
 }
 
 export function loadRun(out: string): RunFile {

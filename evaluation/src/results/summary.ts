@@ -1,6 +1,8 @@
 import type { Trial } from '../model.js';
-import type { Validity } from '../preflight.js';
-import { mean, passAtEveryK, wilson } from '../statistics.js';
+import type { Validity } from '../validity.js';
+import { passAtEveryK, wilson } from '../statistics.js';
+import { groupsOf, type Group } from './groups.js';
+import type { Provenance } from './provenance.js';
 import type { RunFile } from './run-file.js';
 
 export interface Summary {
@@ -12,7 +14,11 @@ export interface Summary {
   attempts: number;
   /** Trials that there are and that there should be. */
   trials: { done: number; all: number };
-  /** The mean reward over all trials; invalid ones count as 0. */
+  /** Chosen tasks without a prediction. */
+  notAttempted: number;
+  /** Their names. */
+  missing: string[];
+  /** The mean reward over all trials of all chosen tasks; invalid ones and what was not attempted count as 0. */
   score: number;
   /** Wilson's 95 % interval of the share of trials that passed. */
   interval: [number, number];
@@ -20,6 +26,9 @@ export interface Summary {
   failed: number;
   invalid: number;
   causes: Record<string, number>;
+  /** Passes that a second run of their tests, or their record, makes doubtful. */
+  doubtful: { task: string; attempt: number; why: string }[];
+  groups: Group[];
   passAt: Record<string, number>;
   /** Aider's protocol: per cent of exercises solved by each try. */
   passRates?: Record<string, number>;
@@ -30,6 +39,16 @@ export interface Summary {
   validity: { checked: number; flagged: { task: string; why: string }[] } | null;
   /** The score over the tasks that preflight found valid; null when there is none. */
   validScore: number | null;
+  provenance:
+    | (Provenance & {
+        /** A hash over the content of the chosen tasks. */
+        data: string | null;
+        network: RunFile['network'];
+        buildNetwork: RunFile['buildNetwork'];
+        /** With the ids that the engine has for them. */
+        images: Record<string, string>;
+      })
+    | null;
 }
 
 /** The run in numbers. Trials of the same run in any order give the same summary. */
@@ -38,10 +57,13 @@ export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | 
     trials.filter(({ verdict }) => verdict.outcome === outcome).length;
   const passed = count('pass');
   const all = run.tasks.length * run.attempts;
-  const problems = run.tasks.map((task) => {
+  const chosen = all + run.unattempted.length * run.attempts;
+  const attempted = run.tasks.map((task) => {
     const own = trials.filter((trial) => trial.task === task);
     return { n: own.length, c: own.filter(({ verdict }) => verdict.outcome === 'pass').length };
   });
+  const missed = run.unattempted.map(() => ({ n: run.attempts, c: 0 }));
+  const problems = [...attempted, ...missed];
   const flagged = (validity ?? []).filter(({ valid }) => !valid);
   const valid = new Set((validity ?? []).filter((found) => found.valid).map(({ task }) => task));
   const sum = (of: (trial: Trial) => number) =>
@@ -51,17 +73,25 @@ export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | 
     agent: run.agent,
     model: run.model,
     created: run.created,
-    tasks: run.tasks.length,
+    tasks: run.tasks.length + run.unattempted.length,
     attempts: run.attempts,
     trials: { done: trials.length, all },
-    score: scoreOf(trials),
-    interval: wilson(passed, trials.length),
+    notAttempted: run.unattempted.length,
+    missing: run.unattempted,
+    score: scoreOf(trials, chosen),
+    interval: wilson(passed, chosen),
     passed,
     failed: count('fail'),
     invalid: count('invalid'),
     causes: causesOf(trials),
+    doubtful: trials.flatMap(({ task, attempt, verdict }) =>
+      verdict.outcome === 'pass'
+        ? (verdict.flags ?? []).map((why) => ({ task, attempt, why }))
+        : [],
+    ),
+    groups: groupsOf(run, trials),
     passAt: passAtEveryK(problems),
-    ...passRates(trials),
+    ...passRates(trials, chosen),
     dollars: sum((trial) => trial.dollars),
     tokens: sum((trial) => trial.tokens),
     seconds: {
@@ -72,11 +102,32 @@ export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | 
       checked: validity.length,
       flagged: flagged.map(({ task, why }) => ({ task, why: why ?? '' })),
     },
-    validScore: valid.size > 0 ? scoreOf(trials.filter(({ task }) => valid.has(task))) : null,
+    validScore:
+      valid.size > 0
+        ? scoreOf(
+            trials.filter(({ task }) => valid.has(task)),
+            (valid.size + run.unattempted.length) * run.attempts,
+          )
+        : null,
+    provenance: run.provenance && {
+      ...run.provenance,
+      data: run.content,
+      network: run.network,
+      buildNetwork: run.buildNetwork,
+      images: imagesOf(trials),
+    },
   };
 }
 
-const scoreOf = (trials: Trial[]) => mean(trials.map(({ verdict }) => verdict.reward));
+const imagesOf = (trials: Trial[]): Record<string, string> =>
+  Object.fromEntries(
+    trials
+      .flatMap(({ image }) => (image ? [[image.name, image.id] as const] : []))
+      .toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))),
+  );
+
+const scoreOf = (trials: Trial[], chosen: number) =>
+  trials.reduce((sum, { verdict }) => sum + verdict.reward, 0) / Math.max(1, chosen);
 
 function causesOf(trials: Trial[]): Record<string, number> {
   const causes: Record<string, number> = {};
@@ -85,12 +136,12 @@ function causesOf(trials: Trial[]): Record<string, number> {
   return Object.fromEntries(Object.entries(causes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function passRates(trials: Trial[]): { passRates?: Record<string, number> } {
+function passRates(trials: Trial[], chosen: number): { passRates?: Record<string, number> } {
   const tried = trials.filter(({ tries }) => tries);
   if (tried.length === 0) return {};
   const by = (most: number) =>
     tried.filter(({ tries }) => tries?.slice(0, most).some(({ outcome }) => outcome === 'pass'))
       .length;
-  const rate = (most: number) => Math.round((1000 * by(most)) / tried.length) / 10;
+  const rate = (most: number) => Math.round((1000 * by(most)) / chosen) / 10;
   return { passRates: { pass_rate_1: rate(1), pass_rate_2: rate(2) } };
 }

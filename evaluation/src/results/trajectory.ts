@@ -1,4 +1,4 @@
-import { isFact, type Event, type Usage } from '@belay/protocol';
+import { isEvent, type Event, type Usage } from '@belay/protocol';
 
 interface Metrics {
   prompt_tokens: number;
@@ -7,7 +7,7 @@ interface Metrics {
   cost_usd?: number;
 }
 
-interface Step {
+interface TrajectoryStep {
   step_id: number;
   timestamp: string;
   source: 'user' | 'agent' | 'system';
@@ -19,25 +19,25 @@ interface Step {
 
 /** The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the model. */
 export function trajectoryOf(session: string, model: string, events: Event[]) {
-  const steps: Step[] = [];
-  const next = (event: Event, source: Step['source'], message: string): void => {
+  const steps: TrajectoryStep[] = [];
+  const next = (event: Event, source: TrajectoryStep['source'], message: string): void => {
     steps.push({ step_id: steps.length + 1, timestamp: event.time, source, message });
   };
-  const calls = new Map<string, Step>();
+  const calls = new Map<string, TrajectoryStep>();
   /** What calls of the model used that have no reply in the log yet. */
   let used: Metrics | undefined;
   let dollars = 0;
   for (const event of events) {
     if (event.action === 'start' || event.action === 'message') {
       if (steps.length === 0 || event.action === 'message') next(event, 'user', event.message);
-    } else if (isFact(event, 'usage')) {
+    } else if (isEvent(event, 'usage')) {
       used = withUsage(used, event.args);
       dollars += event.args.dollars ?? 0;
-    } else if (isFact(event, 'say')) {
+    } else if (isEvent(event, 'say')) {
       next(event, 'agent', event.message);
       Object.assign(steps.at(-1) ?? {}, used && { metrics: used });
       used = undefined;
-    } else if (isFact(event, 'result')) {
+    } else if (isEvent(event, 'result')) {
       const step = event.id === undefined ? undefined : calls.get(event.id);
       if (!step || event.id === undefined) continue;
       step.observation ??= { results: [] };
@@ -75,7 +75,7 @@ function withUsage(before: Metrics | undefined, usage: Usage): Metrics {
 }
 
 /** Calls whose reply was lost count too. */
-function totalsOf(steps: Step[], lost: Metrics | undefined, dollars: number) {
+function totalsOf(steps: TrajectoryStep[], lost: Metrics | undefined, dollars: number) {
   const all = [...steps.map(({ metrics }) => metrics), lost].filter((each) => each !== undefined);
   const sum = (of: (each: Metrics) => number) => all.reduce((total, each) => total + of(each), 0);
   return {

@@ -80,6 +80,14 @@ export const harborConfig = z.object({
   environment: environment.prefault({}),
   solution: z.object({ env }).prefault({}),
   artifacts: z.array(artifact).default([]),
+  /** Free; only what tasks are reported by is read. */
+  metadata: z
+    .object({
+      category: z.string().optional().catch(undefined),
+      difficulty: z.string().optional().catch(undefined),
+    })
+    .prefault({})
+    .catch({}),
   multi_step_reward_strategy: z.enum(['mean', 'final']).default('mean'),
   steps: z.array(step).default([]),
 });

@@ -1,34 +1,73 @@
 import { z } from 'zod';
-import { failed, invalid, passed, type Outcome, type Verdict } from '../model.js';
-import { junitCounts } from './test-reports.js';
-
-export const pytestReport = '/verify-{proof}/report.xml';
+import type { Entry } from '../entries.js';
+import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
+import { isKilled, sealedCounts, sealedReport } from './seal.js';
 
 const rewardObject = z.record(z.string(), z.number());
+
+/** What a task's own tests can write, as far as their text tells. */
+export interface WritableRewards {
+  /** Whether any of them names reward.json. */
+  json: boolean;
+  /** The numbers for reward.txt; null when one is computed. */
+  numbers: Set<number> | null;
+}
+
+/**
+ * Tested code can write where the tests do. Of most tasks the script says which rewards there are: `echo 1 >
+ * /logs/verifier/reward.txt` and `echo 0 > …`.
+ */
+export function writableRewards(tests: Entry[]): WritableRewards {
+  const texts = tests.map(({ bytes }) => bytes.toString());
+  const lines = texts
+    .flatMap((text) => text.split('\n'))
+    .filter((line) => line.includes('reward.txt') && !line.trim().startsWith('#'))
+    .map((line) => line.replace(/>\s*\S+/g, '').replaceAll('$?', ''));
+  const numbers = lines.map((line) =>
+    Array.from(line.matchAll(/\b(?:echo|printf)\s+["']?(-?[\d.]+)\b/g), ([, text]) => Number(text)),
+  );
+  const isPlain = (line: string, at: number) => !/[$`(]/.test(line) && numbers[at]?.length !== 0;
+  return {
+    json: texts.some((text) => text.includes('reward.json')),
+    numbers: lines.length > 0 && lines.every(isPlain) ? new Set(numbers.flat()) : null,
+  };
+}
 
 /**
  * Harbor's verdict: reward.json, or one number in reward.txt. Where the test script runs pytest, a full reward
  * must agree with pytest's own report, since tested code runs in pytest's process.
  */
 export function judgeReward(
-  { files, output }: Outcome,
-  { usesPytest }: { usesPytest: boolean },
+  given: VerifierOutput,
+  { usesPytest, writable }: { usesPytest: boolean; writable: WritableRewards },
 ): Verdict {
-  const rewards = rewardsOf(files);
+  const { files, output } = given;
+  if (isKilled(given)) return failed('The test script was killed.', 'no_result');
+  const rewards = rewardsOf(files, writable);
   if (!rewards) return invalid('no_result', `There is no reward. ${output.slice(-200).trim()}`);
   const reward = rewards.reward ?? Object.values(rewards)[0] ?? 0;
-  const counts = junitCounts(files.get(pytestReport));
+  if (writable.numbers && !writable.json && !writable.numbers.has(reward))
+    return failed(`The reward is ${reward}, which no test of the task writes.`, 'no_result');
+  const counts = sealedCounts(given);
   if (reward > 0 && usesPytest && (!counts || counts.tests === 0))
     return failed('A reward was written, and pytest has no report.', 'no_result');
   if (reward >= 1 && counts && counts.failed > 0)
     return failed('A full reward was written, and pytest reports failures.', 'no_result');
-  if (reward >= 1) return passed(`The reward is ${reward}.`, { reward, rewards });
-  return { ...failed(`The reward is ${reward}.`), reward, rewards };
+  const tests = usesPytest ? sealedReport(given)?.tests : undefined;
+  // One task never counts for more than itself; `rewards` has what was written.
+  const counted = Math.min(Math.max(reward, 0), 1);
+  if (reward >= 1) return passed(`The reward is ${reward}.`, { reward: counted, rewards, tests });
+  const more = { reward: counted, rewards, ...(tests && { tests }) };
+  return failed(`The reward is ${reward}.`, 'wrong', more);
 }
 
 /** Undefined when there is none, it is empty or does not parse: an error of the trial, not a zero. */
-function rewardsOf(files: Map<string, Buffer>): Record<string, number> | undefined {
-  const object = files.get('/logs/verifier/reward.json')?.toString().trim();
+function rewardsOf(
+  files: Map<string, Buffer>,
+  { json, numbers }: WritableRewards,
+): Record<string, number> | undefined {
+  const isForeign = numbers !== null && !json;
+  const object = isForeign ? undefined : files.get('/logs/verifier/reward.json')?.toString().trim();
   if (object !== undefined) return object ? rewardObject.parse(JSON.parse(object)) : undefined;
   const text = files.get('/logs/verifier/reward.txt')?.toString().trim();
   const reward = Number(text);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BelayClient } from '@belay/client';
-import type { Assignment } from '../agents/agent.js';
+import type { TrialContext } from '../agents/agent.js';
 import { modelAgent } from '../agents/model-agent.js';
 import { Unsupported, type Task } from '../model.js';
 import { harborData, temporary, write } from '../testing/fixtures.js';
@@ -45,8 +45,8 @@ it('a verifier with an environment of its own is verified apart, with the artifa
     'artifacts = ["/app/a", {source = "/app/b", exclude = ["x"]}]\n[verifier.environment]\nmemory_mb = 256',
     { 'tests/Dockerfile': 'FROM ubuntu:24.04\n' },
   );
-  expect(task.carries).toEqual({
-    kind: 'artifacts',
+  expect(task.artifacts).toEqual({
+    kind: 'paths',
     paths: ['/logs/artifacts', '/app/a', '/app/b'],
   });
   expect(task.steps[0]?.verifier.environment).toMatchObject({
@@ -94,11 +94,11 @@ it('a task without an image is not run; one that contradicts itself is not read'
 
 it('healthchecks and setups are not for the agent `model`, which says so', async () => {
   const model = modelAgent({ client: {} as BelayClient, model: 'own:model' });
-  const begin = (task: Task) => model.begin({ task } as Assignment);
+  const setUp = (task: Task) => model.setup({ task } as TrialContext);
   const checked = taskWith('[environment.healthcheck]\ncommand = "true"');
-  await expect(begin(checked)).rejects.toThrow(Unsupported);
+  await expect(setUp(checked)).rejects.toThrow(Unsupported);
   const stepped = '[[steps]]\nname = "one"';
   const setup = taskWith(stepped, { 'steps/one/workdir/setup.sh': 'true' });
-  await expect(begin(setup)).rejects.toThrow(/not for the agent/);
-  await expect(begin(taskWith(stepped))).resolves.toBeDefined();
+  await expect(setUp(setup)).rejects.toThrow(/not for the agent/);
+  await expect(setUp(taskWith(stepped))).resolves.toBeDefined();
 });

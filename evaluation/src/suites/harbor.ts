@@ -2,7 +2,7 @@ import { AppError } from '@belay/protocol';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { folder, hashOf, type Entry } from '../entries.js';
-import type { Environment, ImageSource, Step, Task } from '../model.js';
+import type { Check, Environment, ImageSource, Step, Task, Verifier } from '../model.js';
 import {
   harborConfig,
   isSeparate,
@@ -13,15 +13,18 @@ import {
   type HarborEnvironment,
   type HarborStep,
 } from './harbor-config.js';
-import { judgeReward, pytestReport } from './harbor-reward.js';
-import { below, readFolders, textOf, type TaskFolder } from './reading.js';
+import { directoryHash } from './directory-hash.js';
+import { judgeReward, writableRewards } from './harbor-reward.js';
+import { labelsOf } from './labels.js';
+import { pytestCheck, pytestPlugin, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 /** Harbor's task layout: Terminal-Bench 2 and others. */
 export const harbor: Suite = {
   name: 'harbor',
   title: 'Harbor',
-  read: (path) => readFolders(path, 'task.toml').map(taskOf),
+  read: (path) => tasksOfFolders({ suite: 'harbor', path, marker: 'task.toml' }, taskOf),
 };
 
 type Files = Map<string, Entry>;
@@ -42,11 +45,13 @@ function taskOf({ name, files }: TaskFolder): Task {
       image ?? { kind: 'build', files: [] },
     ),
     user: config.agent.user ?? null,
-    carries: separate
-      ? { kind: 'artifacts', paths: [...new Set(['/logs/artifacts', ...sources])] }
+    artifacts: separate
+      ? { kind: 'paths', paths: [...new Set(['/logs/artifacts', ...sources])] }
       : { kind: 'container' },
     scoring: config.multi_step_reward_strategy,
     tries: 1,
+    labels: labelsOf(config.metadata),
+    checksum: directoryHash(files.values()),
     content: hashOf('harbor', [...files.values()]),
     unsupported:
       unsupportedOf(config) ??
@@ -116,6 +121,27 @@ function stepOf(
   const usesPytest = tests.some(
     ({ path, bytes }) => path === 'test.sh' && /\bpytest\b/.test(bytes.toString()),
   );
+  const writable = writableRewards(tests);
+  const verifier: Verifier = {
+    ...(separate && { environment: verifierEnvironment(files, config, step) }),
+    files: [
+      ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folder(path)),
+      ...(separate && testsImage(files, step)
+        ? []
+        : [folder('/tests'), ...tests.map(at('/tests'))]),
+      ...(usesPytest ? sealFiles(pytestPlugin) : []),
+    ],
+    folders: ['/logs/verifier'],
+    command: usesPytest ? withPytestPlugin(['bash', '/tests/test.sh']) : ['bash', '/tests/test.sh'],
+    sealed: usesPytest,
+    env: {
+      ...withDefaults(config.verifier.env),
+      ...withDefaults(step?.verifier.env ?? {}),
+    },
+    user: step?.verifier.user ?? config.verifier.user ?? null,
+    collect: ['reward.json', 'reward.txt', 'ctrf.json'].map((name) => `/logs/verifier/${name}`),
+    judge: (outcome) => judgeReward(outcome, { usesPytest, writable }),
+  };
   return {
     name: step?.name ?? 'solve',
     instruction: textOf(files, `${prefix}instruction.md`) ?? '',
@@ -127,25 +153,7 @@ function stepOf(
       command: ['bash', '/solution/solve.sh'],
       env: withDefaults(config.solution.env),
     },
-    verifier: {
-      ...(separate && { environment: verifierEnvironment(files, config, step) }),
-      files: [
-        ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folder(path)),
-        ...(separate && testsImage(files, step)
-          ? []
-          : [folder('/tests'), ...tests.map(at('/tests'))]),
-      ],
-      folders: ['/logs/verifier', '/verify-{proof}'],
-      command: ['bash', '/tests/test.sh'],
-      env: {
-        ...withDefaults(config.verifier.env),
-        ...withDefaults(step?.verifier.env ?? {}),
-        ...(usesPytest && { PYTEST_ADDOPTS: `--junitxml=${pytestReport}` }),
-      },
-      user: step?.verifier.user ?? config.verifier.user ?? null,
-      collect: ['/logs/verifier/reward.json', '/logs/verifier/reward.txt', pytestReport],
-      judge: (outcome) => judgeReward(outcome, { usesPytest }),
-    },
+    verifier: { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) },
     limits: {
       build: config.environment.build_timeout_sec,
       agent: step?.agent.timeout_sec ?? config.agent.timeout_sec ?? noLimit,
@@ -157,6 +165,15 @@ function stepOf(
         : (step?.min_reward ?? null),
   };
 }
+
+/** Of a script without pytest only the verdict is compared. */
+const againWith =
+  (verifier: Verifier) =>
+  (word: string): Check => ({
+    verifier: { ...verifier, env: { ...verifier.env, PYTHONHASHSEED: String(seedOf(word)) } },
+    decoys: 0,
+    honest: null,
+  });
 
 /** Harbor has none without `timeout_sec`; a day ends what would never end. */
 const noLimit = 86_400;

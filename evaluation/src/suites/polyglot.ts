@@ -1,10 +1,12 @@
-import { posix } from 'node:path';
+import { posix, resolve, sep } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { hashOf, ownedBy, type Entry } from '../entries.js';
-import type { Task } from '../model.js';
-import { languageOf, type Language } from './polyglot-languages.js';
-import { readFolders, textOf, type TaskFolder } from './reading.js';
+import type { Task, Verifier } from '../model.js';
+import { withDecoys } from './decoys.js';
+import { languageNames, languageOf, type Language } from './polyglot-languages.js';
+import { tasksFrom, type Readable } from './readable-tasks.js';
+import { readEachFolder, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 const config = z.object({
@@ -15,28 +17,81 @@ const config = z.object({
   }),
 });
 
-/** Exercism's exercises in the layout of Aider's polyglot benchmark: LANGUAGE/…/EXERCISE. */
+/**
+ * Exercism's exercises in the layout of Aider's polyglot benchmark, LANGUAGE/exercises/practice/EXERCISE, or without
+ * the folders in between: the whole checkout, the folder of one language, or one exercise.
+ */
 export const polyglot: Suite = {
   name: 'polyglot',
   title: 'Aider polyglot',
-  read: (path) => readFolders(path, '.meta/config.json').map((folder) => taskOf(folder, path)),
+  read: (path, note) => {
+    const found = readEachFolder(path, '.meta/config.json').map((folder) => ({
+      ...folder,
+      name: nameOf(folder.name, path),
+    }));
+    const left = Object.groupBy(found, (folder) => {
+      const [language = ''] = folder.name.split('/');
+      return languageOf(language) || isBroken(folder) ? '' : language;
+    });
+    const skipped = Object.entries(left).filter(([language]) => language !== '');
+    const names = skipped.map(([language, all = []]) => `${language} (${all.length})`).join(', ');
+    if (skipped.length > 0 && !left[''])
+      throw new AppError(
+        'invalid_input',
+        `${path} has exercises in ${names} only. Languages that can be run are ${languageNames.join(', ')}.`,
+      );
+    if (skipped.length > 0)
+      note?.(`Exercises in ${names} are skipped: there is no toolchain for them.`);
+    return tasksFrom({ suite: 'polyglot', path }, left[''] ?? [], ({ files }, { name }) =>
+      taskOf(name, files),
+    );
+  },
 };
+
+/** LANGUAGE/EXERCISE, wherever the data lie. The language is a folder above the exercise, in the data or above them. */
+function nameOf(name: string, path: string): string {
+  const between = /^(exercises|practice|concept)$/;
+  const inside = name.split('/').filter((part) => !between.test(part));
+  const above = resolve(path).split(sep);
+  // A folder that is itself an exercise is named by the path, not below it.
+  if (inside.length === 1 && (above.at(-1) === inside[0] || isPacked(above.at(-1)))) above.pop();
+  const outside = above.filter((part) => part && !between.test(part));
+  const [exercise = name, language = outside.at(-1) ?? ''] = inside.toReversed();
+  return `${language}/${exercise}`;
+}
+
+const isPacked = (name = '') => /\.jsonl?(\.gz)?$/.test(name);
+
+function isBroken({ read }: Readable<TaskFolder>): boolean {
+  try {
+    read();
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 const limits = { build: 1_800, agent: 900, verify: 180 };
 /** The sandbox's usual user: tests run as it, the harness's own files belong to root. */
 const user = 1000;
 
-function taskOf({ name, files }: TaskFolder, path: string): Task {
-  const id = languageIn(name) ? name : `${posix.basename(posix.dirname(path))}/${name}`;
-  const language = languageOf(languageIn(name) ?? languageIn(id) ?? '');
-  if (!language)
-    throw new AppError('invalid_input', `${id} is in no language that is known: javascript, …`);
+function taskOf(id: string, files: Map<string, Entry>): Task {
+  const [name = ''] = id.split('/');
+  const language = languageOf(name);
+  if (!language) throw new AppError('invalid_input', `There is no toolchain for ${name}.`);
   const { solution, test, example } = config.parse(
     JSON.parse(textOf(files, '.meta/config.json') ?? ''),
   ).files;
   const hidden = (file: string) => test.includes(file) || /^\.(meta|approaches|docs)\//.test(file);
   const visible = [...files.values()].filter((entry) => !hidden(entry.path));
-  const verifier = language.verifier({ solution, test });
+  const tests = test.map((file) => language.unskip(absolute(entryOf(files, file))));
+  const own = language.verifier({ solution, test });
+  const verifier: Verifier = {
+    ...own,
+    files: [...own.files, ...tests],
+    folders: [],
+    user: String(user),
+  };
   return {
     suite: 'polyglot',
     id,
@@ -49,9 +104,10 @@ function taskOf({ name, files }: TaskFolder, path: string): Task {
       network: 'none',
     },
     user: String(user),
-    carries: { kind: 'files', paths: language.sources ? [language.sources] : solution },
+    artifacts: { kind: 'files', paths: language.sources ? [language.sources] : solution },
     scoring: 'final',
     tries: 2,
+    labels: { language: name },
     content: hashOf('polyglot', [...files.values()], limits, verifier.command, verifier.env),
     steps: [
       {
@@ -62,15 +118,7 @@ function taskOf({ name, files }: TaskFolder, path: string): Task {
           kind: 'files',
           files: ownedBy(exampleFiles(files, language, { solution, example }), user),
         },
-        verifier: {
-          ...verifier,
-          files: [
-            ...verifier.files,
-            ...test.map((file) => language.unskip(absolute(entryOf(files, file)))),
-          ],
-          folders: [],
-          user: String(user),
-        },
+        verifier: { ...verifier, check: checkOf(language, verifier, tests) },
         limits,
         minReward: null,
       },
@@ -78,7 +126,22 @@ function taskOf({ name, files }: TaskFolder, path: string): Task {
   };
 }
 
-const languageIn = (name: string) => name.split('/').find((part) => languageOf(part));
+/** The second run: decoys at the end of the first file of tests that can have some. */
+const checkOf =
+  ({ check }: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
+  (word) => {
+    const { decoys } = check;
+    const changed = check.change(verifier, word);
+    const host = tests.find(({ path }) => /spec|test/i.test(posix.basename(path))) ?? tests[0];
+    const files = changed.files.map((entry) =>
+      entry === host && !check.file ? withDecoys(decoys, word, entry) : entry,
+    );
+    return {
+      verifier: { ...changed, files: [...files, ...(check.file ? [check.file(word)] : [])] },
+      decoys: decoys.count,
+      honest: decoys.honest,
+    };
+  };
 
 const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}` });
 
@@ -107,17 +170,23 @@ Only use standard libraries, don't suggest installing any packages.
 export const secondTry = (output: string, names: string): string =>
   `${output}\n####\n\nSee the testing errors above.\nThe tests are correct, don't try and change them.\nFix the code in ${names} to resolve the errors.\n`;
 
-/** Each example takes the place of a stub: the one of the same extension, or the language's own folder. */
+/**
+ * Each example takes the place of the stub of the same extension, the n-th of them the n-th, or the language's own
+ * folder. An example without such a stub is a file of its own.
+ */
 function exampleFiles(
   files: Map<string, Entry>,
   language: Language,
   { solution, example }: { solution: string[]; example: string[] },
 ): Entry[] {
-  return example.map((path, index) => {
+  const like = (path: string) => (file: string) => posix.extname(file) === posix.extname(path);
+  const { manifest } = language;
+  const own = manifest && files.get(manifest.example);
+  const examples = example.map((path) => {
+    const index = example.filter(like(path)).indexOf(path);
     const place =
-      language.examplePlace?.(path) ??
-      solution.find((file) => example.length > 1 && posix.extname(file) === posix.extname(path)) ??
-      (example.length > 1 ? posix.basename(path) : (solution[index] ?? posix.basename(path)));
+      language.examplePlace?.(path) ?? solution.filter(like(path))[index] ?? posix.basename(path);
     return { ...entryOf(files, path), path: place };
   });
+  return own && manifest ? [...examples, { ...own, path: manifest.place }] : examples;
 }

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { basename, dirname, join, posix, relative } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { file, type Entry } from '../entries.js';
+import type { Task } from '../model.js';
+import { linesIn, unreadable, type Line } from '../lines.js';
+import { tasksFrom, type Readable } from './readable-tasks.js';
 
 /** A task that is a folder, as its relative paths and bytes. */
 export interface TaskFolder {
@@ -26,21 +28,63 @@ const packed = z.object({
   ),
 });
 
-/** Lines of a JSONL file, gzipped or not; a `.json` list works too. */
-export function readLines(path: string): unknown[] {
-  const bytes = readFileSync(path);
-  const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
-  if (text.trimStart().startsWith('[')) return JSON.parse(text) as unknown[];
-  return text
-    .split('\n')
-    .filter((line) => line.trim())
-    .map((line, index) => {
-      try {
-        return JSON.parse(line) as unknown;
-      } catch {
-        throw new AppError('invalid_input', `${path}, line ${index + 1}, is not JSON.`);
-      }
-    });
+/** The values of a JSONL file, gzipped or not, one at a time; a `.json` list works too. */
+export function* readLines(path: string): Generator<unknown> {
+  for (const { read } of readEachLine(path)) yield read();
+}
+
+/** The same, where a line that is not JSON spoils nothing but itself. */
+export function* readEachLine(path: string): Generator<Readable<unknown>> {
+  for (const line of linesIn(path)) {
+    const where = `${path}, line ${line.number}`;
+    if (line.number === 1 && isList(line)) return yield* listIn(path);
+    yield {
+      name: `line-${line.number}`,
+      where,
+      bytes: line.bytes,
+      read: () => jsonOf(line, where),
+    };
+  }
+}
+
+const isList = ({ bytes }: Line) => bytes.toString('latin1', 0, 100).trimStart().startsWith('[');
+
+function* listIn(path: string): Generator<Readable<unknown>> {
+  let list: unknown[];
+  try {
+    list = JSON.parse(readFileSync(path, 'utf8')) as unknown[];
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw unreadable(path, error);
+    throw new AppError('invalid_input', `${path} is not JSON: ${error.message}`);
+  }
+  for (const [index, value] of list.entries())
+    yield {
+      name: `entry-${index + 1}`,
+      where: `${path}, entry ${index + 1}`,
+      bytes: Buffer.from(JSON.stringify(value)),
+      read: () => value,
+    };
+}
+
+function jsonOf({ bytes }: Line, where: string): unknown {
+  try {
+    return parsedLine(bytes.toString());
+  } catch {
+    throw new AppError('invalid_input', `${where}, is not JSON.`);
+  }
+}
+
+/** Python writes numbers that JSON does not have; nobody reads them from the value. */
+function parsedLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return JSON.parse(
+      line.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (part) =>
+        part.startsWith('"') ? part : 'null',
+      ),
+    );
+  }
 }
 
 /** The data file of a suite: the path itself, or the one file in the folder whose name matches. */
@@ -55,38 +99,97 @@ export function dataFile(path: string, matches: RegExp): string {
   );
 }
 
+/** The tasks of a file of lines. */
+export const tasksOfLines = (
+  suite: string,
+  path: string,
+  taskOf: (line: unknown, source: Readable<unknown>) => Task,
+) => tasksFrom({ suite, path }, readEachLine(path), taskOf);
+
 /**
- * Task folders below a path that have a file called `marker`, or the `tasks.jsonl` packing of them.
+ * The tasks of the folders below a path that have a file called `marker`, or of the `tasks.jsonl` packing of them.
  * Names are relative to the path.
  */
-export function readFolders(path: string, marker: string): TaskFolder[] {
-  if (!exists(path)) throw new AppError('invalid_input', `There is nothing at ${path}.`);
+export const tasksOfFolders = (
+  { suite, path, marker }: { suite: string; path: string; marker: string },
+  taskOf: (folder: TaskFolder) => Task,
+) => tasksFrom({ suite, path }, readEachFolder(path, marker), taskOf);
+
+export const readFolders = (path: string, marker: string): TaskFolder[] =>
+  readEachFolder(path, marker).map(({ read }) => read());
+
+/** The same, where a folder that cannot be read spoils nothing but itself. */
+export function readEachFolder(path: string, marker: string): Readable<TaskFolder>[] {
+  if (!exists(path)) return readPackedBelow(path, marker);
   const archive = statSync(path).isFile() ? path : join(path, 'tasks.jsonl');
-  const found = exists(archive) ? readPacked(archive) : walk(path, marker, '');
-  const tasks = found.filter(({ files }) => files.has(marker));
-  if (tasks.length > 0) return tasks.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const found = exists(archive) ? [...readPacked(archive, marker)] : [...walk(path, marker, '')];
+  if (found.length > 0) return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   throw new AppError('invalid_input', `${path} has no folder with a ${marker}.`);
 }
 
-function readPacked(path: string): TaskFolder[] {
-  return readLines(path).map((line) => {
-    const { task, files } = packed.parse(line);
-    const entries = Object.entries(files).map(([name, content]) => {
-      if (typeof content === 'string') return file(name, content);
-      const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');
-      return file(name, bytes, content.executable ? 0o755 : 0o644);
-    });
-    return { name: task, files: new Map(entries.map((entry) => [entry.path, entry])) };
+/** A folder that is there only in the packing of one above it, such as that of one language. */
+function readPackedBelow(path: string, marker: string): Readable<TaskFolder>[] {
+  let root = path;
+  while (!exists(root) && dirname(root) !== root) root = dirname(root);
+  const prefix = `${relative(root, path)}/`;
+  const all = exists(join(root, 'tasks.jsonl')) ? readEachFolder(root, marker) : [];
+  const found = all.filter(({ name }) => `${name}/`.startsWith(prefix));
+  if (found.length === 0)
+    throw new AppError('invalid_input', `There is nothing at ${path.slice(0, 200)}.`);
+  return found.map((folder) => {
+    const name = folder.name.slice(prefix.length) || basename(path);
+    return { ...folder, name, read: () => ({ ...folder.read(), name }) };
   });
 }
 
-function walk(root: string, marker: string, below: string): TaskFolder[] {
+/** Lines of folders without the marker are left out; broken ones are not. */
+function* readPacked(path: string, marker: string): Generator<Readable<TaskFolder>> {
+  for (const line of readEachLine(path)) {
+    const read = () => unpacked(line.read(), path);
+    let folder: TaskFolder;
+    try {
+      folder = read();
+    } catch {
+      yield { ...line, read };
+      continue;
+    }
+    if (folder.files.has(marker)) yield { ...line, name: folder.name, read: () => folder };
+  }
+}
+
+function unpacked(line: unknown, path: string): TaskFolder {
+  const { task, files } = packed.parse(line);
+  const entries = Object.entries(files).map(([name, content]) => {
+    if (posix.isAbsolute(name) || posix.normalize(name) !== name || name.split('/')[0] === '..')
+      throw new AppError(
+        'invalid_input',
+        `${path}: the task ${task} has a file ${name}, which lies outside of its folder.`,
+      );
+    if (typeof content === 'string') return file(name, content);
+    const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');
+    return file(name, bytes, content.executable ? 0o755 : 0o644);
+  });
+  return { name: task, files: new Map(entries.map((entry) => [entry.path, entry])) };
+}
+
+function* walk(root: string, marker: string, below: string): Generator<Readable<TaskFolder>> {
   const here = join(root, below);
-  if (exists(join(here, marker)))
-    return [{ name: below || basename(root), files: new Map(filesIn(here)) }];
-  return readdirSync(here, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== '.git')
-    .flatMap(({ name }) => walk(root, marker, below ? `${below}/${name}` : name));
+  if (exists(join(here, marker))) {
+    const name = below || basename(root);
+    const read = () => ({ name, files: new Map(filesIn(here)) });
+    return yield { name, where: here, bytes: Buffer.from(name), read };
+  }
+  for (const entry of entriesIn(here))
+    if (entry.isDirectory() && entry.name !== '.git')
+      yield* walk(root, marker, below ? `${below}/${entry.name}` : entry.name);
+}
+
+function entriesIn(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
 }
 
 function* filesIn(root: string, below = ''): Generator<[string, Entry]> {
@@ -100,7 +203,13 @@ function* filesIn(root: string, below = ''): Generator<[string, Entry]> {
   }
 }
 
-const exists = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
 
 /** The files below a folder of a task, with the folder taken off. */
 export function below(files: Map<string, Entry>, prefix: string): Entry[] {

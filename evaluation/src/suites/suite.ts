@@ -4,6 +4,9 @@ import type { Task } from '../model.js';
 export interface Suite {
   name: string;
   title: string;
-  /** Rejects with `invalid_input` and a sentence when the data cannot be read. */
-  read(path: string): Task[];
+  /**
+   * Throws `invalid_input` with a sentence when the data cannot be read. `note` is told, in a sentence each, what of
+   * them is left out.
+   */
+  read(path: string, note?: (sentence: string) => void): Task[];
 }

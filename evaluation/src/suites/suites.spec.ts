@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import type { Outcome, Task } from '../model.js';
+import { createHmac } from 'node:crypto';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { proofFile, type VerifierOutput, type Task } from '../model.js';
 import {
   doubling,
   harborData,
@@ -12,13 +13,15 @@ import {
   terminalBenchData,
   write,
 } from '../testing/fixtures.js';
-import { judgeReward } from './harbor-reward.js';
+import { file } from '../entries.js';
+import { judgeReward, writableRewards, type WritableRewards } from './harbor-reward.js';
 import { suiteNamed } from './index.js';
 import { readFolders } from './reading.js';
 import { judgeInstance } from './swe-bench-logs.js';
 import type { Instance } from './swe-bench-instance.js';
 import { judgePytest } from './terminal-bench.js';
-import { jestCounts, junitCounts } from './test-reports.js';
+import { judgeSealed, sealedReport } from './seal.js';
+import { junitCounts, type Outcome } from './test-reports.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
@@ -65,7 +68,7 @@ it('says what is wrong with data', () => {
   expect(() => suiteNamed('chess')).toThrow('There is no suite chess');
 });
 
-const outcome = (more: Partial<Outcome>): Outcome => ({
+const outcome = (more: Partial<VerifierOutput>): VerifierOutput => ({
   exitCode: 0,
   output: '',
   files: new Map(),
@@ -76,28 +79,67 @@ const report = (tests: number, failures: number) =>
     `<testsuites><testsuite name="x" errors="0" failures="${failures}" tests="${tests}">`,
   );
 
-it('reports of JUnit and Jest are counted', () => {
+const sealed = (results: Outcome[], key = 'key'): string => {
+  const tests = Object.fromEntries(results.map((result, index) => [`t${index}`, result]));
+  const text = deflateSync(JSON.stringify({ tests, errors: 0 })).toString('base64');
+  return `\nbelay-seal ${createHmac('sha256', key).update(text).digest('hex')} ${text}\n`;
+};
+const withKey = (output: string, more: Partial<VerifierOutput> = {}): VerifierOutput =>
+  outcome({
+    output,
+    ...more,
+    files: new Map([...(more.files ?? []), [proofFile, Buffer.from('key')]]),
+  });
+
+it('reports of JUnit are counted', () => {
   expect(junitCounts(report(3, 1))).toEqual({ tests: 3, failed: 1 });
   expect(junitCounts(Buffer.from('no xml'))).toBeUndefined();
-  const jest = { numPassedTests: 2, numFailedTests: 1, numFailedTestSuites: 1 };
-  expect(jestCounts(Buffer.from(JSON.stringify(jest)))).toEqual({ tests: 3, failed: 2 });
+});
+
+describe('attacks: reports of a test runner', () => {
+  const passing: Outcome[] = ['PASSED', 'PASSED'];
+
+  it('only the first one that has the seal of this verification counts', () => {
+    const failing: Outcome[] = ['PASSED', 'FAILED'];
+    const changed = sealed(failing).replace(/ [^ ]+\n$/, sealed(passing).slice(-40));
+    for (const output of [
+      '',
+      sealed(passing, 'another key'),
+      sealed(passing, ''),
+      changed,
+      sealed(failing) + sealed(passing),
+      `x${sealed(passing).trim()}`,
+    ])
+      expect(judgeSealed(withKey(output)).outcome).toBe('fail');
+    expect(judgeSealed(outcome({ output: sealed(passing, '') })).outcome).toBe('fail');
+    expect(judgeSealed(withKey(`some text${sealed(passing)}more`)).outcome).toBe('pass');
+    expect(sealedReport(withKey(sealed(failing)))?.tests).toEqual({ t0: 'PASSED', t1: 'FAILED' });
+  });
+
+  it('must agree with the exit code, and have a test that passed', () => {
+    expect(judgeSealed(withKey(sealed(passing), { exitCode: 1 })).outcome).toBe('fail');
+    expect(judgeSealed(withKey(sealed(['SKIPPED', 'XFAIL']))).outcome).toBe('invalid');
+    expect(judgeSealed(withKey(sealed([]))).outcome).toBe('invalid');
+  });
 });
 
 it('Terminal-Bench: the summary must list tests, all passed, and agree with the report', () => {
   const summary = (lines: string) => `=== short test summary info ===\n${lines}\n`;
-  const path = '/verify-{proof}/report.xml';
-  const judge = (lines: string, found?: Buffer) =>
-    judgePytest(outcome({ output: summary(lines), files: new Map(found ? [[path, found]] : []) }));
-  expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', report(3, 0)).outcome).toBe('pass');
-  expect(judge('PASSED a::b\nFAILED c - no', report(2, 1)).outcome).toBe('fail');
+  const judge = (lines: string, found?: Outcome[], exitCode = 0) =>
+    judgePytest(withKey(`${found ? sealed(found) : ''}${summary(lines)}`, { exitCode }));
+  const three: Outcome[] = ['PASSED', 'SKIPPED', 'XFAIL'];
+  expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', three).outcome).toBe('pass');
+  expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', three, 137).cause).toBe('no_result');
+  expect(judge('PASSED a::b\nFAILED c - no', ['PASSED', 'FAILED']).outcome).toBe('fail');
   expect(judge('PASSED a::b').cause).toBe('no_result');
-  expect(judge('PASSED a::b\nPASSED c', report(1, 0)).cause).toBe('no_result');
-  expect(judge('', report(0, 0)).cause).toBe('no_result');
+  expect(judge('PASSED a::b\nPASSED c', ['PASSED']).cause).toBe('no_result');
+  expect(judge('', []).cause).toBe('no_result');
   expect(judgePytest(outcome({ output: 'PASSED a' })).cause).toBe('no_result');
 });
 
 it('Harbor: reward.json wins, and no reward is no zero', () => {
-  const judge = (files: Record<string, string>) =>
+  const anything = { json: true, numbers: null };
+  const judge = (files: Record<string, string>, writable: WritableRewards = anything) =>
     judgeReward(
       outcome({
         files: new Map(
@@ -107,15 +149,29 @@ it('Harbor: reward.json wins, and no reward is no zero', () => {
           ]),
         ),
       }),
-      { usesPytest: false },
+      { usesPytest: false, writable },
     );
   expect(judge({ 'reward.txt': '1\n' })).toMatchObject({ outcome: 'pass', reward: 1 });
   expect(judge({ 'reward.txt': '1', 'reward.json': '{"reward": 0.5}' })).toMatchObject({
     outcome: 'fail',
     reward: 0.5,
   });
+  expect(judge({ 'reward.txt': '1000' })).toMatchObject({ reward: 1, rewards: { reward: 1000 } });
   for (const files of [{}, { 'reward.txt': '' }, { 'reward.txt': 'good' }])
     expect(judge(files as Record<string, string>).outcome).toBe('invalid');
+  const plain = writableRewards([
+    file(
+      'test.sh',
+      '# reward.txt\nif [ $? -eq 0 ]; then echo 1; else echo "0"; fi > /l/reward.txt\n',
+    ),
+  ]);
+  expect(plain).toEqual({ json: false, numbers: new Set([1, 0]) });
+  expect(judge({ 'reward.txt': '1', 'reward.json': '{"reward": 0}' }, plain).outcome).toBe('pass');
+  expect(judge({ 'reward.txt': '0' }, plain)).toMatchObject({ outcome: 'fail', cause: 'wrong' });
+  for (const reward of ['0.99', '2', '-1'])
+    expect(judge({ 'reward.txt': reward }, plain)).toMatchObject({ reward: 0, cause: 'no_result' });
+  for (const line of ['echo "$score" > reward.txt', 'echo $(bc) > reward.txt', 'fi > reward.txt'])
+    expect(writableRewards([file('test.sh', line)]).numbers).toBeNull();
 });
 
 describe('SWE-bench', () => {

@@ -4,10 +4,16 @@ import { z } from 'zod';
 /** Lists of tests come as JSON in a string, and as lists. */
 const testList = z
   .union([z.string(), z.array(z.string())])
-  .transform((value) => (typeof value === 'string' ? parsedList(value) : value));
+  .transform((value, context) => (typeof value === 'string' ? parsedList(value, context) : value));
 
-function parsedList(text: string): string[] {
-  return text.trim() ? z.array(z.string()).parse(JSON.parse(text)) : [];
+function parsedList(text: string, context: z.RefinementCtx): string[] {
+  if (!text.trim()) return [];
+  try {
+    return z.array(z.string()).parse(JSON.parse(text));
+  } catch {
+    context.addIssue('is no JSON list of texts');
+    return z.NEVER;
+  }
 }
 
 const instance = z.object({
@@ -16,12 +22,16 @@ const instance = z.object({
   base_commit: z.string().default(''),
   patch: z.string().default(''),
   test_patch: z.string().default(''),
+  version: z
+    .union([z.string(), z.number(), z.null()])
+    .default('')
+    .transform((version) => String(version ?? '')),
   problem_statement: z.string(),
   FAIL_TO_PASS: testList.default([]),
   PASS_TO_PASS: testList.default([]),
   image: z.string().optional(),
-  eval_script: z.string(),
-  log_parser: z.string(),
+  eval_script: z.string().optional(),
+  log_parser: z.string().optional(),
   eval_type: z.enum(['pass_and_fail', 'fail_only']).default('pass_and_fail'),
   base_files: z.record(z.string(), z.string()).optional(),
   node_version: z.string().optional(),

@@ -1,64 +1,74 @@
-import { failed, invalid, passed, type Outcome, type Verdict } from '../model.js';
+import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
+import { failing } from './parsed-lines.js';
+import type { RunnableInstance } from './swe-bench-classic.js';
 import type { Instance } from './swe-bench-instance.js';
-import { patchRefused, setupFailed } from './swe-bench-scripts.js';
-
-export type TestResult = 'PASSED' | 'FAILED' | 'ERROR' | 'SKIPPED' | 'XFAIL';
+import { sealedReport } from './seal.js';
+import { logParserOf, suiteRan } from './swe-bench-parsers.js';
+import type { TestResults } from './test-log.js';
+import { patchRefused, setupFailed, testPatchRefused } from './swe-bench-scripts.js';
 
 interface Parsed {
-  tests: Record<string, TestResult>;
-  /** Whether the log proves that the suite ran, for parsers that see failures only. */
+  tests: TestResults;
+  /** Whether the log proves that the suite ran. */
   ran: boolean;
 }
 
-type Parser = (log: string, exitCode: number) => Parsed;
-
-const consoleAssert: Parser = (log, exitCode) => {
-  const good = exitCode === 0 && !log.includes('Assertion failed');
+/** It prints failures only, so its guard reports by a seal that the test file was through. */
+function consoleAssert(log: string, outcome: VerifierOutput): Parsed {
+  const good =
+    outcome.exitCode === 0 &&
+    !log.includes('Assertion failed') &&
+    sealedReport(outcome)?.tests['test.js'] === 'PASSED';
   return { tests: { 'test.js': good ? 'PASSED' : 'FAILED' }, ran: true };
-};
+}
 
-const pytest: Parser = (log) => {
-  const tests: Record<string, TestResult> = {};
-  for (const [, result, test] of log.matchAll(/^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\s+(\S+)/gm))
-    if (test) tests[test] = result as TestResult;
-  return { tests, ran: Object.keys(tests).length > 0 };
-};
+/** Undefined when there is no such parser. */
+function parsedLog(instance: Instance, log: string, outcome: VerifierOutput): Parsed | undefined {
+  const { log_parser: name = '' } = instance;
+  if (name === 'console_assert') return consoleAssert(log, outcome);
+  const parse = logParserOf(name);
+  if (!parse) return undefined;
+  const tests = parse(log, { version: instance.version });
+  const ran = instance.eval_type === 'fail_only' ? suiteRan(log) : Object.keys(tests).length > 0;
+  return { tests, ran };
+}
 
-const marked: Parser = (log) => {
-  const names = [...log.matchAll(/^\d+\)\s+(.*)$/gm)].map(([, name = '']) => name.trim());
+/** The results of a run whose tests may fail; undefined when there are none. */
+export function testsOfInstance(
+  instance: RunnableInstance,
+  outcome: VerifierOutput,
+): TestResults | undefined {
+  const log = between(outcome.output);
+  if (log === undefined) return undefined;
+  if (instance.log_parser === 'console_assert') return assertionsIn(log);
+  return parsedLog(instance, log, outcome)?.tests;
+}
+
+/** Failed assertions by their message; those without one are the test file’s own. */
+function assertionsIn(log: string): TestResults {
+  const messages = Array.from(log.matchAll(/^Assertion failed(?:: (.*))?$/gm), ([, text]) => text);
+  const named = messages.filter((text) => /^Q[0-9a-f]{12} \d+$/.test(text ?? ''));
   return {
-    tests: Object.fromEntries(names.map((name) => [name, 'FAILED'])),
-    ran: /^\d+ specs?, \d+ failures?/m.test(log),
+    'test.js': named.length === messages.length ? 'PASSED' : 'FAILED',
+    ...failing(named.map(String)),
   };
-};
+}
 
-/** Mocha's JSON reports, one for each command. */
-const prism: Parser = (log) => {
-  const tests: Record<string, TestResult> = {};
-  for (const [report] of log.matchAll(/^\{\n {2}"stats": \{[\s\S]*?^\}/gm)) {
-    const { passes, failures } = JSON.parse(report) as Record<string, { fullTitle: string }[]>;
-    for (const { fullTitle } of passes ?? []) tests[fullTitle] = 'PASSED';
-    for (const { fullTitle } of failures ?? []) tests[fullTitle] = 'FAILED';
-  }
-  return { tests, ran: Object.keys(tests).length > 0 };
-};
-
-const parsers: Record<string, Parser> = {
-  console_assert: consoleAssert,
-  parse_log_pytest: pytest,
-  parse_log_marked: marked,
-  parse_log_prismjs: prism,
-};
+export const isKnownParser = (name: string): boolean =>
+  name === 'console_assert' || logParserOf(name) !== undefined;
 
 /** Resolved when every test that must pass does. The exit code is the engine's, not what the log says. */
-export function judgeInstance(instance: Instance, { exitCode, output }: Outcome): Verdict {
+export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verdict {
+  const { exitCode, output } = outcome;
   if (exitCode === patchRefused) return failed('The patch does not apply.', 'patch_refused');
+  if (exitCode === testPatchRefused)
+    return invalid('no_result', 'The test patch does not apply, so no hidden test was run.');
   if (exitCode === setupFailed) return invalid('infrastructure', output.slice(-400));
-  const parse = parsers[instance.log_parser];
-  if (!parse) return invalid('no_result', `No parser is called ${instance.log_parser}.`);
   const log = between(output);
   if (log === undefined) return failed('The log has no test output.', 'no_result');
-  const { tests, ran } = parse(log, exitCode);
+  const parsed = parsedLog(instance, log, outcome);
+  if (!parsed) return invalid('no_result', `No parser is called ${instance.log_parser}.`);
+  const { tests, ran } = parsed;
   const anyFailed = Object.values(tests).some(
     (result) => result === 'FAILED' || result === 'ERROR',
   );
@@ -84,7 +94,7 @@ export function goodBy(type: Instance['eval_type'], tests: Record<string, string
 }
 
 /**
- * Some lists of SWE-bench have ids that are cut off within their parameters, `test[log(a`: the tests that they begin
+ * Some lists of SWE-Bench have ids that are cut off within their parameters, `test[log(a`: the tests that they begin
  * count, if these agree whether they passed.
  */
 function resultOf(test: string, tests: Record<string, string>): string | undefined {

@@ -1,36 +1,52 @@
 import { AppError } from '@belay/protocol';
 import { file, hashOf, ownedBy } from '../entries.js';
-import type { Environment, Task } from '../model.js';
-import { dataFile, readLines } from './reading.js';
+import type { Environment, Task, Verifier } from '../model.js';
+import { dataFile, tasksOfLines } from './reading.js';
 import type { Suite } from './suite.js';
+import { instanceCheck } from './swe-bench-check.js';
 import { parsedInstance, type Instance } from './swe-bench-instance.js';
-import { judgeInstance } from './swe-bench-logs.js';
+import { completed, type Completed, type RunnableInstance } from './swe-bench-classic.js';
+import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench-logs.js';
+import { specOf, type SpecLookup } from './swe-bench-specs.js';
+import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench-paths.js';
 import { evaluationScript, guard, recordedExit } from './swe-bench-scripts.js';
 
-/** SWE-bench instances of harness version 5: with their image or their files, and their evaluation script. */
-export const sweBench: Suite = {
-  name: 'swe-bench',
-  title: 'SWE-bench',
-  read: (path) =>
-    readLines(dataFile(path, /^(?!predictions).*\.jsonl?$/)).map((line) =>
-      taskOf(parsedInstance(line)),
-    ),
-};
+/**
+ * SWE-Bench instances: of harness version 5, with their image or their files and their evaluation script, and its
+ * classic lines, whose script and environment follow from repository and version.
+ */
+export const sweBench: Suite = sweBenchWith(specOf);
+
+/** The same with other environments. */
+export function sweBenchWith(lookup: SpecLookup): Suite {
+  return {
+    name: 'swe-bench',
+    title: 'SWE-bench',
+    read: (path) =>
+      tasksOfLines('swe-bench', dataFile(path, /^(?!predictions).*\.jsonl?$/), (line) =>
+        taskOf(completed(parsedInstance(line), lookup)),
+      ),
+  };
+}
+
+const nulEnded = (paths: string[]) => paths.map((path) => `${path}\0`).join('');
 
 const wholeLimits = { build: 1_800, agent: 1_800, verify: 1_800 };
 
-function taskOf(given: Instance): Task {
+function taskOf({ instance: given, setup, unsupported }: Completed): Task {
   const files = Object.entries(given.base_files ?? {}).map(([path, text]) => file(path, text));
   const own = files.length > 0;
   const user = own ? 1000 : 0;
   // A repository of a few files is tested in a second; a planted bug may loop for ever.
   const limits = { ...wholeLimits, ...(own && { verify: 60 }) };
+  const verifier = verifierOf(given, own);
+  const check = instanceCheck(given, verifier, (output) => testsOfInstance(given, output));
   return {
     suite: 'swe-bench',
     id: given.instance_id,
-    environment: environmentOf(given),
+    environment: environmentOf(given, setup),
     user: own ? '1000' : null,
-    carries: { kind: 'patch' },
+    artifacts: { kind: 'patch' },
     scoring: 'final',
     tries: 1,
     tests: {
@@ -38,31 +54,16 @@ function taskOf(given: Instance): Task {
       PASS_TO_PASS: given.PASS_TO_PASS,
       type: given.eval_type,
     },
+    labels: { repository: given.repo },
     content: hashOf('swe-bench', given, limits),
+    unsupported: unsupported ?? parserFault(given.log_parser),
     steps: [
       {
         name: 'solve',
         instruction: given.problem_statement,
         files: ownedBy(files, user),
         oracle: { kind: 'patch', patch: Buffer.from(given.patch) },
-        verifier: {
-          files: [
-            file('/verify/evaluate.sh', evaluationScript({ init: own }), 0o755),
-            file('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
-            file('/verify/guard.cjs', guard),
-          ],
-          folders: [],
-          command: ['bash', '/verify/evaluate.sh'],
-          env: {
-            HOME: '/tmp',
-            ...(given.log_parser === 'console_assert' && {
-              NODE_OPTIONS: '--require=/verify/guard.cjs',
-            }),
-          },
-          user: own ? '1000' : null,
-          collect: [],
-          judge: (outcome) => judgeInstance(given, outcome),
-        },
+        verifier: { ...verifier, check },
         limits,
         minReward: null,
       },
@@ -70,7 +71,34 @@ function taskOf(given: Instance): Task {
   };
 }
 
-function environmentOf({ base_files, ...given }: Instance): Environment {
+function verifierOf(given: RunnableInstance, own: boolean): Verifier {
+  const isGuarded = given.log_parser === 'console_assert';
+  return {
+    files: [
+      file('/verify/evaluate.sh', evaluationScript({ init: own }), 0o755),
+      file('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
+      file('/verify/hidden', nulEnded(hiddenPaths(given))),
+      file('/verify/reference', nulEnded(referencePaths(given))),
+      file('/verify/answering', answeringPaths(given)),
+      file('/verify/guard.cjs', guard),
+    ],
+    folders: [],
+    command: ['bash', '/verify/evaluate.sh'],
+    sealed: isGuarded,
+    env: { HOME: '/tmp', ...(isGuarded && { NODE_OPTIONS: '--require=/verify/guard.cjs' }) },
+    user: own ? '1000' : null,
+    collect: [],
+    judge: (outcome) => judgeInstance(given, outcome),
+  };
+}
+
+const parserFault = (name: string): string | null =>
+  isKnownParser(name) ? null : `No parser is called ${name}.`;
+
+function environmentOf(
+  { base_files, ...given }: RunnableInstance,
+  setup: Completed['setup'],
+): Environment {
   const common = {
     cpus: 1,
     memoryMb: 4096,
@@ -79,11 +107,19 @@ function environmentOf({ base_files, ...given }: Instance): Environment {
     network: 'none',
   } as const;
   if (base_files) return { ...common, image: { kind: 'toolchain', name: 'base' }, memoryMb: 2048 };
-  const { image = null, repo, base_commit: commit, node_version: node = null } = given;
-  if (image || commit)
-    return { ...common, image: { kind: 'repository', image, repo, commit, node } };
-  throw new AppError(
-    'invalid_input',
-    `${given.instance_id} has neither an image, a base_commit nor base_files: it cannot be run.`,
-  );
+  const { repo, base_commit: commit } = given;
+  const image = given.image ?? (setup && publishedImage(given));
+  if (!image && !commit)
+    throw new AppError(
+      'invalid_input',
+      `${given.instance_id} has neither an image, a base_commit nor base_files: it cannot be run.`,
+    );
+  const node = given.node_version ?? (setup && 'node' in setup ? setup.node : null);
+  const python = setup && 'python' in setup ? setup : null;
+  const how = setup && { python, needs: setup.needs ?? null };
+  return { ...common, image: { kind: 'repository', image, repo, commit, node, ...how } };
 }
+
+/** The name that SWE-Bench's own image of an instance has on its hub. */
+const publishedImage = ({ instance_id: id }: Instance): string =>
+  `swebench/sweb.eval.x86_64.${id.toLowerCase().replaceAll('__', '_1776_')}:latest`;

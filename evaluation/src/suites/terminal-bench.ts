@@ -3,36 +3,43 @@ import { z } from 'zod';
 import { file, folder, hashOf, type Entry } from '../entries.js';
 import {
   failed,
-  invalid,
   passed,
   type Oracle,
-  type Outcome,
+  type VerifierOutput,
   type Task,
   type Verdict,
+  type Verifier,
 } from '../model.js';
-import { below, readFolders, textOf, type TaskFolder } from './reading.js';
+import { labelsOf } from './labels.js';
+import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
-import { junitCounts } from './test-reports.js';
+import {
+  isKilled,
+  pytestCheck,
+  pytestPlugin,
+  sealedCounts,
+  sealFiles,
+  withPytestPlugin,
+} from './seal.js';
 
 const description = z.object({
   instruction: z.string(),
   parser_name: z.string().default('pytest'),
   max_agent_timeout_sec: z.number().default(360),
   max_test_timeout_sec: z.number().default(60),
+  category: z.string().optional().catch(undefined),
+  difficulty: z.string().optional().catch(undefined),
 });
 
 /** The task layout of Terminal-Bench 1. */
 export const terminalBench: Suite = {
   name: 'terminal-bench',
   title: 'Terminal-Bench 1',
-  read: (path) => readFolders(path, 'task.yaml').map(taskOf),
+  read: (path) => tasksOfFolders({ suite: 'terminal-bench', path, marker: 'task.yaml' }, taskOf),
 };
 
 /** Never in an image: the answer and the tests. */
 const hidden = /^(solution\.(sh|yaml)|run-tests\.sh|task\.yaml|docker-compose\.yaml|tests\/)/;
-
-/** pytest writes it by itself; its random name is known to nobody before the tests run. */
-const report = '/verify-{proof}/report.xml';
 
 function taskOf({ name, files }: TaskFolder): Task {
   const given = description.parse(parse(textOf(files, 'task.yaml') ?? ''));
@@ -43,6 +50,21 @@ function taskOf({ name, files }: TaskFolder): Task {
     verify: given.max_test_timeout_sec,
   };
   const script = textOf(files, 'run-tests.sh') ?? 'uvx pytest $TEST_DIR/test_outputs.py -rA\n';
+  const verifier: Verifier = {
+    files: [
+      folder('/tests'),
+      ...below(files, 'tests/').map((entry) => ({ ...entry, path: `/tests/${entry.path}` })),
+      file('/tests/run-tests.sh', script, 0o755),
+      ...sealFiles(pytestPlugin),
+    ],
+    folders: ['/logs', '/agent-logs'],
+    command: withPytestPlugin(['bash', '/tests/run-tests.sh']),
+    sealed: true,
+    env: { TEST_DIR: '/tests' },
+    user: null,
+    collect: [],
+    judge: judgePytest,
+  };
   return {
     suite: 'terminal-bench',
     id: name,
@@ -55,29 +77,22 @@ function taskOf({ name, files }: TaskFolder): Task {
       network: 'bridge',
     },
     user: null,
-    carries: { kind: 'container' },
+    artifacts: { kind: 'container' },
     scoring: 'final',
     tries: 1,
+    labels: labelsOf(given),
     content: hashOf('terminal-bench', [...files.values()]),
+    unsupported:
+      given.parser_name === 'pytest'
+        ? null
+        : `The parser ${given.parser_name} is not known; pytest is.`,
     steps: [
       {
         name: 'solve',
         instruction: given.instruction,
         files: [],
         oracle: oracleOf(files),
-        verifier: {
-          files: [
-            folder('/tests'),
-            ...below(files, 'tests/').map((entry) => ({ ...entry, path: `/tests/${entry.path}` })),
-            file('/tests/run-tests.sh', script, 0o755),
-          ],
-          folders: ['/logs', '/agent-logs', '/verify-{proof}'],
-          command: ['bash', '/tests/run-tests.sh'],
-          env: { TEST_DIR: '/tests', PYTEST_ADDOPTS: `--junitxml=${report}` },
-          user: null,
-          collect: [report],
-          judge: given.parser_name === 'pytest' ? judgePytest : unknownParser(given.parser_name),
-        },
+        verifier: { ...verifier, check: pytestCheck(verifier) },
         limits,
         minReward: null,
       },
@@ -102,19 +117,17 @@ function typedSolution(yaml: string): string {
   return commands.map(({ command }) => `${command}\n`).join('');
 }
 
-const unknownParser = (name: string) => (): Verdict =>
-  invalid('no_result', `The parser ${name} is not known; pytest is.`);
-
 /** Terminal-Bench's verdict by the summary that pytest prints, which must agree with pytest's own report. */
-export function judgePytest({ output, files }: Outcome): Verdict {
-  const tests = pytestSummary(output);
+export function judgePytest(given: VerifierOutput): Verdict {
+  if (isKilled(given)) return failed('The test script was killed.', 'no_result');
+  const tests = pytestSummary(given.output);
   if (!tests) return failed('There is no summary of pytest.', 'no_result');
   const results = Object.values(tests);
   if (results.length === 0) return failed('The summary lists no test.', 'no_result');
   const bad = results.filter((result) => !['PASSED', 'SKIPPED', 'XFAIL'].includes(result));
   if (bad.length > 0)
     return failed(`${bad.length} of ${results.length} tests failed.`, 'wrong', { tests });
-  const counts = junitCounts(files.get(report));
+  const counts = sealedCounts(given);
   if (!counts || counts.failed > 0 || counts.tests < results.length)
     return failed('What was printed is not what pytest reports.', 'no_result', { tests });
   return passed(`${results.length} tests passed.`, { tests });

@@ -1,4 +1,6 @@
-import { failed, invalid, passed, type Outcome, type Verdict } from '../model.js';
+import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
+
+export type Outcome = 'PASSED' | 'FAILED' | 'SKIPPED' | 'XFAIL';
 
 export interface Counts {
   tests: number;
@@ -17,25 +19,51 @@ export function junitCounts(report: Buffer | undefined): Counts | undefined {
   return { tests: sum('tests'), failed: sum('failures') + sum('errors') };
 }
 
-/** Sums of Jest's JSON report. */
-export function jestCounts(report: Buffer | undefined): Counts | undefined {
-  if (!report) return undefined;
-  const found = JSON.parse(report.toString()) as {
-    numPassedTests: number;
-    numFailedTests: number;
-    numFailedTestSuites: number;
-  };
-  return {
-    tests: found.numPassedTests + found.numFailedTests,
-    failed: found.numFailedTests + found.numFailedTestSuites,
-  };
+/**
+ * Results by name of a JUnit report. What tests printed is no part of its structure. Undefined when the suites
+ * count fewer tests.
+ */
+export function junitTests(report: Buffer | undefined): Record<string, Outcome> | undefined {
+  const text = (report?.toString() ?? '').replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, '');
+  const tests: Record<string, Outcome> = {};
+  const cases = text.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g);
+  let found = 0;
+  for (const [, attributes = '', content = ''] of cases) {
+    const of = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
+    const name = `${of('classname')}.${of('name')}`;
+    const bad = /<(failure|error)\b/.test(content);
+    const outcome = bad ? 'FAILED' : /<skipped\b/.test(content) ? 'SKIPPED' : 'PASSED';
+    let own = name;
+    for (let number = 2; own in tests; number += 1) own = `${name} #${number}`;
+    tests[own] = outcome;
+    found += 1;
+  }
+  // Catch2 counts assertions, of which a test may have many.
+  return found > 0 && found <= (junitCounts(report)?.tests ?? 0) ? tests : undefined;
+}
+
+/** The verdict of a JUnit report, with the names of its tests. */
+export function judgeJunit(given: VerifierOutput, path: string): Verdict {
+  const report = given.files.get(path);
+  const counts = junitCounts(report);
+  const tests = junitTests(report);
+  const verdict = judgeReport(given, counts);
+  if (verdict.outcome !== 'pass') return { ...verdict, ...(tests && { tests }) };
+  if (!tests) return failed('The report names other tests than it counts.', 'no_result');
+  const good = Object.values(tests).filter((result) => result === 'PASSED').length;
+  return good === 0
+    ? invalid('no_result', 'No test ran: all were skipped.')
+    : passed(`${good} tests passed.`, { tests });
 }
 
 /**
  * The runner's report must agree with its exit code: a program that ends the runner early with code 0, or
  * prints what a passed run would print, has no report.
  */
-export function judgeReport({ exitCode, output }: Outcome, counts: Counts | undefined): Verdict {
+export function judgeReport(
+  { exitCode, output }: VerifierOutput,
+  counts: Counts | undefined,
+): Verdict {
   if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`);
   if (!counts) return failed('The tests ended with code 0 and left no report.', 'no_result');
   if (counts.tests === 0) return invalid('no_result', `No test ran. ${output.slice(-200)}`);

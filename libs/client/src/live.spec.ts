@@ -105,7 +105,7 @@ describe('the live side', () => {
     expect(told).toEqual(['run-1', 'run-2']);
   });
 
-  it('tells a watcher that a session is gone', async () => {
+  it('notifies a watcher that a session was deleted', async () => {
     const error = { code: 'not_found' as const, message: 'There is no session s.' };
     io.on('connection', (socket) =>
       socket.on('watch', (_, answer) => answer({ ok: false, error })),
@@ -119,10 +119,13 @@ describe('the live side', () => {
   it('rejects a request with the server’s own error', async () => {
     io.on('connection', (socket) =>
       socket.on('terminal.keys', (_, answer) =>
-        answer({ ok: false, error: { code: 'conflict', message: 'The agent types.' } }),
+        answer({ ok: false, error: { code: 'conflict', message: 'The agent is in control.' } }),
       ),
     );
     const keys = live.request('terminal.keys', { session: 's', terminal: 'main', data: 'x' });
-    await expect(keys).rejects.toMatchObject({ code: 'conflict', message: 'The agent types.' });
+    await expect(keys).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'The agent is in control.',
+    });
   });
 });

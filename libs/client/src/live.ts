@@ -1,7 +1,7 @@
 import {
   dashboardPath,
   errorFrom,
-  type AppError,
+  AppError,
   type Answer,
   type EvaluationSummary,
   type Event,
@@ -13,7 +13,7 @@ import {
 import { io, type Socket } from 'socket.io-client';
 import type { Address } from './rest.js';
 
-/** Bytes of a terminal. A gap before `offset` means that the middle was skipped; REST has it. */
+/** Output of a terminal. A gap before `offset` means that bytes were skipped; they are available over REST. */
 export interface TerminalBytes {
   terminal: string;
   offset: number;
@@ -27,14 +27,18 @@ export interface BrowserFrame {
   url: string;
 }
 
-/** What somebody who watches a session is told. Events come in order, once each, across any break. */
+/** Callbacks of a watched session. Each event is delivered once and in order, also across reconnects. */
 export interface SessionListener {
   events(events: Event[]): void;
   delta?(kind: 'text' | 'reasoning', text: string): void;
-  /** Return a promise to be sent more only after it resolves. */
+  /** Return a promise for back pressure: more is sent after it resolves. */
   terminal?(bytes: TerminalBytes): void | Promise<void>;
+  /** The latest of what a call of an action prints. */
+  output?(call: string, text: string): void;
+  /** How far the workspace is in its sandbox, in bytes; `total` is null where it is not known. */
+  copied?(done: number, total: number | null): void;
   frame?(frame: BrowserFrame): void;
-  /** The session cannot be watched, for example because it is gone; nothing more will come. */
+  /** The session cannot be watched, for example because it was deleted; no callback follows. */
   refused?(error: AppError): void;
 }
 
@@ -42,11 +46,13 @@ export interface Watch {
   close(): void;
 }
 
-/** `reconnecting` loses nothing: what is missed is sent after it. */
+/** Nothing is lost while `reconnecting`: missed events and bytes are sent afterwards. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-/** Is told each summary that changed; null when what it summarized is gone. */
+/** Called with each summary that changed; null when its subject was deleted. */
 export type SummaryListener<T> = (id: string, summary: T | null) => void;
+
+const acknowledgementMs = 60_000;
 
 interface Watched {
   after: number;
@@ -56,7 +62,7 @@ interface Watched {
 
 /**
  * The live side of the server: one socket, any number of watched sessions.
- * After a break it asks again from the last event and the last byte that it has.
+ * After a reconnect it resumes from the last event and the last byte that it received.
  */
 export class Live {
   readonly #socket: Socket<ViewerNotices, ViewerCalls>;
@@ -72,15 +78,16 @@ export class Live {
       transports: ['websocket'],
       reconnectionDelay: 100,
       reconnectionDelayMax: 2_000,
-      ...(token && { extraHeaders: { authorization: `Bearer ${token}` } }),
+      // Node sends the header; a browser cannot, and sends the key in the first packet.
+      ...(token && { extraHeaders: { authorization: `Bearer ${token}` }, auth: { key: token } }),
     });
     this.#socket.on('connect', () => this.#resume());
     this.#socket.on('disconnect', (why) => {
-      this.#become('reconnecting');
+      this.#setState('reconnecting');
       if (why === 'io server disconnect') this.#socket.connect();
     });
     this.#socket.on('connect_error', () => {
-      if (!this.#socket.active) this.#become('refused');
+      if (!this.#socket.active) this.#setState('refused');
     });
     this.#listen();
   }
@@ -130,12 +137,21 @@ export class Live {
     return { close: () => void this.#evaluations.delete(listener) };
   }
 
-  /** Sends a request of the dashboard socket. Rejects with `AppError`. */
+  /**
+   * Sends a request of the dashboard socket; resolves with its acknowledgement. Rejects with `AppError`: `unavailable`
+   * when none came, so that nobody knows whether it was done.
+   */
   async request<K extends keyof ViewerRequests>(
     name: K,
     input: ViewerRequests[K],
   ): Promise<unknown> {
-    const answer = (await this.#socket.emitWithAck(name, ...([input] as never))) as Answer<unknown>;
+    const sent = this.#socket.timeout(acknowledgementMs).emitWithAck(name, ...([input] as never));
+    const answer = (await sent.catch(() => {
+      throw new AppError(
+        'unavailable',
+        'The connection broke before the server confirmed this. Look whether it was done, or try again.',
+      );
+    })) as Answer<unknown>;
     if (!answer.ok) throw errorFrom(answer.error);
     return answer.value;
   }
@@ -155,10 +171,16 @@ export class Live {
     this.#socket.on('delta', ({ session, kind, text }) =>
       this.#watched.get(session)?.listener.delta?.(kind, text),
     );
+    this.#socket.on('output', ({ session, call, text }) =>
+      this.#watched.get(session)?.listener.output?.(call, text),
+    );
+    this.#socket.on('copied', ({ session, done, total }) =>
+      this.#watched.get(session)?.listener.copied?.(done, total),
+    );
     this.#socket.on('terminal', ({ session, terminal, offset, bytes }, received) => {
       const watched = this.#watched.get(session);
-      const taken = watched && take(watched, terminal, offset, new Uint8Array(bytes));
-      void Promise.resolve(taken && watched.listener.terminal?.(taken)).then(received, received);
+      const fresh = watched && newBytes(watched, terminal, offset, new Uint8Array(bytes));
+      void Promise.resolve(fresh && watched.listener.terminal?.(fresh)).then(received, received);
     });
     this.#socket.on('frame', ({ session, jpeg, ...frame }) =>
       this.#watched.get(session)?.listener.frame?.({ ...frame, jpeg: new Uint8Array(jpeg) }),
@@ -172,7 +194,7 @@ export class Live {
   }
 
   #resume(): void {
-    this.#become('live');
+    this.#setState('live');
     for (const [session, watched] of this.#watched) this.#ask(session, watched);
     if (this.#fleet.size) this.#socket.emit('fleet', {}, () => undefined);
     if (this.#evaluations.size) this.#socket.emit('evaluations', {}, () => undefined);
@@ -187,23 +209,23 @@ export class Live {
     });
   }
 
-  #become(state: LiveState): void {
+  #setState(state: LiveState): void {
     this.#state = state;
     for (const listener of this.#states) listener(state);
   }
 }
 
-/** What is new of a piece of a terminal; undefined when all of it is here already. */
-function take(
+/** The bytes of a chunk that are new; undefined when there are none. */
+function newBytes(
   watched: Watched,
   terminal: string,
   offset: number,
   bytes: Uint8Array,
 ): TerminalBytes | undefined {
-  const have = watched.terminals.get(terminal) ?? 0;
+  const received = watched.terminals.get(terminal) ?? 0;
   const end = offset + bytes.length;
-  if (end <= have) return undefined;
+  if (end <= received) return undefined;
   watched.terminals.set(terminal, end);
-  const known = Math.max(0, have - offset);
+  const known = Math.max(0, received - offset);
   return { terminal, offset: offset + known, bytes: bytes.subarray(known) };
 }

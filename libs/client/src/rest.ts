@@ -1,149 +1,179 @@
-import type { z } from 'zod';
-import { AppError, errorCodes, errorFrom, type ErrorCode } from '@belay/protocol';
+import {
+  api,
+  AppError,
+  errorOfProblem,
+  faultOf,
+  isBytes,
+  isSchema,
+  parseOutput,
+  type Route,
+  type RouteGroup,
+} from '@belay/protocol';
 import type { BelayClient } from './client.js';
 
 export interface Address {
   /** Where the server is, such as http://127.0.0.1:4600. */
   url: string;
-  /** The server's token; left out in a browser, where a cookie speaks. */
+  /** The server’s token; in a browser the key of the page’s login, which counts with its cookie. */
   token?: string;
+  /** Answers of more bytes are refused while they come; without it they are not limited. */
+  maxBytes?: number;
+  /** What the program says that it is, for the server’s audit log; browsers say it themselves. */
+  agent?: string;
 }
 
-/** A typed client of the server's REST side. Works in browsers and in Node. */
+/** A typed client of the server’s REST routes. Works in browsers and in Node. */
 export function createClient(address: Address): BelayClient {
-  const { json, bytes, send } = requests(address);
-  const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
-  const run = (id: string, rest = '') => `/api/evaluations/${encodeURIComponent(id)}${rest}`;
-  const post = (path: string, body: unknown = {}) => send('POST', path, body);
-  return {
-    sessions: {
-      list: () => json('GET', '/api/sessions'),
-      get: (id) => json('GET', at(id)),
-      create: (session) => json('POST', '/api/sessions', session),
-      events: (id, page = {}) => json('GET', at(id, `/events${query(page)}`)),
-      message: (id, message) => post(at(id, '/messages'), message),
-      pause: (id) => post(at(id, '/pause')),
-      resume: (id) => post(at(id, '/resume')),
-      stop: (id) => post(at(id, '/stop')),
-      restart: (id) => post(at(id, '/restart')),
-      wake: (id) => post(at(id, '/wake')),
-      change: (id, change) => json('PATCH', at(id), change),
-      remove: (id) => send('DELETE', at(id)),
-      fork: (id, fork) => json('POST', at(id, '/fork'), fork),
-      rewind: (id, rewind) => json('POST', at(id, '/rewind'), rewind),
-      call: (id, operation, input) =>
-        json('POST', at(id, `/operations/${encodeURIComponent(operation)}`), input),
-      answer: (id, call, answer) => post(at(id, `/approvals/${encodeURIComponent(call)}`), answer),
-      terminal: (id, terminal, range = {}) =>
-        bytes(at(id, `/terminals/${encodeURIComponent(terminal)}${query(range)}`)),
-      patch: (id) => bytes(at(id, '/patch')),
-      export: (id, format) => bytes(at(id, `/export${query({ format })}`)),
-      blob: (id, blob) => bytes(at(id, `/blobs/${blob}`)),
-      search: (text) => json('GET', `/api/search${query({ q: text })}`),
-    },
-    evaluations: {
-      list: () => json('GET', '/api/evaluations'),
-      get: (id) => json('GET', run(id)),
-      trials: (id, page = {}) => json('GET', run(id, `/trials${query(page)}`)),
-      blob: (id, blob) => bytes(run(id, `/blobs/${blob}`)),
-      open: (id, facts) => json('PUT', run(id), facts),
-      report: (id, changes) => post(run(id, '/reports'), changes),
-      remove: (id) => send('DELETE', run(id)),
-    },
-    uploadWorkspace: (tar) => json('POST', '/api/workspaces', tar, 'application/x-tar'),
-    uploadBlob: (content, type) => json('POST', '/api/blobs', content, type),
-    me: () => json('GET', '/api/me'),
-    models: () => json('GET', '/api/models'),
-    tryModel: (model) => json('POST', '/api/models/trial', { model }),
-    providers: () => json('GET', '/api/providers'),
-    setProvider: (name, change) => json('PUT', `/api/providers/${name}`, change),
-    settings: {
-      read: () => json('GET', '/api/settings'),
-      change: (change) => json('PATCH', '/api/settings', change),
-    },
-    mcp: {
-      list: () => json('GET', '/api/mcp'),
-      create: (server) => json('POST', '/api/mcp', server),
-      change: (name, change) => json('PATCH', `/api/mcp/${name}`, change),
-      test: (name) => json('POST', `/api/mcp/${name}/test`),
-      remove: (name) => send('DELETE', `/api/mcp/${name}`),
-    },
-    checks: () => json('GET', '/api/checks'),
-    examples: () => json('GET', '/api/examples'),
-    rules: {
-      list: () => json('GET', '/api/rules'),
-      create: (rule) => json('POST', '/api/rules', rule),
-      preview: (rule) => json('POST', '/api/rules/preview', rule),
-      remove: (id) => send('DELETE', `/api/rules/${encodeURIComponent(id)}`),
-    },
-  };
+  const calls = (group: RouteGroup) =>
+    Object.fromEntries(
+      Object.entries(group).map(([name, route]) => [
+        name,
+        (...input: unknown[]) => call(address, route, input),
+      ]),
+    );
+  const groups = Object.entries(api).map(([name, group]) => [name, calls(group)]);
+  // BelayClient is this same projection of `api` as a type.
+  const client = Object.fromEntries(groups) as unknown as BelayClient;
+  client.sessions.call = async (id, operation, input) =>
+    parseOutput(operation, await call(address, api.sessions.call, [id, operation, input]));
+  client.sessions.callGiven = (id, operation, input) =>
+    call(address, api.sessions.call, [id, operation, input]);
+  return client;
 }
 
-function query(values: Record<string, string | number | undefined>): string {
+async function call(address: Address, route: Route, input: unknown[]): Promise<unknown> {
+  const response = await send(address, requestOf(route, [...input]));
+  if (isBytes(route.response)) return bytesOf(response, address.maxBytes);
+  if (!isSchema(route.response)) return void (await response.arrayBuffer());
+  const parsed = route.response.safeParse(await response.json());
+  if (parsed.success) return parsed.data;
+  const { method, path } = route;
+  throw new AppError(
+    'internal',
+    `The response to ${method} ${path} is not what this client knows (${faultOf(parsed.error)}). Use the server’s version of it.`,
+  );
+}
+
+/** The bytes of a response as they come; the arguments are those of the client’s call. Rejects with `AppError`. */
+export async function download(
+  address: Address,
+  route: Route,
+  input: unknown[],
+): Promise<AsyncIterable<Uint8Array>> {
+  return chunksOf(await send(address, requestOf(route, [...input])));
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  try {
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read())
+      yield read.value;
+  } finally {
+    await reader?.cancel();
+  }
+}
+
+async function bytesOf(response: Response, max: number | undefined): Promise<Uint8Array> {
+  const reader = max === undefined ? undefined : response.body?.getReader();
+  if (!reader || max === undefined) return new Uint8Array(await response.arrayBuffer());
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    size += read.value.length;
+    if (size > max) {
+      await reader.cancel();
+      throw new AppError(
+        'too_large',
+        `The server’s answer is larger than ${Math.round(max / 2 ** 20)} MiB, so it is not taken.`,
+      );
+    }
+    chunks.push(read.value);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+interface Request {
+  method: string;
+  path: string;
+  body?: unknown;
+  type?: string;
+}
+
+/** The arguments of a call, in the order that `RouteCall` gives them, as what is sent. */
+function requestOf({ method, path, body, query }: Route, input: unknown[]): Request {
+  const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(input.shift())));
+  const content = body && {
+    body: isSchema(body) ? JSON.stringify(input.shift()) : input.shift(),
+    type: mediaType(body, input),
+  };
+  const search = query ? queryOf(input.shift() as Record<string, unknown> | undefined) : '';
+  return { method, path: filled + search, ...content };
+}
+
+function mediaType(body: NonNullable<Route['body']>, input: unknown[]): string {
+  if (!isBytes(body)) return 'application/json';
+  return body.bytes === '*/*' ? String(input.shift()) : body.bytes;
+}
+
+function queryOf(values: Record<string, unknown> = {}): string {
   const entries = Object.entries(values).filter((entry) => entry[1] !== undefined);
   const text = new URLSearchParams(entries.map(([key, value]) => [key, String(value)])).toString();
   return text && `?${text}`;
 }
 
-function requests({ url, token }: Address) {
-  async function request(
-    method: string,
-    path: string,
-    content?: unknown,
-    type = 'application/json',
-  ): Promise<Response> {
-    const body = type === 'application/json' ? content && JSON.stringify(content) : content;
-    const init = {
-      method,
-      credentials: 'same-origin',
-      headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
-        ...(content !== undefined && { 'content-type': type }),
-      },
-      ...(content !== undefined && { body: body as BodyInit }),
-      ...(content instanceof ReadableStream && { duplex: 'half' }),
-    } as RequestInit;
-    const response = await fetch(url + path, init).catch((error: unknown) => {
+/** Node keeps all that was sent of a body for a redirect, unless there is none to come and no page behind it. */
+const streamed = { duplex: 'half', redirect: 'error', window: null };
+
+async function send({ url, token, agent }: Address, request: Request): Promise<Response> {
+  const { method, path, body, type } = request;
+  const init = {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(agent !== undefined && { 'user-agent': agent }),
+      ...(type !== undefined && { 'content-type': type }),
+    },
+    // What is sent goes nowhere else.
+    ...(body !== undefined && { body: body as BodyInit, redirect: 'error' }),
+    ...(body instanceof ReadableStream && streamed),
+  } as RequestInit;
+  const attempt = () => fetch(url + path, init);
+  const again = (error: unknown) => {
+    if (method === 'GET' && isReset(error)) return attempt();
+    throw error;
+  };
+  const response = await attempt()
+    .catch(again)
+    .catch((error: unknown) => {
+      // Of the content, which is made while it is sent.
+      if (error instanceof Error && error.cause instanceof AppError) throw error.cause;
       throw new AppError(
         'unavailable',
         `No Belay server answers at ${url} (${reason(error)}); npm start starts one.`,
       );
     });
-    if (!response.ok) throw await problem(response);
-    return response;
-  }
-  return {
-    json: async <T>(...call: Parameters<typeof request>): Promise<T> =>
-      (await (await request(...call)).json()) as T,
-    bytes: async (path: string): Promise<Uint8Array> =>
-      new Uint8Array(await (await request('GET', path)).arrayBuffer()),
-    send: async (...call: Parameters<typeof request>): Promise<void> => {
-      await (await request(...call)).arrayBuffer();
-    },
-  };
+  if (!response.ok) throw await failure(response);
+  return response;
 }
+
+/**
+ * In Node, a kept connection can be closed just as it is used again. What only reads is sent once more, on another
+ * connection; anything else may have run.
+ */
+const isReset = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(reason(error));
 
 const reason = (error: unknown): string => {
   const { cause } = error as { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error));
 };
 
-/** A problem document (RFC 9457) back into the error it was made of. */
-async function problem(response: Response): Promise<AppError> {
+async function failure(response: Response): Promise<AppError> {
   const text = await response.text();
-  try {
-    const body = JSON.parse(text) as Problem;
-    if (body.code && body.code in errorCodes)
-      return errorFrom({ code: body.code, message: body.detail ?? '', details: body.details });
-  } catch {
-    // Not a problem document: something between here and the server answered.
-  }
+  const error = errorOfProblem(text);
+  if (error) return error;
+  // Something between here and the server answered.
   const message = `The server answered ${response.status} ${response.statusText}: ${text.slice(0, 200)}`;
   return new AppError(response.status === 401 ? 'unauthorized' : 'internal', message);
-}
-
-interface Problem {
-  code?: ErrorCode;
-  detail?: string;
-  details?: z.core.util.JSONType;
 }

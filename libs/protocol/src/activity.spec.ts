@@ -18,7 +18,7 @@ describe('activity', () => {
     expect(activityAt(known, Date.parse(at(1e6)))).toHaveLength(24);
   });
 
-  it('counts what a clock that went back says as the latest', () => {
+  it('counts events as the latest when the clock went back', () => {
     expect(counted(20, 0).counts.at(-1)).toBe(2);
   });
 });

@@ -1,12 +1,23 @@
 import { z } from 'zod';
-import { risk } from './operation.js';
+import { AppError } from './errors.js';
+import { risk, type Operation } from './operation.js';
 
-/** `ask`: wait for a person; `delay`: run after two seconds unless stopped; `auto`: run at once. */
-export const approvalMode = z.enum(['ask', 'delay', 'auto']);
+/**
+ * `safe`: every action waits for the user, reads and edits too; `ask`: commands and the network do; `delay`: these run
+ * after two seconds unless stopped; `auto`: all runs at once.
+ */
+export const approvalMode = z.enum(['safe', 'ask', 'delay', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
 
-/** How long a call in mode `delay` is held back, in milliseconds (MyCodeInterpreter's semisafe). */
-export const approvalDelay = 2_000;
+/** How long a call in mode `delay` is held back, in milliseconds (MyCodeInterpreter’s semisafe). */
+export const approvalDelayMs = 2_000;
+
+/** Whether a call of the model needs a decision of the server: all that touches something does in the mode `safe`. */
+export const needsDecision = (
+  { risk: how, idle, servedBy }: Pick<Operation, 'risk' | 'idle' | 'servedBy'>,
+  mode: ApprovalMode,
+): boolean =>
+  how === 'execute' || how === 'network' || (mode === 'safe' && !idle && servedBy === 'agent');
 
 /** A question that waits: may this call run? */
 export const approvalRequest = z.object({
@@ -16,20 +27,38 @@ export const approvalRequest = z.object({
   risk,
   /** What rules match against: the command, the path, the host:port, the address. */
   subject: z.string(),
+  about: z.string().optional().describe('What an installed action may do, in words.'),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
 export const approvalVerdict = z.object({
   verdict: z.enum(['approved', 'rejected']),
   reason: z.string().optional().describe('What the model is told of a rejection.'),
+  by: z
+    .enum(['rule', 'server'])
+    .optional()
+    .describe('Who rejected it when it was not the user: the server after the session’s end.'),
 });
 export type ApprovalVerdict = z.infer<typeof approvalVerdict>;
 
+/** What the model is told of a rejected call. */
+export function rejectionOf({ by, reason }: ApprovalVerdict): AppError {
+  const because = reason ? `: ${reason}` : '.';
+  if (by === 'rule') {
+    const sentence = 'A rule rejects such calls. Find another way, or ask the user to change it.';
+    return new AppError('rejected', sentence);
+  }
+  const who = by ? 'This was not allowed' : 'The user did not allow this';
+  return new AppError('rejected', `${who}${because}`);
+}
+
 const rulePattern = z
   .string()
-  .min(1)
   .max(2_000)
-  .describe('Glob over the subject: `*` is any text; npm test * or registry.npmjs.org:443.');
+  .regex(/\S/, 'a pattern of blanks matches nothing: use * for everything')
+  .describe(
+    'Glob over the subject: `*` is any text, `\\*` a star; npm test * or registry.npmjs.org:443; for egress also a set of hosts such as @npm.',
+  );
 
 export const newRule = z.object({
   scope: z.enum(['session', 'workspace', 'all']).describe('Where it counts.'),
@@ -37,6 +66,7 @@ export const newRule = z.object({
   operation: z
     .string()
     .max(300)
+    .regex(/\S/, 'name an operation, egress, or a glob such as files.*')
     .describe('An operation’s name, `egress`, or a glob such as files.*.'),
   pattern: rulePattern,
   verdict: z.enum(['approved', 'rejected']).default('approved'),
@@ -46,13 +76,16 @@ export type NewRule = z.infer<typeof newRule>;
 
 export const rule = newRule.extend({
   id: z.string(),
+  // What an older version stored is shown all the same.
+  operation: z.string(),
+  pattern: z.string(),
   created: z.iso.datetime({ offset: true }),
   uses: z.int().nonnegative(),
 });
 export type Rule = z.infer<typeof rule>;
 
-/** A person’s answer to a question that waits. */
-export const approvalAnswer = approvalVerdict.extend({
+/** The user’s answer to a question that waits. */
+export const approvalAnswer = approvalVerdict.omit({ by: true }).extend({
   remember: newRule.omit({ session: true, verdict: true }).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;

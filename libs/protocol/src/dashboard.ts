@@ -3,44 +3,54 @@ import type { EvaluationSummary } from './evaluations.js';
 import type { Event } from './events.js';
 import { terminalName } from './operations/terminal.js';
 import type { ErrorShape } from './errors.js';
-import type { SessionSummary } from './session.js';
+import { messageEdit, newMessage, type SessionSummary } from './session.js';
 
 /** Path of the dashboard socket (socket.io) on the server. */
 export const dashboardPath = '/socket';
+
+const session = z.string().max(200);
 
 /** What a viewer asks over the socket; each is answered by an acknowledgement. */
 export const viewerRequests = {
   /** Follow one session: events after `after`, then live; terminals from their offsets, then live. */
   watch: z.object({
-    session: z.string(),
+    session,
     after: z.int().nonnegative(),
-    terminals: z.record(z.string(), z.int().nonnegative()).default({}),
+    terminals: z
+      .record(terminalName, z.int().nonnegative())
+      .refine((terminals) => Object.keys(terminals).length <= 1_000, 'at most 1,000')
+      .default({}),
   }),
-  unwatch: z.object({ session: z.string() }),
+  unwatch: z.object({ session }),
   /** Follow the summaries of all sessions. */
   fleet: z.object({}),
   /** Follow the summaries of all benchmark runs. */
   evaluations: z.object({}),
-  'terminal.keys': z.object({ session: z.string(), terminal: terminalName, data: z.string() }),
+  /** A message of the user; acknowledged once it is in the log. */
+  message: newMessage.extend({ session }),
+  /** Changes a queued message, by its number; refused once the agent has taken it. */
+  'message.edit': messageEdit.extend({ session, message: z.int().positive() }),
+  'message.withdraw': z.object({ session, message: z.int().positive() }),
+  'terminal.keys': z.object({ session, terminal: terminalName, data: z.string().max(1_000_000) }),
   /**
-   * The room that this viewer has for a terminal; null when it no longer shows it. The terminal takes the smallest
-   * room of all who show it.
+   * The size that this viewer can show of a terminal; null when it no longer shows it. The terminal takes the
+   * smallest size of all viewers.
    */
   'terminal.fit': z.object({
-    session: z.string(),
+    session,
     terminal: terminalName,
-    room: z
+    size: z
       .object({ columns: z.int().min(2).max(1000), rows: z.int().min(1).max(1000) })
       .nullable(),
   }),
   'terminal.hold': z.object({
-    session: z.string(),
+    session,
     terminal: terminalName,
     holder: z.enum(['agent', 'user']),
   }),
-  'terminal.open': z.object({ session: z.string(), terminal: terminalName }),
+  'terminal.open': z.object({ session, terminal: terminalName }),
   /** Whether this viewer shows the browser panel. */
-  'browser.watch': z.object({ session: z.string(), watched: z.boolean() }),
+  'browser.watch': z.object({ session, watched: z.boolean() }),
 };
 export type ViewerRequests = {
   [K in keyof typeof viewerRequests]: z.input<(typeof viewerRequests)[K]>;
@@ -74,6 +84,10 @@ export interface ViewerNotices {
     },
     received: () => void,
   ) => void;
+  /** The latest of what a call of an action prints while it runs; not stored, its result has the whole. */
+  output: (notice: { session: string; call: string; text: string }) => void;
+  /** How far the workspace is in its sandbox, in bytes of the archive; `total` is null where it is not known. */
+  copied: (notice: { session: string; done: number; total: number | null }) => void;
   frame: (notice: {
     session: string;
     jpeg: ArrayBuffer | Uint8Array;

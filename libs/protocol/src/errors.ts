@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Every failure that a person, a model or a program may meet, with what it means on each door.
+ * Every failure that the user, a model or a program may meet, with what it means on each API.
  * `http` is the status of a problem document (RFC 9457), `exit` the exit code of the CLI.
  */
 export const errorCodes = {
@@ -67,3 +67,6 @@ export function errorFrom(value: unknown): AppError {
   const message = value instanceof Error ? value.message : String(value);
   return new AppError('internal', message);
 }
+
+/** A handler for an expected error that needs no handling; `_reason` documents why. */
+export const ignoreError = (_reason: string) => (): undefined => undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { blobId } from './models.js';
 
-/** How far one attempt at a task is. `working` is the agent, with a session when it is the platform's own. */
+/** How far one attempt at a task is. `working` is the agent, with a session when it is the platform’s own. */
 export const trialState = z.enum(['queued', 'building', 'working', 'verifying', 'done']);
 export type TrialState = z.infer<typeof trialState>;
 
@@ -31,7 +31,7 @@ export const evaluationTrial = z.object({
 export type EvaluationTrial = z.infer<typeof evaluationTrial>;
 
 /** What a benchmark run was asked to do. */
-export const evaluationFacts = z.object({
+export const evaluationInfo = z.object({
   suite: z.string().min(1),
   agent: z.string().min(1),
   model: z.string().nullable(),
@@ -41,7 +41,7 @@ export const evaluationFacts = z.object({
   host: z.string(),
   created: z.iso.datetime({ offset: true }),
 });
-export type EvaluationFacts = z.infer<typeof evaluationFacts>;
+export type EvaluationInfo = z.infer<typeof evaluationInfo>;
 
 /** How a run stands, in the numbers of its own summary. */
 export const evaluationProgress = z.object({
@@ -51,7 +51,7 @@ export const evaluationProgress = z.object({
     .object({ done: z.int().nonnegative(), all: z.int().positive() })
     .nullable()
     .describe('Trials of the preflight, while it goes on.'),
-  reason: z.string().nullable().describe('Why it ended early, for a person.'),
+  reason: z.string().nullable().describe('Why it ended early, for the user.'),
   score: z
     .object({
       value: z.number().describe('Mean reward of the trials so far; invalid ones count as 0.'),
@@ -69,8 +69,8 @@ export const evaluationProgress = z.object({
 export type EvaluationProgress = z.infer<typeof evaluationProgress>;
 
 /**
- * What changed since the last report; without any it says that the run is still there. Each trial is told
- * whole, so a report that is sent again after a break changes nothing.
+ * Changes since the last report; an empty report is a heartbeat of the run. Each trial is sent
+ * whole, so a report that is repeated after a lost connection changes nothing.
  */
 export const evaluationChanges = z.object({
   epoch: z.int().positive().describe('Which process reports; an older one is refused.'),
@@ -81,7 +81,7 @@ export type EvaluationChanges = z.infer<typeof evaluationChanges>;
 export type NewEvaluationChanges = z.input<typeof evaluationChanges>;
 
 /** A run in one line. */
-export const evaluationSummary = evaluationFacts
+export const evaluationSummary = evaluationInfo
   .omit({ tasks: true })
   .extend(evaluationProgress.shape)
   .extend({
@@ -89,7 +89,7 @@ export const evaluationSummary = evaluationFacts
     tasks: z.int().positive(),
     /** Counts the reports that changed trials. */
     seq: z.int().nonnegative(),
-    heard: z.iso.datetime().describe('When it reported last.'),
+    reported: z.iso.datetime().describe('When it reported last.'),
     begun: z.iso.datetime().nullable().describe('When this process began with trials.'),
     doneBefore: z.int().nonnegative().describe('Trials that were done at that time.'),
     done: z.int().nonnegative(),
@@ -99,7 +99,18 @@ export const evaluationSummary = evaluationFacts
   });
 export type EvaluationSummary = z.infer<typeof evaluationSummary>;
 
-/** A run that says nothing for longer than this has been killed, or cannot reach the server. */
+/** A run with the ids of its tasks, in their order. */
+export const evaluation = z.object({ summary: evaluationSummary, tasks: z.array(z.string()) });
+export type Evaluation = z.infer<typeof evaluation>;
+
+/** The newest state of trials; `seq` is the report up to which they are. */
+export const reportedTrials = z.object({
+  seq: z.int().nonnegative(),
+  trials: z.array(evaluationTrial),
+});
+export type ReportedTrials = z.infer<typeof reportedTrials>;
+
+/** A run without reports for longer than this was killed, or cannot reach the server. */
 export const evaluationSilenceMs = 45_000;
 
 /** Where a run is on the dashboard. */

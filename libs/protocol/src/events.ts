@@ -1,31 +1,50 @@
 import { z } from 'zod';
 import { approvalMode, approvalRequest } from './approvals.js';
+import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
-import { blobId, operationCall, usage } from './models.js';
+import { fileChange, fileVersion } from './file-version.js';
+import { branchName, repositoryUrl } from './git.js';
+import { blobId, modelRequest, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
-import { terminalName } from './operations/terminal.js';
+import { runResult, terminalName } from './operations/terminal.js';
 import { newMessage, sessionChange, sessionSettings, sessionState } from './session.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
 
-/** The id of a call that a person makes begins with this; those of a model never do. */
-export const personCallPrefix = 'person-';
+/** The id of a call that the user makes begins with this; those of a model never do. */
+export const userCallPrefix = 'user-';
+
+/** The longest id of a call; providers give up to 64 characters. */
+const callId = z.string().min(1).max(200);
+/** As many queued messages go to the model by one event. */
+export const maxDelivered = 1_000;
+/** The longest path that Linux takes. */
+const path = z.string().max(4_096);
+const commitId = z.string().regex(/^[0-9a-f]{7,64}$/, 'a commit of the history');
+/** The id of a question about a connection begins with this; no call may have such an id. */
+export const hostQuestionPrefix = 'egress:';
 
 /**
- * The facts of a log besides calls of operations, by action, with the shape of their `args`.
- * A call of an operation has the operation's name as its action and its input as args; `result` follows with the same id.
+ * The events of a log besides calls of operations, by action, with the shape of their `args`.
+ * A call of an operation has the operation’s name as its action and its input as args; `result` follows with the same id.
  */
 export const eventArgs = {
   /** user: the session begins, or begins again after its end (`again`). */
   start: sessionSettings.extend({ again: z.boolean().default(false) }),
   /** user: a message. */
   message: newMessage,
+  /** user: the text of a queued message, by its number, is now this one. */
+  edit: z.object({ message: z.int().positive(), text: newMessage.shape.text }),
+  /** user: a queued message, by its number, no longer counts. */
+  withdraw: z.object({ message: z.int().positive() }),
+  /** server: these queued messages go to the model; from now on they stay as they are. */
+  deliver: z.object({ messages: z.array(z.int().positive()).min(1).max(maxDelivered) }),
   /** agent: one reply of the model, with the calls it asks for, in order. */
   say: z.object({
     text: z.string(),
     reasoning: z.string().optional(),
-    calls: z.array(operationCall),
+    calls: z.array(operationCall.extend({ id: callId })).max(128),
     opaque: z.record(z.string(), z.unknown()).optional(),
     cut: z.literal(true).optional().describe('The reply reached its limit of length.'),
     seen: z
@@ -38,47 +57,96 @@ export const eventArgs = {
       .string()
       .optional()
       .describe('What the prompt said of the sandbox; from the first reply on it stays the same.'),
+    notice: z
+      .string()
+      .max(2_000)
+      .optional()
+      .describe('What the end of the prompt said of budgets that are nearly spent.'),
   }),
-  /** agent: the outcome of the call with the event's id. */
+  /** agent: the outcome of the call with the event’s id. */
   result: z.object({
-    operation: z.string(),
+    operation: z.string().max(300),
     ok: z.boolean(),
     output: z.unknown().describe('The operation’s output, or an error’s shape.'),
     seconds: z.number().nonnegative(),
-    images: z.array(blobId).default([]),
-    note: z.string().optional().describe('What the model is told besides the output.'),
+    images: z.array(blobId).max(100).default([]),
+    note: z.string().max(20_000).optional().describe('What the model is told besides the output.'),
+    changes: z
+      .array(fileChange)
+      .max(1_000)
+      .optional()
+      .describe('Of a user’s call: the files whose changes `note` shows whole.'),
+    moreChanges: z
+      .literal(true)
+      .optional()
+      .describe('Of a user’s call: `note` is about other files besides.'),
   }),
   /** agent: the plan is now this Markdown. */
-  plan: z.object({ markdown: z.string() }),
-  /** agent: an edit landed (OpenDevin's code message). `removed` are the lines it took away. */
+  plan: z.object({
+    markdown: z.string().max(100_000),
+    file: path.optional().describe('The file of the workspace that keeps it.'),
+  }),
+  /** agent: an edit landed (OpenDevin’s code message). `removed` are the lines it took away. */
   code: z.object({
-    path: z.string(),
+    path,
     line: z.int().nonnegative().describe('First line of the change, from 1; 0 for a binary file.'),
     change: lineChange,
-    content: z.array(z.string()),
+    content: z.array(z.string()).max(1_000),
     removed: z.int().nonnegative().default(0),
     truncated: z.boolean().default(false).describe('The change is too large to be shown here.'),
+    version: fileVersion
+      .optional()
+      .describe(
+        'Of the whole file with this change; left out when another one follows, or it is gone.',
+      ),
   }),
   /** agent: the page changed. `screenshot` is a JPEG blob. */
-  browser: z.object({ url: z.string(), title: z.string(), screenshot: blobId.nullable() }),
+  browser: z.object({
+    url: z.string().max(10_000),
+    title: z.string().max(1_000),
+    screenshot: blobId.nullable(),
+  }),
   /** agent: a terminal opened, closed, changed its size or its holder. */
   terminal: z.object({
     terminal: terminalName,
     change: z.enum(['opened', 'closed', 'resized', 'held']),
-    columns: z.int().positive(),
-    rows: z.int().positive(),
+    columns: z.int().positive().max(10_000),
+    rows: z.int().positive().max(10_000),
     holder: z.enum(['agent', 'user']),
+  }),
+  /** agent: a background command ended, and no call reported it; `text` is what its terminal printed last. */
+  exit: z.object({
+    terminal: terminalName,
+    command: z.string().max(500),
+    status: runResult.shape.status,
+    exitCode: z.int().nullable(),
+    seconds: z.number().nonnegative(),
+    text: z.string().max(2_000),
+    from: z.int().nonnegative().optional().describe('Where its output begins in the terminal.'),
+    mixed: z
+      .literal(true)
+      .optional()
+      .describe('Other commands printed meanwhile; their lines are not in `text`.'),
   }),
   /** agent: a commit of the shadow history; `id` is the call that changed the files. */
   commit: z.object({
-    commit: z.string(),
-    parent: z.string().nullable(),
-    files: z.array(
-      z.object({ path: z.string(), added: z.int().nonnegative(), removed: z.int().nonnegative() }),
-    ),
+    commit: commitId,
+    parent: commitId.nullable(),
+    files: z
+      .array(z.object({ path, added: z.int().nonnegative(), removed: z.int().nonnegative() }))
+      .max(1_000),
+    commits: z
+      .array(z.object({ commit: commitId, subject: z.string().max(200) }))
+      .max(20)
+      .optional()
+      .describe(
+        'The latest new commits of the workspace’s own repository, which are not in the patch.',
+      ),
   }),
-  /** agent: guidance that a person trusts, read from the workspace. */
-  guidance: z.object({ files: z.array(z.object({ path: z.string(), text: z.string() })) }),
+  /** agent: guidance that the user trusts, read from the workspace. */
+  guidance: z.object({
+    files: z.array(z.object({ path, text: z.string().max(100_000) })).max(200),
+  }),
   /**
    * agent: the conversation up to `through` is replaced by a summary, or only has its long results
    * shortened when `summary` is empty; nothing leaves the log.
@@ -92,14 +160,14 @@ export const eventArgs = {
   restore: z.object({ seq: z.int().positive() }),
   /** user: what follows `seq` no longer counts, as files, as conversation or both. */
   rewind: z.object({ seq: z.int().positive(), what: z.enum(['files', 'conversation', 'both']) }),
-  /** server: a call waits for a person, or is held back until `until`. */
+  /** server: a call waits for the user, or is held back until `until`. */
   approval: approvalRequest.extend({
     mode: approvalMode,
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
-  /** user or server: the call with the event's id may run; `rule` when a rule said so. */
+  /** user or server: the call with the event’s id may run; `rule` when a rule said so. */
   approve: z.object({ rule: z.string().nullable().default(null) }),
-  /** user or server: the call with the event's id may not run. */
+  /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
   pause: z.object({}),
   resume: z.object({}),
@@ -109,6 +177,10 @@ export const eventArgs = {
   /** server: what one call of a model used. */
   usage: usage.extend({
     model: z.string(),
+    purpose: z
+      .enum([...modelRequest.shape.purpose.options, 'draft'])
+      .default('turn')
+      .describe('`draft`: for the user, beside the agent.'),
     contextTokens: z.int().nonnegative(),
     contextWindow: z.int().positive().nullable(),
   }),
@@ -118,6 +190,16 @@ export const eventArgs = {
   retry: z.object({ attempt: z.int().positive(), seconds: z.number(), error: z.string() }),
   /** server: for so long the log could not be written, as the disk was full. */
   stalled: z.object({ seconds: z.number().nonnegative() }),
+  /** server: the agent sent what no agent sends, and its connection was closed. */
+  breach: z.object({ reason: z.string() }),
+  /** server: a call that ran in the background ended; the event’s id is that of the call. */
+  arrival: z.object({
+    operation: z.string().max(300),
+    ok: z.boolean(),
+    output: z.unknown().describe('As that of a `result`.'),
+    seconds: z.number().nonnegative(),
+    images: z.array(blobId).max(100).default([]),
+  }),
   /** server: a connection out of the sandbox ended or was refused. */
   egress: z.object({
     host: z.string(),
@@ -127,9 +209,23 @@ export const eventArgs = {
     sent: z.int().nonnegative(),
     received: z.int().nonnegative(),
   }),
+  /** user: the changes were pushed to a git host. */
+  publish: z.object({
+    url: repositoryUrl,
+    branch: branchName,
+    commit: z.string().max(64),
+    pullRequest: z.string().max(2_000).nullable(),
+  }),
+  /** server: the check command was begun, or has ended; `output` is the end of what it printed. */
+  check: checkResult.extend({
+    command: z.string().max(2_000),
+    output: z.string().max(20_000).default(''),
+  }),
   /** server: a session begins without the tools of an MCP server. */
   mcp: z.object({ server: z.string(), error: z.string() }),
-  /** server: this session goes on from another one. */
+  /** server: what is stored under this number cannot be read; it is made when it is read, and never written. */
+  unreadable: z.object({ fault: z.string() }),
+  /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
   /** agent: something went wrong that ends the work. */
   error: errorShape,
@@ -137,17 +233,17 @@ export const eventArgs = {
   state: z.object({ state: sessionState, reason: z.string().nullable() }),
 };
 
-export type FactAction = keyof typeof eventArgs;
-export type EventArgs<A extends FactAction> = z.output<(typeof eventArgs)[A]>;
+export type EventAction = keyof typeof eventArgs;
+export type EventArgs<A extends EventAction> = z.output<(typeof eventArgs)[A]>;
 
-/** One entry of a session's log. */
+/** One entry of a session’s log. */
 export const event = z.object({
   seq: z.int().positive(),
   time: z.iso.datetime({ offset: true }),
   source: eventSource,
   action: z.string(),
   args: z.record(z.string(), z.unknown()),
-  message: z.string().describe('The event in words, for a person.'),
+  message: z.string().describe('The event in words, for the user.'),
   id: z.string().optional().describe('The call that this belongs to.'),
 });
 export type Event = z.infer<typeof event>;
@@ -155,19 +251,22 @@ export type Event = z.infer<typeof event>;
 /** An event before the log has numbered it. */
 export type NewEvent = Omit<Event, 'seq' | 'time'> & { time?: string };
 
-/** A fact of one action, its args typed. */
-export type Fact<A extends FactAction> = Omit<Event, 'action' | 'args'> & {
+/** An event of one action, its args typed. */
+export type EventOf<A extends EventAction> = Omit<Event, 'action' | 'args'> & {
   action: A;
   args: EventArgs<A>;
 };
 
-/** Whether an event is a fact of this action; its args were checked when it was appended. */
-export function isFact<A extends FactAction>(value: Event, action: A): value is Event & Fact<A> {
+/** Whether an event has this action; its args were checked when it was appended. */
+export function isEvent<A extends EventAction>(
+  value: Event,
+  action: A,
+): value is Event & EventOf<A> {
   return value.action === action;
 }
 
-/** Builds an event to append; its args are checked by the action's schema. */
-export function fact<A extends FactAction>(
+/** Builds an event to append; its args are checked by the action’s schema. */
+export function newEvent<A extends EventAction>(
   source: EventSource,
   action: A,
   body: { args: z.input<(typeof eventArgs)[A]>; message: string; id?: string },

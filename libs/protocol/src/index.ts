@@ -1,9 +1,28 @@
+export * from './access.js';
+export * from './action-permissions.js';
+export * from './actions.js';
+export * from './search-operations.js';
+export * from './action-operation.js';
 export * from './activity.js';
 export * from './approvals.js';
+export * from './budget-use.js';
+export * from './calls.js';
+export * from './check.js';
+export * from './comparisons.js';
 export * from './dashboard.js';
+export * from './end-to-end-headers.js';
 export * from './errors.js';
 export * from './evaluations.js';
 export * from './events.js';
+export * from './file-version.js';
+export * from './git.js';
+export * from './git-name.js';
+export * from './host-folders.js';
+export * from './host-sets.js';
+export * from './json-bounds.js';
+export * from './lenient-input.js';
+export * from './machine-connection.js';
+export * from './machines.js';
 export * from './mcp.js';
 export * from './mcp-operation.js';
 export * from './models.js';
@@ -12,11 +31,55 @@ export * from './operations/browser.js';
 export * from './operations/dialogue.js';
 export * from './operations/files.js';
 export * from './operations/index.js';
+export * from './operations/session.js';
 export * from './operations/system.js';
 export * from './operations/terminal.js';
 export * from './operations/web.js';
 export * from './operations/workspace.js';
+export * from './plan.js';
+export * from './preview.js';
+export * from './projections/installed-operation.js';
 export * from './projections/model-tool.js';
-export * from './rope.js';
+export * from './projections/tool-definition.js';
+export * from './projections/tool-names.js';
+export * from './prompt-delta.js';
+export * from './agent-connection.js';
+export * from './program-connection.js';
+export * from './requested-call.js';
+export * from './rest/action-calls.js';
+export * from './rest/api.js';
+export * from './rest/comparisons.js';
+export * from './rest/git.js';
+export * from './rest/mcp-server.js';
+export * from './rest/gpt.js';
+export * from './rest/gpt-open-api.js';
+export * from './rest/open-api.js';
+export * from './rest/page.js';
+export * from './rest/preview.js';
+export * from './rest/problem.js';
+export {
+  isBytes,
+  isSchema,
+  sessionParameter,
+  type Access,
+  type Bytes,
+  type PathNames,
+  type Route,
+  type RouteGroup,
+  type RouteInput,
+  type RouteOutput,
+  type RouteResult,
+} from './rest/route.js';
+export * from './rest/sessions.js';
+export * from './rest/templates.js';
+export * from './rest/viewer-links.js';
+export * from './rule-pattern.js';
 export * from './session.js';
+export * from './session-commands.js';
+export * from './session-requests.js';
 export * from './setup.js';
+export * from './session-usage.js';
+export * from './task-templates.js';
+export * from './viewer-links.js';
+export * from './visible-text.js';
+export * from './wall-time.js';

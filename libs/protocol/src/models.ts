@@ -1,5 +1,11 @@
 import { z } from 'zod';
 
+/** A text of the platform in a conversation that says what the user did by hand begins with this. */
+export const byHandPrefix = 'The user did this by hand: ';
+
+/** Another text of the platform in a conversation, which is no user’s, begins with this. */
+export const platformPrefix = '[Belay, not the user] ';
+
 /** Where a model is: `provider:model`, or `scripted:FILE` and `cassette:FILE`. */
 export const modelName = z
   .string()
@@ -69,6 +75,18 @@ export const modelRequest = z.object({
 });
 export type ModelRequest = z.infer<typeof modelRequest>;
 
+/** A request as an agent sends it: messages that the server has from the request before are not repeated. */
+export const modelCall = modelRequest.extend({
+  number: z.int().positive().describe('Increases with each request of an agent.'),
+  base: z
+    .object({ number: z.int().positive(), messages: z.int().positive() })
+    .optional()
+    .describe(
+      'The request before, and how many of its first messages stand before those sent here.',
+    ),
+});
+export type ModelCall = z.infer<typeof modelCall>;
+
 export const modelReply = z.object({
   text: z.string(),
   reasoning: z.string().optional(),
@@ -84,12 +102,15 @@ export const providerName = z.enum(['openai', 'anthropic', 'google', 'openai-com
 export type ProviderName = z.infer<typeof providerName>;
 
 /** Whether a provider can be called; a key itself is written and never read. */
-export interface ProviderSetup {
-  name: ProviderName;
-  /** Where its key comes from; null when there is none. */
-  key: 'saved' | 'environment' | null;
-  url: string | null;
-}
+export const providerSetup = z.object({
+  name: providerName,
+  key: z
+    .enum(['saved', 'environment'])
+    .nullable()
+    .describe('Where its key comes from; null when there is none.'),
+  url: z.string().nullable(),
+});
+export type ProviderSetup = z.infer<typeof providerSetup>;
 
 export const providerChange = z.object({
   key: z.string().trim().min(1).max(1_000).nullable().optional(),

@@ -1,13 +1,14 @@
+import { isCall } from './calls.js';
 import { AppError, errorCodes, errorFrom } from './errors.js';
-import { fact, isFact } from './events.js';
+import { isEvent, newEvent } from './events.js';
 import type { McpTool } from './mcp.js';
-import { isCall, mcpOperation, mcpToolNamed } from './mcp-operation.js';
+import { mcpOperation, mcpToolNamed } from './mcp-operation.js';
 import { operationNamed, operations } from './operations/index.js';
 import { mcpModelTool, modelTool, toolName } from './projections/model-tool.js';
 
 describe('operations', () => {
   it.each(Object.entries(operations))(
-    '%s is filed under its name and says what it is',
+    '%s is registered under its name and has a description',
     (name, operation) => {
       expect(operation.name).toBe(name);
       expect(operationNamed(name)).toBe(operation);
@@ -47,7 +48,7 @@ describe('tools of MCP servers', () => {
     expect(mcpOperation(made)).toMatchObject({
       name: 'mcp.github.create_issue',
       risk: 'network',
-      audience: ['model'],
+      audience: ['model', 'user'],
     });
     expect(mcpModelTool(made)).toEqual({
       name: 'mcp_github_create_issue',
@@ -99,18 +100,27 @@ describe('an error', () => {
   });
 });
 
-describe('a fact', () => {
+describe('an event', () => {
   it('of a change holds only what was changed', () => {
-    const { args } = fact('user', 'change', { args: { title: 'New' }, message: 'Changed title.' });
+    const { args } = newEvent('user', 'change', {
+      args: { title: 'New' },
+      message: 'Changed title.',
+    });
     expect(args).toEqual({ title: 'New' });
   });
 
   it('is checked when it is made, with its defaults filled in', () => {
-    const made = fact('user', 'message', { args: { text: 'Go on' }, message: 'Go on' });
-    expect(made.args).toEqual({ text: 'Go on', delivery: 'queue', pinned: false, images: [] });
-    expect(isFact({ ...made, seq: 1, time: '' }, 'message')).toBe(true);
+    const made = newEvent('user', 'message', { args: { text: 'Go on' }, message: 'Go on' });
+    expect(made.args).toEqual({
+      text: 'Go on',
+      delivery: 'queue',
+      pinned: false,
+      images: [],
+      review: false,
+    });
+    expect(isEvent({ ...made, seq: 1, time: '' }, 'message')).toBe(true);
     expect(() =>
-      fact('server', 'state', { args: { state: 'lost' as never, reason: null }, message: '' }),
+      newEvent('server', 'state', { args: { state: 'lost' as never, reason: null }, message: '' }),
     ).toThrow();
   });
 });

@@ -13,21 +13,23 @@ export async function belay(
   args: string[],
   options: {
     cwd?: string;
+    env?: Record<string, string>;
     input?: string;
     /** Milliseconds until it gets SIGKILL. */
     killAfter?: number;
-    /** Both are told all that was written so far. */
+    /** Both receive all output so far. */
     onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
     onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
   } = {},
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [built('apps/cli/dist/bundle/belay.cjs'), ...args], {
     cwd: options.cwd,
-    env: { ...process.env, BELAY_DATA: data },
+    env: { ...process.env, BELAY_DATA: data, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.killAfter !== undefined && { timeout: options.killAfter, killSignal: 'SIGKILL' }),
   });
-  child.stdin.end(options.input ?? '');
+  // One that ends early reads no input.
+  child.stdin.on('error', () => undefined).end(options.input ?? '');
   const result = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     result.stdout += text;

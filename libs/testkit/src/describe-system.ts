@@ -1,6 +1,6 @@
 import { BelayServer } from './server-process.js';
 
-/** A group of tests against one real server with real sandboxes; everything it made is removed after it. */
+/** A group of tests against one real server with real sandboxes, which are removed after it. */
 export function describeSystem(
   name: string,
   tests: (server: BelayServer) => void,
@@ -8,8 +8,8 @@ export function describeSystem(
 ): void {
   describe(name, () => {
     const server = new BelayServer(environment);
-    beforeAll(() => server.start(), 60_000);
-    afterAll(() => server.dispose(), 60_000);
+    beforeAll(() => server.start());
+    afterAll(() => server.dispose());
     tests(server);
   });
 }

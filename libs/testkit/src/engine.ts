@@ -1,20 +1,35 @@
+import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isConflict, isGone } from '@belay/docker';
+import { ignoreError } from '@belay/protocol';
 import Docker from 'dockerode';
 
 export const docker = new Docker();
 
-/** Removes every container and volume that the server of a data folder has made. */
+/** Removes every container, volume and image that the server of a data folder has made. */
 export async function removeSandboxes(data: string): Promise<void> {
   const filters = { label: [`belay.data=${data}`] };
   for (const { Id } of await docker.listContainers({ all: true, filters }))
-    await docker.getContainer(Id).remove({ force: true, v: true }).catch(gone);
+    await removed(() => docker.getContainer(Id).remove({ force: true, v: true }));
   const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(filters) as never });
   for (const { Name } of Volumes ?? [])
-    await docker.getVolume(Name).remove({ force: true }).catch(gone);
+    await removed(() => docker.getVolume(Name).remove({ force: true }));
+  for (const { Id } of await docker.listImages({ filters: JSON.stringify(filters) }))
+    await removed(() => docker.getImage(Id).remove({ force: true }));
 }
 
-/** Somebody else was faster: what should be gone is gone. */
-function gone(error: { statusCode?: number }): void {
-  if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
+/** Another process may remove it first, or remove what still uses it. */
+async function removed(remove: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await remove();
+      return;
+    } catch (error) {
+      if (isGone(error)) return;
+      if (tries === 50 || !isConflict(error)) throw error;
+    }
+    await sleep(200);
+  }
 }
 
 /** The container of a session. */
@@ -24,4 +39,26 @@ export async function containerOf(session: string): Promise<Docker.Container> {
   const first = found[0];
   if (!first) throw new Error(`Session ${session} has no container.`);
   return docker.getContainer(first.Id);
+}
+
+/** Kills the agent of a session as only the engine can: its programs may not. Resolves when that was done. */
+export async function killAgent(session: string): Promise<void> {
+  const container = await containerOf(session);
+  // Other processes end while it looks for the agent.
+  const kill = `
+    const { readdirSync, readFileSync } = require('node:fs');
+    for (const pid of readdirSync('/proc').filter(Number))
+      try {
+        if (Number(pid) !== process.pid && readFileSync('/proc/' + pid + '/cmdline', 'utf8').startsWith('/opt/belay/node'))
+          process.kill(pid, 'SIGKILL');
+      } catch {}`;
+  const exec = await container.exec({
+    Cmd: ['/opt/belay/node', '-e', kill],
+    AttachStdout: true,
+    AttachStderr: true,
+  });
+  const output = await exec.start({});
+  await finished(output.resume()).catch(
+    ignoreError('the container may end with its agent, and the answer in the middle'),
+  );
 }

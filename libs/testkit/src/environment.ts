@@ -12,7 +12,7 @@ export function prepared(name: string): string {
   return value;
 }
 
-/** A built file; there is nothing to test without it. */
+/** A built file; throws when it is missing, because the tests need it. */
 export function built(path: string): string {
   const file = join(root, path);
   if (!existsSync(file)) throw new Error(`${path} is not built: run npm run build first.`);

@@ -1,5 +1,8 @@
-import { isEnded, isFact, type Event, type NewSession, type SessionState } from '@belay/protocol';
+import { isEnded, isEvent, type Event, type NewSession, type SessionState } from '@belay/protocol';
 import type { BelayServer } from './server-process.js';
+
+/** How long a test waits for one thing, in milliseconds; a busy machine needs most of it. */
+const waitTimeoutMs = 120_000;
 
 /** A session that a test watches: every event it has seen, and a way to wait for more. */
 export class Followed {
@@ -15,7 +18,7 @@ export class Followed {
     this.follow();
   }
 
-  /** Follows from where it is; for after the server was started again. */
+  /** Follows from the last event; needed after a restart of the server. */
   follow(): void {
     this.#closed();
     const offsets = [...this.terminals].map(([name, bytes]) => [name, bytes.length] as const);
@@ -40,16 +43,16 @@ export class Followed {
     this.#closed = () => watch.close();
   }
 
-  /** Waits until `found` answers something; the test's own time limit ends a wait that never comes true. */
+  /** Waits until `found` returns a value. */
   async until<T>(found: () => T | undefined | false, what = 'what the test waits for'): Promise<T> {
     const started = Date.now();
     for (;;) {
       const value = found();
       if (value !== undefined && value !== false) return value;
-      const late = Date.now() - started > 50_000;
+      const late = Date.now() - started > waitTimeoutMs;
       if (late)
         throw new Error(
-          `Waited 50 s for ${what}. Seen:\n${this.words()}\n${this.server.log.slice(-4000)}`,
+          `Waited ${waitTimeoutMs / 1000} s for ${what}. Seen:\n${this.words()}\n${this.server.log.slice(-4000)}`,
         );
       await new Promise<void>((wake) => {
         const timer = setTimeout(done, 1_000);
@@ -64,7 +67,7 @@ export class Followed {
     }
   }
 
-  /** Waits for the first event after `after` that this finds. */
+  /** Waits for the first event after `after` that matches. */
   event(matches: (event: Event) => boolean, after = 0): Promise<Event> {
     const what = `an event where ${matches.toString()}`;
     return this.until(() => this.events.find((event) => event.seq > after && matches(event)), what);
@@ -74,29 +77,44 @@ export class Followed {
     return this.until(
       () => {
         const last = this.events.findLast((event) => event.action === 'state');
-        return last && isFact(last, 'state') && states.includes(last.args.state) ? last : undefined;
+        return last && isEvent(last, 'state') && states.includes(last.args.state)
+          ? last
+          : undefined;
       },
       `state ${states.join(' or ')}`,
     );
   }
 
-  ended(): Promise<Event> {
+  /** Waits for the end; after a restart, give the event of the end before it: that of the restart comes later. */
+  ended(after = 0): Promise<Event> {
     return this.until(() => {
       const last = this.events.findLast((event) => event.action === 'state');
-      return last && isFact(last, 'state') && isEnded(last.args.state) ? last : undefined;
+      return last && last.seq > after && isEvent(last, 'state') && isEnded(last.args.state)
+        ? last
+        : undefined;
     }, 'its end');
   }
 
-  /** Waits for the end, which must be a good one; else the failure shows the log. */
-  async finished(): Promise<Event> {
-    const end = await this.ended();
+  /** Waits for the end, which must be `finished`; otherwise the error shows the log. */
+  async finished(after = 0): Promise<Event> {
+    const end = await this.ended(after);
     if (end.args.state === 'finished') return end;
     throw new Error(
       `The session did not finish:\n${this.words()}\n${this.terminal().slice(-4000)}`,
     );
   }
 
-  /** The log in words, one event a line. */
+  /** Waits until a terminal has printed this: its bytes come on a way of their own, at times after the end. */
+  printed(what: string | RegExp, terminal = 'main'): Promise<true> {
+    const isThere = (text: string) =>
+      typeof what === 'string' ? text.includes(what) : what.test(text);
+    return this.until(
+      () => isThere(this.terminal(terminal)) || undefined,
+      `${what} in its terminal`,
+    );
+  }
+
+  /** The log as text, one event a line. */
   words(): string {
     return this.events
       .map((event) => `${event.seq} ${event.source} ${event.action} ${event.message}`)
@@ -116,7 +134,7 @@ export class Followed {
   }
 }
 
-/** Creates a session and watches it from its first event. Approvals are `auto` unless the test says otherwise. */
+/** Creates a session and watches it from its first event. Approvals are `auto` by default. */
 export async function start(server: BelayServer, session: NewSession): Promise<Followed> {
   const { id } = await server.client.sessions.create({ approvals: 'auto', ...session });
   return new Followed(server, id);

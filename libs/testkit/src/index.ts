@@ -1,9 +1,34 @@
+export * from './chromium.js';
 export * from './command.js';
+export * from './describe-system.js';
+export * from './docs-page.js';
 export * from './engine.js';
 export * from './environment.js';
 export * from './follow.js';
 export * from './idle.js';
+export * from './long-log.js';
+export * from './many-sessions.js';
+export * from './mcp.js';
+export {
+  choose,
+  chord,
+  click,
+  clickOn,
+  clickTerminalLink,
+  fill,
+  focusOn,
+  hasFocus,
+  hides,
+  placeOf,
+  runFromPalette,
+  shows,
+  textOf,
+  unfold,
+  untilInPage,
+} from './page.js';
 export * from './reported-run.js';
 export * from './script.js';
 export * from './server-process.js';
-export * from './chromium.js';
+export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
+export { GitServer } from './git-server.js';
+export { PullRequestServer } from './pull-request-server.js';

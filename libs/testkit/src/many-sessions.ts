@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Gives a server that is not running so many more sessions: copies of one that has ended, each with a title of its
- * own, and with the title in place of `word` in its log. Their files and terminals are not copied.
+ * Adds sessions to the database of a stopped server: copies of an ended one, each with a title of its own, which
+ * replaces `word` in its log. Files and terminals are not copied.
  */
 export function multiply(
   data: string,

@@ -4,7 +4,7 @@ import { root } from './environment.js';
 
 export const mcpServerFile = join(root, 'libs/testkit/mcp-server.mjs');
 
-/** The MCP server for tests, as a program that Belay's server starts. */
+/** The MCP server for tests, as a program that Belay’s server starts on its machine. */
 export const toolsServer: NewMcpServer = {
   name: 'tools',
   transport: {
@@ -12,5 +12,18 @@ export const toolsServer: NewMcpServer = {
     command: process.execPath,
     args: [mcpServerFile],
     env: { MCP_SECRET: 'stays-on-the-host' },
+    host: true,
+  },
+};
+
+/** The same in a container of its own, which sees the repository for the program’s sake. */
+export const containedServer: NewMcpServer = {
+  name: 'contained',
+  transport: {
+    type: 'stdio',
+    command: 'node',
+    args: [mcpServerFile],
+    env: { MCP_SECRET: 'declared' },
+    folder: root,
   },
 };

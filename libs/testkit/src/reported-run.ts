@@ -6,9 +6,9 @@ const attempts = 3;
 
 /** Reports a benchmark run as a run would, with trials in every state, for pages that show one. */
 export async function reportRun(server: BelayServer, id = 'shown'): Promise<void> {
-  const { evaluations, uploadBlob } = server.client;
+  const { evaluations, uploads } = server.client;
   const upload = async (text: string) =>
-    (await uploadBlob(new TextEncoder().encode(text), 'text/plain')).blob;
+    (await uploads.blob(new TextEncoder().encode(text), 'text/plain')).blob;
   const answer = await upload(patch);
   const log = await upload(output);
   const { epoch } = await evaluations.open(id, {

@@ -12,7 +12,7 @@ export interface Turn {
 let number = 0;
 
 /**
- * Writes a script for the scripted model into a folder; answers the model's name. JSON is YAML too.
+ * Writes a script for the scripted model into a folder; returns the model’s name. JSON is YAML too.
  * `pace` are the milliseconds between the pieces in which `say` streams.
  */
 export function script(folder: string, turns: Turn[], pace?: number): string {

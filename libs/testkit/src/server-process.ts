@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, Live, type BelayClient } from '@belay/client';
 import { removeSandboxes } from './engine.js';
 import { built, prepared, root } from './environment.js';
@@ -31,7 +32,7 @@ export class BelayServer {
   get token(): string {
     return this.#now.token;
   }
-  /** The token of somebody who may watch and not touch. */
+  /** The token of a viewer, who may watch but change nothing. */
   get viewerToken(): string {
     const saved = readFileSync(join(this.data, 'server.json'), 'utf8');
     return (JSON.parse(saved) as { viewerToken: string }).viewerToken;
@@ -52,6 +53,19 @@ export class BelayServer {
 
   /** Starts it, or starts it again on the same data and port. Resolves when it is ready. */
   async start(): Promise<void> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#start();
+      } catch (error) {
+        // While it was away, the engine may have given its port to a connection of another process.
+        const isTaken = /is taken by another program/.test(String(error));
+        if (!this.#running || !isTaken || tries === 60) throw error;
+      }
+      await sleep(500);
+    }
+  }
+
+  async #start(): Promise<void> {
     const port = this.#running ? new URL(this.#running.url).port : '0';
     const program = built('apps/server/dist/bundle/main.cjs');
     const child = spawn(process.execPath, [...nodeArguments(), program], {
@@ -73,7 +87,7 @@ export class BelayServer {
     this.#running = { child, ...address, client: createClient(address), live };
   }
 
-  /** Ends it as Ctrl-C does, or at once with SIGKILL. Its sandboxes go on. */
+  /** Ends it as Ctrl-C does, or at once with SIGKILL. Its sandboxes keep running. */
   async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const { child, live } = this.#now;
     live.close();
@@ -87,7 +101,7 @@ export class BelayServer {
   async dispose(): Promise<void> {
     if (this.#running) await this.end();
     await removeSandboxes(this.data);
-    await rm(this.data, { recursive: true, force: true });
+    await rm(this.data, { recursive: true, force: true, maxRetries: 10 });
   }
 
   get #now(): Running {
@@ -109,7 +123,7 @@ export class BelayServer {
   }
 }
 
-/** What the product starts the server with, too. */
+/** Options of node; the product starts the server with the same ones. */
 function nodeArguments(): string[] {
   return JSON.parse(
     readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8'),

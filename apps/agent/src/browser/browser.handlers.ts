@@ -1,51 +1,63 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AppError,
-  fact,
+  excerpt,
+  newEvent,
   type Handlers,
   type OperationInput,
   type OperationOutput,
   type browserOperations,
+  ignoreError,
 } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
-import { createTurns } from '../files/turns.js';
 import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
+import { evaluate } from './evaluate.js';
+import { friendly, hung, lost } from './failures.js';
 import { click, choose, press, scroll, type } from './gestures.js';
 import { addressOf, openingFailure } from './navigation.js';
-import { Notes } from './notes.js';
+import { PageNotes } from './notes.js';
 import { PageReader } from './page-reader.js';
+import { drag, hover } from './pointer.js';
 import { Screencast } from './screencast.js';
-import { Window } from './window.js';
+import { upload } from './upload.js';
+import { BrowserWindow } from './window.js';
 
 type Operations = typeof browserOperations;
-type PageOutput = OperationOutput<Operations['browser.read']>;
+type PageOutput = OperationOutput<'browser.read'>;
 type Act = (page: Page, signal: AbortSignal) => Promise<unknown>;
 
-/** Characters of one answer. */
-const answerLength = 20_000;
+/** The characters of one result. */
+const maxCharacters = 20_000;
 const longestHistory = 30_000;
 /** Pixels. Among many pictures Anthropic takes no larger one, and any model is shown a higher one too small to read. */
 const highest = 2_000;
 
-/** The browser's operations, one after the other; each answers with what the page shows afterwards. */
+/** The browser’s operations, one after the other; each returns the page as it is afterwards. */
 export class BrowserHandlers {
-  readonly #inTurn = createTurns();
-  readonly #notes = new Notes();
+  readonly #options: BrowserOptions;
+  readonly #mutex = new Mutex();
+  readonly #notes = new PageNotes();
   readonly #reader = new PageReader();
   readonly #screencast: Screencast;
-  readonly #window: Window;
+  readonly #window: BrowserWindow;
   #shown = '';
   #busy = false;
+  /** The call that has the browser now. */
+  #call = '';
 
-  constructor(private readonly options: BrowserOptions) {
+  constructor(options: BrowserOptions) {
+    this.#options = options;
+
     this.#screencast = new Screencast((frame) => options.sendFrame(frame));
-    this.#window = new Window({
+    this.#window = new BrowserWindow({
       ...options,
+      sidecar: () => options.sidecar(this.#call),
       notes: this.#notes,
       onChange: (page, what) => {
         if (what === 'page') void this.#screencast.follow(page);
-        else if (page && !this.#busy) void this.#wander(page);
+        else if (page && !this.#busy) void this.#navigated(page);
       },
     });
   }
@@ -54,10 +66,28 @@ export class BrowserHandlers {
     'browser.open': (input, call) => this.#open(input, call),
     'browser.read': (input, call) => this.#look(call, (page) => this.#read(page, input)),
     'browser.click': (input, call) => this.#act(call, (page) => click(page, this.#reader, input)),
+    'browser.hover': (input, call) => this.#act(call, (page) => hover(page, this.#reader, input)),
+    'browser.drag': (input, call) => this.#act(call, (page) => drag(page, this.#reader, input)),
+    'browser.upload': (input, call) =>
+      this.#act(call, (page) =>
+        upload(page, this.#reader, { ...input, workspace: this.#options.workspace }),
+      ),
+    'browser.evaluate': async ({ script }, call) => {
+      let value = '';
+      const after = await this.#act(call, async (page) => {
+        value = await evaluate(page, script);
+      });
+      return { ...after, value };
+    },
+    'browser.resize': (size, call) =>
+      this.#act(call, async (page) => {
+        await this.#window.resize(page, size);
+        await this.#screencast.resized(size);
+      }),
     'browser.type': (input, call) =>
       this.#act(call, async (page) => {
         if (input.key !== undefined) await press(page, this.#reader, input);
-        else await type(page, this.#reader, { ...input, workspace: this.options.workspace });
+        else await type(page, this.#reader, { ...input, workspace: this.#options.workspace });
         if (input.submit) await page.keyboard.press('Enter');
       }),
     'browser.select': (input, call) => this.#act(call, (page) => choose(page, this.#reader, input)),
@@ -76,7 +106,13 @@ export class BrowserHandlers {
         }
       }),
     'browser.wait': (input, call) =>
-      this.#act(call, (page, signal) => this.#wait(page, input, signal)),
+      this.#act(call, async (page, signal) => {
+        const ends = AbortSignal.any([signal, ...(call.userWrote ? [call.userWrote] : [])]);
+        await this.#wait(page, input, ends).catch((error: unknown) => {
+          if (signal.aborted || !ends.aborted) throw error;
+          this.#notes.add('The wait ended early: the user wrote.');
+        });
+      }),
     'browser.screenshot': ({ fullPage }, call) =>
       this.#look(call, (page) => this.#picture(page, fullPage)),
     'browser.console': ({ limit }) => Promise.resolve({ messages: this.#notes.console(limit) }),
@@ -95,41 +131,51 @@ export class BrowserHandlers {
     await this.#window.close();
   }
 
-  #open(
-    { url, timeout }: OperationInput<Operations['browser.open']>,
-    call: CallContext,
-  ): Promise<PageOutput> {
+  #open({ url, timeout }: OperationInput<'browser.open'>, call: CallContext): Promise<PageOutput> {
     const address = addressOf(url);
     const act: Act = async (page) => {
       const { begun } = this.#window.downloads;
       try {
         await page.goto(address, { timeout: timeout * 1000, waitUntil: 'load' });
       } catch (error) {
+        if (friendly(error) === lost && (await this.#window.closes(page))) throw lost;
+        if (this.#window.isLost) throw lost;
         await stopLoading(page);
-        if (!(await answers(page))) throw hung;
+        if (!(await responds(page))) throw hung;
         await this.#window.downloads.settle();
         const note = openingFailure(address, error, page.url());
         if (this.#window.downloads.begun === begun) this.#notes.add(note);
       }
     };
-    return this.#act(call, act, { fresh: true });
+    return this.#act(call, act, { fresh: true }).catch((error: unknown) => {
+      if (error !== lost) throw error;
+      // The window in front was closing, or its page crashed: the one behind it or a new one opens the address.
+      return this.#act(call, act, { fresh: true });
+    });
   }
 
-  /** Does something to the page, waits for what comes of it, and answers with the page. */
+  /** Acts on the page, waits for the effect, and returns the page. */
   #act(call: CallContext, act: Act, { fresh = false } = {}): Promise<PageOutput> {
-    return this.#inTurn(async () => {
+    return this.#mutex.runExclusive(async () => {
+      this.#call = call.id;
       this.#busy = true;
       try {
         const page = await this.#window.page(fresh);
-        await untilAborted(call.signal, act(page, call.signal), page);
-        await this.#reader.settled(page);
+        await untilAborted(call.signal, act(page, call.signal), page).catch(
+          async (error: unknown) => {
+            // A click that closes its own window has had its effect.
+            if (fresh || error !== lost || !(await this.#window.closes(page))) throw error;
+          },
+        );
+        if (!page.isClosed()) await this.#reader.settled(page);
         await this.#window.downloads.settle();
+        if (fresh && this.#window.isLost) throw lost;
         const front = await this.#window.page();
         if (front !== page) await this.#reader.settled(front);
         await this.#show(front);
         return await this.#read(front, { format: 'text', offset: 0 });
       } catch (error) {
-        throw this.#unlessHung(error);
+        throw this.#inWords(error);
       } finally {
         this.#busy = false;
       }
@@ -142,43 +188,42 @@ export class BrowserHandlers {
       try {
         return await untilAborted(call.signal, look(page), page);
       } catch (error) {
-        throw this.#unlessHung(error);
+        throw this.#inWords(error);
       }
     };
-    // To look again is harmless, where to click again would not be.
-    return this.#inTurn(() =>
-      attempt().catch((error: unknown) => {
+    // A repeated read is harmless; a repeated click would not be.
+    return this.#mutex.runExclusive(() => {
+      this.#call = call.id;
+      return attempt().catch((error: unknown) => {
         if (error !== lost) throw error;
         return attempt();
-      }),
-    );
+      });
+    });
   }
 
-  /** A page that hangs would hang whatever is tried next. */
-  #unlessHung(error: unknown): unknown {
-    if (friendly(error) !== hung) return error;
-    this.#window.drop();
-    return hung;
+  /** The error for the caller. A page that hangs would hang the next operation, too: it is dropped. */
+  #inWords(error: unknown): unknown {
+    const known = friendly(error);
+    if (known === hung) this.#window.drop();
+    return known;
   }
 
-  async #read(
-    page: Page,
-    { format, offset }: OperationInput<Operations['browser.read']>,
-  ): Promise<PageOutput> {
+  async #read(page: Page, { format, offset }: OperationInput<'browser.read'>): Promise<PageOutput> {
     const whole = format === 'html' ? await page.content() : await this.#reader.text(page);
-    const end = offset + answerLength;
+    const end = offset + maxCharacters;
     return {
       url: page.url(),
       title: await page.title(),
       text: whole.slice(offset, end),
       truncated: whole.length > end,
       notes: this.#notes.take(),
+      console: this.#notes.takeMessages(),
     };
   }
 
   async #wait(
     page: Page,
-    { text, gone, seconds }: OperationInput<Operations['browser.wait']>,
+    { text, gone, seconds }: OperationInput<'browser.wait'>,
     signal: AbortSignal,
   ): Promise<void> {
     if (text === undefined) return sleep(seconds * 1000, undefined, { signal });
@@ -196,10 +241,7 @@ export class BrowserHandlers {
     }
   }
 
-  async #picture(
-    page: Page,
-    fullPage: boolean,
-  ): Promise<OperationOutput<Operations['browser.screenshot']>> {
+  async #picture(page: Page, fullPage: boolean): Promise<OperationOutput<'browser.screenshot'>> {
     const size = (await page.evaluate(
       fullPage
         ? '({ width: innerWidth, height: document.documentElement.scrollHeight })'
@@ -212,39 +254,41 @@ export class BrowserHandlers {
       quality: 80,
       ...(fullPage && { clip, captureBeyondViewport: true }),
     });
-    const image = await this.options.putBlob('image/jpeg', new Uint8Array(jpeg));
+    const image = await this.#options.putBlob('image/jpeg', new Uint8Array(jpeg));
     return { url: page.url(), image, width: size.width, height };
   }
 
-  /** The page went somewhere by itself. */
-  async #wander(page: Page): Promise<void> {
-    await this.#inTurn(async () => {
-      await this.#reader.settled(page);
-      if (!page.isClosed()) await this.#show(page);
-    }).catch(() => undefined);
+  /** The page navigated by itself. */
+  async #navigated(page: Page): Promise<void> {
+    await this.#mutex
+      .runExclusive(async () => {
+        await this.#reader.settled(page);
+        if (!page.isClosed()) await this.#show(page);
+      })
+      .catch(ignoreError('the page is gone again'));
   }
 
-  /** Writes what the page looks like into the log, when it looks different. */
+  /** Appends the page’s address, title and picture to the log when one of them changed. */
   async #show(page: Page): Promise<void> {
-    const url = page.url();
+    const url = excerpt(page.url(), 10_000);
     if (url === 'about:blank') return;
-    const title = await page.title();
+    const title = excerpt(await page.title(), 1_000);
     const jpeg = await page.screenshot({ type: 'jpeg', quality: 60 }).catch(() => null);
-    // A picture that cannot be kept leaves the address; the page itself is well.
+    // Without a stored picture the event still has the address.
     const screenshot = jpeg
-      ? await this.options.putBlob('image/jpeg', new Uint8Array(jpeg)).catch(() => null)
+      ? await this.#options.putBlob('image/jpeg', new Uint8Array(jpeg)).catch(() => null)
       : null;
     const shown = JSON.stringify([url, title, screenshot]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const message = title ? `${title} (${url})` : url;
-    this.options.journal.append(
-      fact('agent', 'browser', { args: { url, title, screenshot }, message }),
+    this.#options.writer.append(
+      newEvent('agent', 'browser', { args: { url, title, screenshot }, message }),
     );
   }
 }
 
-/** What a page does cannot be taken back; it is no longer waited for, and no longer loads. */
+/** The effect of an action stays; it is no longer awaited, and the page stops loading. */
 async function untilAborted<T>(signal: AbortSignal, work: Promise<T>, page: Page): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -253,7 +297,7 @@ async function untilAborted<T>(signal: AbortSignal, work: Promise<T>, page: Page
   try {
     return await Promise.race([work, promise]);
   } catch (error) {
-    work.catch(() => undefined);
+    work.catch(ignoreError('its caller no longer waits'));
     if (signal.aborted) await stopLoading(page);
     throw friendly(error);
   } finally {
@@ -261,45 +305,22 @@ async function untilAborted<T>(signal: AbortSignal, work: Promise<T>, page: Page
   }
 }
 
-/** Waited for, so that it does not stop what is opened next; but not for long: a page may hang. */
+/** Awaited, so that it does not stop the next navigation; but not for long: a page may hang. */
 async function stopLoading(page: Page): Promise<void> {
   const stop = async () => {
     const session = await page.createCDPSession();
     await session.send('Page.stopLoading');
     await session.detach();
   };
-  const stopped = stop().catch(() => undefined);
+  const stopped = stop().catch(ignoreError('the page hangs or is gone'));
   await Promise.race([stopped, sleep(1_000)]);
 }
 
 /** Whether a page that did not load in time still runs. */
-async function answers(page: Page): Promise<boolean> {
+async function responds(page: Page): Promise<boolean> {
   const asked = page.evaluate('1').then(
     () => true,
     () => true,
   );
   return Promise.race([asked, sleep(2_000, false)]);
-}
-
-const hung = new AppError(
-  'timeout',
-  'The page does not answer any more and was closed. Open it again, or another one.',
-);
-
-const lost = new AppError(
-  'unavailable',
-  'The page went away while this ran. Read it again to see where the browser is now.',
-);
-
-/** Errors of the browser's own protocol, in words. */
-function friendly(error: unknown): unknown {
-  if (error instanceof AppError || !(error instanceof Error)) return error;
-  if (/Target closed|Session closed|crashed|detached|Connection closed/i.test(error.message)) {
-    return lost;
-  }
-  if (error.message.includes('protocolTimeout')) return hung;
-  return new AppError(
-    'unavailable',
-    `The browser could not do this: ${error.message.split('\n')[0]}`,
-  );
 }

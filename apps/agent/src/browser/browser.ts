@@ -7,14 +7,14 @@ type Operations = Handlers<typeof browserOperations, CallContext>;
 
 export interface Browser {
   handlers: Operations;
-  /** Whether anybody watches: only then frames are sent. */
+  /** Whether a viewer watches: only then frames are sent. */
   watch(on: boolean): void;
   /** The address of the page that is open. */
   page(): string | null;
   close(): Promise<void>;
 }
 
-/** The sandbox's browser. Puppeteer is large: it is loaded with the first operation. */
+/** The sandbox’s browser. Puppeteer is large: it is loaded with the first operation. */
 export function createBrowser(options: BrowserOptions): Browser {
   let opened: Promise<BrowserHandlers> | undefined;
   let current: BrowserHandlers | undefined;
@@ -31,6 +31,15 @@ export function createBrowser(options: BrowserOptions): Browser {
       'browser.read': async (input, call) => (await open()).operations['browser.read'](input, call),
       'browser.click': async (input, call) =>
         (await open()).operations['browser.click'](input, call),
+      'browser.hover': async (input, call) =>
+        (await open()).operations['browser.hover'](input, call),
+      'browser.drag': async (input, call) => (await open()).operations['browser.drag'](input, call),
+      'browser.upload': async (input, call) =>
+        (await open()).operations['browser.upload'](input, call),
+      'browser.evaluate': async (input, call) =>
+        (await open()).operations['browser.evaluate'](input, call),
+      'browser.resize': async (input, call) =>
+        (await open()).operations['browser.resize'](input, call),
       'browser.type': async (input, call) => (await open()).operations['browser.type'](input, call),
       'browser.select': async (input, call) =>
         (await open()).operations['browser.select'](input, call),

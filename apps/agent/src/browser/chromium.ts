@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { connect, launch, type Browser } from 'puppeteer-core';
+import { connect, defaultArgs, launch, type Browser } from 'puppeteer-core';
+import { isThere } from '../permissions.js';
+import { asUser } from '../user-separation.js';
 
 export type {
   Browser,
@@ -23,6 +24,8 @@ export interface ChromiumOptions {
   proxy: string | null;
   chromium?: string;
   env: Record<string, string>;
+  /** A page that takes longer to respond, in milliseconds, hangs. */
+  answerMs?: number;
   sidecar(): Promise<string>;
 }
 
@@ -32,8 +35,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** A page that takes longer to answer, in milliseconds, hangs. */
-const protocolTimeout = 30_000;
+const usualAnswerMs = 30_000;
 
 export const viewport = { width: 1280, height: 800 };
 
@@ -46,29 +48,30 @@ const places = [
   '/usr/lib/chromium/chromium',
 ];
 
-/** Starts the sandbox's Chromium, or connects to one beside the sandbox. Throws `unavailable` with what to do. */
+/** Starts the sandbox’s Chromium, or connects to one beside the sandbox. Throws `unavailable` with what to do. */
 export async function startChromium(options: ChromiumOptions): Promise<Running> {
-  const executable = [options.chromium, ...places].find((path) => path && existsSync(path));
+  const executable = [options.chromium, ...places].find((path) => path && isThere(path));
   return executable ? launchHere(executable, options) : connectBeside(options);
 }
 
-async function launchHere(executablePath: string, options: ChromiumOptions): Promise<Running> {
+async function launchHere(executable: string, options: ChromiumOptions): Promise<Running> {
   const folder = join(options.state, 'browser');
   await mkdir(folder, { recursive: true });
   const profile = await mkdtemp(join(folder, 'profile-'));
   const forget = () => rm(profile, { recursive: true, force: true, maxRetries: 5 });
   try {
+    const own = { headless: true, userDataDir: profile, args: flags(options.proxy) };
+    const { file, args } = asUser(executable, await defaultArgs(own));
     const browser = await launch({
-      executablePath,
+      executablePath: file,
+      args,
+      ignoreDefaultArgs: true,
       // Over a pipe: nothing listens in a sandbox.
       pipe: true,
-      headless: true,
       defaultViewport: viewport,
-      userDataDir: profile,
       env: { ...options.env, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
-      args: flags(options.proxy),
       timeout: 60_000,
-      protocolTimeout,
+      protocolTimeout: options.answerMs ?? usualAnswerMs,
     });
     return {
       browser,
@@ -88,18 +91,22 @@ async function launchHere(executablePath: string, options: ChromiumOptions): Pro
   }
 }
 
-async function connectBeside({ sidecar }: ChromiumOptions): Promise<Running> {
+async function connectBeside({ sidecar, answerMs }: ChromiumOptions): Promise<Running> {
   const endpoint = await sidecar();
   const address = endpoint.startsWith('ws')
     ? { browserWSEndpoint: endpoint }
     : { browserURL: endpoint };
-  const browser = await connect({ ...address, defaultViewport: viewport, protocolTimeout });
+  const browser = await connect({
+    ...address,
+    defaultViewport: viewport,
+    protocolTimeout: answerMs ?? usualAnswerMs,
+  });
   return { browser, close: () => browser.disconnect() };
 }
 
 /**
- * Hosts that Chromium calls for itself whatever it is told: they go past the proxy, into a sandbox without a
- * network, so that a person is not asked about them.
+ * Hosts that Chromium calls for itself whatever its settings: they bypass the proxy, into a sandbox without a
+ * network, so that the user is not asked about them.
  */
 const ownHosts = [
   'update.googleapis.com',
@@ -110,7 +117,7 @@ const ownHosts = [
   'redirector.gvt1.com',
 ];
 
-/** Loopback goes past the proxy by Chromium's own rule: localhost means the sandbox. */
+/** Loopback bypasses the proxy by Chromium’s own rule: localhost means the sandbox. */
 function flags(proxy: string | null): string[] {
   return [
     '--no-sandbox',

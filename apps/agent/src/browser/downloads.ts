@@ -1,25 +1,27 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, CDPSession } from './chromium.js';
-import type { Notes } from './notes.js';
+import type { PageNotes } from './notes.js';
 
-/** How long an answer waits for a download that has begun, in milliseconds. */
-const patience = 10_000;
+/** How long a result waits for a download that has begun. */
+const downloadTimeoutMs = 10_000;
 
 /** Downloads land in a folder of the workspace, and each is noted. */
 export class Downloads {
+  readonly #workspace: string;
+  readonly #notes: PageNotes;
   readonly #running = new Map<string, { name: string; done: PromiseWithResolvers<void> }>();
   #session: CDPSession | undefined;
   /** How many have begun so far. */
   begun = 0;
 
-  constructor(
-    private readonly workspace: string,
-    private readonly notes: Notes,
-  ) {}
+  constructor(workspace: string, notes: PageNotes) {
+    this.#workspace = workspace;
+    this.#notes = notes;
+  }
 
   async listen(browser: Browser): Promise<void> {
-    const downloadPath = join(this.workspace, 'downloads');
+    const downloadPath = join(this.#workspace, 'downloads');
     this.#session = await browser.target().createCDPSession();
     await this.#session.send('Browser.setDownloadBehavior', {
       behavior: 'allow',
@@ -36,7 +38,7 @@ export class Downloads {
       if (!download || state === 'inProgress') return;
       this.#running.delete(guid);
       const name = filePath?.split('/').at(-1) ?? download.name;
-      this.notes.add(
+      this.#notes.add(
         state === 'completed'
           ? `Downloaded downloads/${name} (${receivedBytes} bytes).`
           : `The download of ${download.name} was broken off.`,
@@ -45,23 +47,23 @@ export class Downloads {
     });
   }
 
-  /** Waits a while for what is being downloaded; what takes longer is noted and goes on. */
+  /** Waits for running downloads; one that takes longer is noted and continues. */
   async settle(): Promise<void> {
     if (this.#running.size === 0) return;
     const all = [...this.#running.values()];
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, patience);
+    const timer = setTimeout(resolve, downloadTimeoutMs);
     await Promise.race([Promise.all(all.map(({ done }) => done.promise)), late]);
     clearTimeout(timer);
     for (const { name } of this.#running.values()) {
-      this.notes.add(`downloads/${name} is still being downloaded.`);
+      this.#notes.add(`downloads/${name} is still being downloaded.`);
     }
   }
 
-  /** The browser is gone, and what it was downloading with it. */
+  /** The browser has ended, and its downloads with it. */
   forget(): void {
     for (const { name, done } of this.#running.values()) {
-      this.notes.add(`The download of ${name} was broken off.`);
+      this.#notes.add(`The download of ${name} was broken off.`);
       done.resolve();
     }
     this.#running.clear();

@@ -1,21 +1,16 @@
-import { join, sep } from 'node:path';
-import { AppError, type OperationInput, type browserOperations } from '@belay/protocol';
-import type { ElementHandle, KeyInput, Page } from './chromium.js';
+import { AppError, type OperationInput, ignoreError } from '@belay/protocol';
+import { viewport, type KeyInput, type Page } from './chromium.js';
 import type { PageReader } from './page-reader.js';
+import { upload } from './upload.js';
 
-type FileField = ElementHandle & { uploadFile(path: string): Promise<void> };
-type Input<K extends keyof typeof browserOperations> = OperationInput<
-  (typeof browserOperations)[K]
->;
-
-/** Longer texts are put in at once: key by key they would take seconds. */
+/** Longer texts are inserted at once: key by key they would take seconds. */
 const typedByKey = 200;
 
 /** Clicks an element, or a point of the view. */
 export async function click(
   page: Page,
   reader: PageReader,
-  { element, x, y }: Input<'browser.click'>,
+  { element, x, y }: OperationInput<'browser.click'>,
 ): Promise<void> {
   if (element === undefined) {
     if (x === undefined || y === undefined) {
@@ -29,7 +24,7 @@ export async function click(
     await handle.click();
   } catch (error) {
     if (!/not clickable|not visible|no layout/i.test(String(error))) throw error;
-    // Hidden behind something, or without a box of its own: its script is told all the same.
+    // Hidden behind something, or without a box of its own: its script gets the click all the same.
     await reader.ask(page, element, '(element) => element.click()');
   }
 }
@@ -38,12 +33,12 @@ export async function click(
 export async function type(
   page: Page,
   reader: PageReader,
-  { element, text, workspace }: Input<'browser.type'> & { workspace: string },
+  { element, text, workspace }: OperationInput<'browser.type'> & { workspace: string },
 ): Promise<void> {
   if (element !== undefined) {
     const kind = await reader.ask(page, element, kindOf);
+    if (kind === 'file') return upload(page, reader, { element, paths: [text], workspace });
     const handle = await reader.element(page, element);
-    if (kind === 'file') return choosingFile(handle, workspace, text);
     if (kind === 'none') {
       throw new AppError('invalid_input', `${element} is no field that text can be typed into.`);
     }
@@ -59,7 +54,7 @@ export async function type(
 export async function press(
   page: Page,
   reader: PageReader,
-  { element, key }: Pick<Input<'browser.type'>, 'element' | 'key'>,
+  { element, key }: Pick<OperationInput<'browser.type'>, 'element' | 'key'>,
 ): Promise<void> {
   if (element !== undefined) await (await reader.element(page, element)).focus();
   const keys = (key ?? '').split('+').map((name) => name.trim());
@@ -73,14 +68,15 @@ export async function press(
       `There is no key ${key}. Try Enter, Escape, Tab or ArrowDown.`,
     );
   } finally {
-    for (const held of keys) await page.keyboard.up(held as KeyInput).catch(() => undefined);
+    for (const held of keys)
+      await page.keyboard.up(held as KeyInput).catch(ignoreError('the page is gone'));
   }
 }
 
 export async function choose(
   page: Page,
   reader: PageReader,
-  { element, options }: Input<'browser.select'>,
+  { element, options }: OperationInput<'browser.select'>,
 ): Promise<void> {
   const missing = await reader.ask(page, element, chooser(options));
   if (typeof missing === 'string') throw new AppError('not_found', `${element}: ${missing}`);
@@ -89,7 +85,7 @@ export async function choose(
 export async function scroll(
   page: Page,
   reader: PageReader,
-  { element, x, y }: Input<'browser.scroll'>,
+  { element, x, y }: OperationInput<'browser.scroll'>,
 ): Promise<void> {
   if (element !== undefined) await (await reader.element(page, element)).scrollIntoView();
   if (x === 0 && y === 0) return;
@@ -98,19 +94,12 @@ export async function scroll(
     scrollBy({ left: ${x}, top: ${y}, behavior: 'instant' });
     return before !== [scrollX, scrollY].join();
   })()`);
-  // Not the page itself scrolls but something in it: the wheel turns over its middle.
+  // An element in the page scrolls instead of the page: the wheel turns over its middle.
   if (!moved) {
-    await page.mouse.move(640, 400);
+    const { width, height } = page.viewport() ?? viewport;
+    await page.mouse.move(width / 2, height / 2);
     await page.mouse.wheel({ deltaX: x, deltaY: y });
   }
-}
-
-async function choosingFile(handle: ElementHandle, workspace: string, path: string): Promise<void> {
-  const file = join(workspace, path);
-  if (!file.startsWith(workspace + sep)) {
-    throw new AppError('invalid_input', `${path} is outside the workspace.`);
-  }
-  await (handle as FileField).uploadFile(file);
 }
 
 const kindOf = `(element) => {
@@ -131,7 +120,7 @@ const selectAll = `(element) => {
   selection.addRange(range);
 }`;
 
-/** Past a framework's own property on the element, so that it hears of the change. */
+/** Bypasses a framework’s own property on the element, so that it receives the change. */
 const setter = (value: string) => `(element) => {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(element, ${JSON.stringify(value)});
   element.dispatchEvent(new Event('input', { bubbles: true }));

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 
-/** A full address for one that a person might type. Throws `invalid_input`. */
+/** A full address for one as users type it. Throws `invalid_input`. */
 export function addressOf(typed: string): string {
   const text = typed.trim();
   const address = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) ? text : `${schemeFor(text)}${text}`;
@@ -12,13 +12,14 @@ export function addressOf(typed: string): string {
 }
 
 /**
- * What to tell of a page that did not open properly: a note when it can be looked at all the same; throws
+ * Describes a page that did not open properly: a note when it can be read all the same; throws
  * `unavailable`, `rejected` or `timeout` when there is nothing to see.
  */
 export function openingFailure(address: string, error: unknown, shown: string): string {
   const text = error instanceof Error ? error.message : String(error);
   const code = /net::(ERR_\w+)/.exec(text)?.[1];
   if (code === 'ERR_ABORTED') return `${address} was not shown as a page; it may be a download.`;
+  // Chromium does not say whether its host was refused or does not answer; the note of the result does.
   if (code === 'ERR_TUNNEL_CONNECTION_FAILED' || code === 'ERR_PROXY_CONNECTION_FAILED') {
     throw new AppError('rejected', `${address} may not be reached from this sandbox.`);
   }

@@ -8,14 +8,18 @@ export interface ConsoleLine {
 
 const mostLines = 500;
 const mostNotes = 12;
-/** A page that nobody asks about may go on for hours. */
+/** Of what a page writes without an error, the last ones. */
+const mostMessages = 6;
+/** The notes are limited, because an unread page may run for hours. */
 const mostKept = 200;
 const longest = 500;
 
-/** What happens in a page besides what was asked for: told once with the next answer, and kept as a console. */
-export class Notes {
+/** Events of a page besides the requested ones: reported once with the next result, and kept as a console. */
+export class PageNotes {
   readonly #notes: string[] = [];
   #forgotten = 0;
+  #messages: string[] = [];
+  #moreMessages = 0;
   readonly #console: ConsoleLine[] = [];
 
   add(note: string): void {
@@ -26,13 +30,31 @@ export class Notes {
     this.#forgotten += 1;
   }
 
-  /** The notes since the last answer; the oldest give way. */
+  /** The notes since the last result, the oldest dropped first. */
   take(): string[] {
     const notes = this.#notes.splice(0);
     if (notes.length <= mostNotes) return notes;
     const rest = notes.length - mostNotes + this.#forgotten;
     this.#forgotten = 0;
     return [`${rest} more notes; browser.console has the rest.`, ...notes.slice(-mostNotes)];
+  }
+
+  /** Console messages without the errors, since the last result; the oldest are dropped first. */
+  takeMessages(): string[] {
+    const messages = this.#messages;
+    const more = this.#moreMessages;
+    this.#messages = [];
+    this.#moreMessages = 0;
+    return more === 0
+      ? messages
+      : [`${more} more before these; browser.console has them.`, ...messages];
+  }
+
+  #message(text: string): void {
+    this.#messages.push(text);
+    if (this.#messages.length <= mostMessages) return;
+    this.#messages.shift();
+    this.#moreMessages += 1;
   }
 
   console(limit: number): ConsoleLine[] {
@@ -45,8 +67,9 @@ export class Notes {
       const level = message.type();
       const url = message.location().url ?? page.url();
       this.#line({ level, text: message.text(), url });
-      // A failed request is told by itself, with its status.
-      if (level === 'error' && !message.text().startsWith('Failed to load resource')) {
+      // A failed request is noted by itself, with its status.
+      if (level !== 'error') this.#message(`${level}: ${cut(message.text())}`);
+      else if (!message.text().startsWith('Failed to load resource')) {
         this.add(`Console error: ${cut(message.text())}`);
       }
     });
@@ -58,13 +81,19 @@ export class Notes {
     page.on('requestfailed', (request: HTTPRequest) => {
       const why = request.failure()?.errorText ?? 'failed';
       if (why === 'net::ERR_ABORTED') return;
-      this.#line({ level: 'network', text: `${request.method()} ${why}`, url: request.url() });
+      this.#failed(`${request.method()} ${why}`, request.url());
     });
     page.on('response', (response: HTTPResponse) => {
       if (response.status() < 400) return;
       const text = `${response.request().method()} ${response.status()} ${response.statusText()}`;
-      this.#line({ level: 'network', text: text.trim(), url: response.url() });
+      this.#failed(text.trim(), response.url());
     });
+  }
+
+  #failed(text: string, url: string): void {
+    this.#line({ level: 'network', text, url });
+    // Chromium asks every host for its icon by itself.
+    if (!url.endsWith('/favicon.ico')) this.add(`Request failed: ${cut(`${text} ${url}`)}`);
   }
 
   #line(line: ConsoleLine): void {

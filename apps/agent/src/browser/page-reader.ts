@@ -3,11 +3,11 @@ import { AppError } from '@belay/protocol';
 import type { ElementHandle, Page } from './chromium.js';
 import { inPage } from './page-script.js';
 
-/** Milliseconds without a change after which a page counts as settled, and how long is waited for that. */
-const quiet = 150;
-const most = 3_000;
+/** A page without a change for so long counts as settled, and how long that is awaited. */
+const settledDelayMs = 150;
+const longestWaitMs = 3_000;
 const mostFrames = 10;
-/** A new document is not there yet: how often that is tried again. */
+/** How often a document that is not there yet is tried again. */
 const tries = 20;
 
 /** Reads pages as text and finds elements by their references, in all their frames. */
@@ -21,7 +21,7 @@ export class PageReader {
       const main = frame === page.mainFrame();
       const read = () =>
         frame.evaluate(inPage('read', this.#next)) as Promise<{ text: string; next: number }>;
-      // A frame inside the page may go at any moment; then it has no text.
+      // A frame inside the page may disappear at any moment; then it has no text.
       const found = main ? await steadily(page, read) : await read().catch(() => null);
       if (!found) continue;
       this.#next = Math.max(this.#next, found.next);
@@ -54,18 +54,18 @@ export class PageReader {
     throw gone(reference);
   }
 
-  /** Resolves when the page has been quiet for a moment, or after a few seconds at most. */
+  /** Resolves when the page has not changed for a moment, or after a few seconds at most. */
   async settled(page: Page): Promise<void> {
-    const deadline = performance.now() + most;
+    const deadline = performance.now() + longestWaitMs;
     const left = () => deadline - performance.now();
-    // A popup begins empty; what it is to show comes a moment later.
-    while (page.url() === 'about:blank' && left() > most / 2) await sleep(20);
+    // A popup begins empty; its content follows a moment later.
+    while (page.url() === 'about:blank' && left() > longestWaitMs / 2) await sleep(20);
     for (let again = true; again && left() > 0 && !page.isClosed();) {
-      const quietly = page.evaluate(inPage('settled', quiet, Math.round(left())));
-      // A navigation destroys the document that was looked at; one that hangs is not waited for.
+      const settled = page.evaluate(inPage('settled', settledDelayMs, Math.round(left())));
+      // A navigation destroys the observed document; one that hangs is not awaited.
       again = await within(
         left(),
-        quietly.then(() => false),
+        settled.then(() => false),
       ).catch(() => true);
       if (again) await sleep(20);
     }
@@ -79,7 +79,7 @@ function gone(reference: string): AppError {
   );
 }
 
-/** Answers false when it takes longer. */
+/** Returns false when it takes longer. */
 async function within(milliseconds: number, work: Promise<boolean>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, milliseconds, false);

@@ -1,7 +1,7 @@
 /**
- * Runs inside pages, so it is source text: a bundler's helpers do not exist there. `read` writes the page as text
- * and gives each link, button and field a reference; the counter goes on from page to page, so that a reference
- * never means another element later. `find` answers the element of a reference while it is part of the page.
+ * Runs inside pages, so it is source text: a bundler’s helpers do not exist there. `read` writes the page as text
+ * and gives each link, button and field a reference; the counter continues from page to page, so that a reference
+ * never means another element later. `find` returns the element of a reference while it is part of the page.
  */
 const script = String.raw`
 (() => {
@@ -131,14 +131,14 @@ const script = String.raw`
     return element?.isConnected ? element : null;
   };
 
-  const settled = (quiet, most) => new Promise((resolve) => {
+  const settled = (delay, most) => new Promise((resolve) => {
     let timer;
     const observer = new MutationObserver(() => wait());
     const end = () => { observer.disconnect(); clearTimeout(timer); clearTimeout(limit); resolve(true); };
     const limit = setTimeout(end, most);
     const wait = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => (document.readyState === 'loading' ? wait() : end()), quiet);
+      timer = setTimeout(() => (document.readyState === 'loading' ? wait() : end()), delay);
     };
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
     wait();
@@ -148,7 +148,7 @@ const script = String.raw`
 })()
 `;
 
-/** An expression that answers what one of the script's functions answers. */
+/** An expression with the return value of one of the script’s functions. */
 export function inPage(name: 'read' | 'find' | 'settled', ...args: (string | number)[]): string {
   return `${script.trim()}.${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`;
 }

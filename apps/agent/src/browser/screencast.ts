@@ -1,18 +1,28 @@
+import { ignoreError } from '@belay/protocol';
 import type { Frame } from './browser-options.js';
 import type { CDPSession, Page } from './chromium.js';
 import { viewport } from './chromium.js';
 
 const quality = 60;
 /** Milliseconds between frames, at least. */
-const interval = 50;
+const intervalMs = 50;
 
-/** Live pictures of one page at a time, while they are wanted. The browser makes none while nothing changes. */
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** Live pictures of one page at a time, while they are watched. The browser makes none while nothing changes. */
 export class Screencast {
+  readonly #send: (frame: Frame) => Promise<void>;
   #wanted = false;
   #page: Page | undefined;
   #session: CDPSession | undefined;
+  #size: Size = viewport;
 
-  constructor(private readonly send: (frame: Frame) => Promise<void>) {}
+  constructor(send: (frame: Frame) => Promise<void>) {
+    this.#send = send;
+  }
 
   async want(wanted: boolean): Promise<void> {
     if (this.#wanted === wanted) return;
@@ -20,41 +30,50 @@ export class Screencast {
     await this.#renew();
   }
 
-  /** From now on it is this page that is shown. */
+  /** Sets the page that is shown. */
   async follow(page: Page | undefined): Promise<void> {
     if (this.#page === page) return;
     this.#page = page;
     await this.#renew();
   }
 
+  /** The view has another size: pictures are taken in it from now on. */
+  async resized({ width, height }: Size): Promise<void> {
+    this.#size = { width, height };
+    await this.#renew();
+  }
+
   async #renew(): Promise<void> {
     const before = this.#session;
     this.#session = undefined;
-    // A session of a page that is gone is gone too.
-    await before?.detach().catch(() => undefined);
+    await before?.detach().catch(ignoreError('the page took its session with it'));
     const page = this.#page;
     if (!this.#wanted || !page || page.isClosed()) return;
-    const session = await page.createCDPSession().catch(() => undefined);
+    const session = await page.createCDPSession().catch(ignoreError('the page is gone'));
     if (!session || this.#session || page !== this.#page) {
-      await session?.detach().catch(() => undefined);
+      await session?.detach().catch(ignoreError('the page took its session with it'));
       return;
     }
     this.#session = session;
     session.on('Page.screencastFrame', ({ data, sessionId, metadata }) => {
       const jpeg = new Uint8Array(Buffer.from(data, 'base64'));
-      const width = Math.round(metadata.deviceWidth) || viewport.width;
-      const height = Math.round(metadata.deviceHeight) || viewport.height;
-      const sent = this.send({ jpeg, width, height, url: page.url() }).catch(() => undefined);
+      const width = Math.round(metadata.deviceWidth) || this.#size.width;
+      const height = Math.round(metadata.deviceHeight) || this.#size.height;
+      const sent = this.#send({ jpeg, width, height, url: page.url() }).catch(
+        ignoreError('a lost frame is followed by a newer one'),
+      );
       // The next frame is made after this acknowledgement: slow viewers get fewer frames, not older ones.
       void sent.then(() =>
         setTimeout(() => {
-          session.send('Page.screencastFrameAck', { sessionId }).catch(() => undefined);
-        }, interval),
+          session
+            .send('Page.screencastFrameAck', { sessionId })
+            .catch(ignoreError('the session has ended'));
+        }, intervalMs),
       );
     });
-    const { width: maxWidth, height: maxHeight } = viewport;
+    const { width: maxWidth, height: maxHeight } = this.#size;
     await session
       .send('Page.startScreencast', { format: 'jpeg', quality, maxWidth, maxHeight })
-      .catch(() => undefined);
+      .catch(ignoreError('the page is gone'));
   }
 }

@@ -63,11 +63,12 @@ describe('the proxy in a sandbox', () => {
         if (host === 'refused.test') {
           return Promise.reject(new AppError('rejected', 'refused.test is not allowed – ask.'));
         }
+        const isPaused = host === 'paused.test';
         if (host === 'gone.test') return Promise.reject(new AppError('unavailable', 'No answer.'));
         return new Promise((resolve, reject) => {
           const socket = connect({ host: '127.0.0.1', port: target, allowHalfOpen: true });
           streams.add(socket);
-          socket.once('connect', () => resolve(socket));
+          socket.once('connect', () => resolve(isPaused ? socket.pause() : socket));
           socket.once('error', reject);
         });
       },
@@ -138,6 +139,11 @@ describe('the proxy in a sandbox', () => {
     expect(seen[0]?.headers).not.toHaveProperty('proxy-authorization');
   });
 
+  it('passes them on over a connection that comes paused, too, as those of contained programs do', async () => {
+    const { stdout } = await curl(`http://paused.test:${port(web)}/pkg`);
+    expect(stdout).toBe('GET /pkg ');
+  });
+
   it('keeps the framing of bodies, whatever the method', async () => {
     const url = `http://registry.test:${port(web)}/`;
     await curl('-X', 'GET', '-H', 'transfer-encoding: chunked', '-d', 'body of a GET', url);
@@ -199,7 +205,7 @@ describe('the proxy in a sandbox', () => {
     expect(asked).toEqual([`::1:${port(tcp)}`]);
   });
 
-  it('says what it is to a client that takes it for a web server', async () => {
+  it('identifies itself to a client that takes it for a web server', async () => {
     const response = await fetch(`http://127.0.0.1:${proxy.port}/`);
     expect(response.status).toBe(400);
     expect(await response.text()).toMatch(/^This is an HTTP proxy/);

@@ -2,12 +2,12 @@ import {
   createServer,
   request as httpRequest,
   type IncomingMessage,
-  type OutgoingHttpHeaders,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorFrom } from '@belay/protocol';
+import { endToEndHeaders, errorFrom } from '@belay/protocol';
+import { joinStreams } from './join-streams.js';
 
 export interface EgressProxy {
   port: number;
@@ -76,21 +76,7 @@ async function tunnel(
   }
   socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (head.length > 0) outside.write(head);
-  join(socket, outside);
-}
-
-/** Bytes both ways with back pressure; one direction may end before the other, a break ends both. */
-function join(one: Duplex, other: Duplex): void {
-  for (const [from, to] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    from.pipe(to);
-    from.on('error', () => to.destroy());
-    from.once('close', () => {
-      if (!from.readableEnded || !from.writableFinished) to.destroy();
-    });
-  }
+  joinStreams(socket, outside);
 }
 
 async function forward(
@@ -123,16 +109,22 @@ function pass(
     method: request.method,
     path: url.pathname + url.search,
     headers: {
-      ...endToEnd(request),
+      ...endToEndHeaders(request.headersDistinct),
       host: url.host,
       connection: 'close',
-      // Said outright, for Node would send the body of a GET without any framing.
+      // Set explicitly, because Node would send the body of a GET without any framing.
       ...(request.headers['transfer-encoding'] && { 'transfer-encoding': 'chunked' }),
     },
     setDefaultHeaders: false,
   });
+  // A paused stream stays so when it is read, unlike one that nobody has read.
+  onward.once('socket', () => outside.resume());
   onward.on('response', (reply) => {
-    response.writeHead(reply.statusCode ?? 502, reply.statusMessage, endToEnd(reply));
+    response.writeHead(
+      reply.statusCode ?? 502,
+      reply.statusMessage,
+      endToEndHeaders(reply.headersDistinct),
+    );
     reply.pipe(response);
     // A reply that breaks off must not look complete.
     reply.on('error', () => response.destroy());
@@ -146,29 +138,6 @@ function pass(
   // After a whole reply the connection ends; a client that left early breaks it off.
   response.once('close', () => (response.writableFinished ? outside.end() : outside.destroy()));
   request.pipe(onward);
-}
-
-/** Headers between two hops only (RFC 9110, 7.6.1), and those that a message names itself, stay here. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-function endToEnd(message: IncomingMessage): OutgoingHttpHeaders {
-  const named = (message.headers.connection ?? '').toLowerCase().split(/[\s,]+/);
-  const headers: OutgoingHttpHeaders = {};
-  for (const [name, values] of Object.entries(message.headersDistinct)) {
-    if (!values || hopByHop.has(name) || named.includes(name)) continue;
-    headers[name] = values.length === 1 ? values[0] : values;
-  }
-  return headers;
 }
 
 function absolute(address: string): URL | undefined {

@@ -1,4 +1,4 @@
-import { fact, type NewEvent } from '@belay/protocol';
+import { newEvent, type NewEvent } from '@belay/protocol';
 import { splitLines, toText, withoutEnd } from './lines.js';
 
 const maxLines = 400;
@@ -29,7 +29,11 @@ export function differingRun(old: readonly string[], now: readonly string[]): Re
 }
 
 /** The `code` event of a change of lines; a null region is a change of bytes. */
-export function codeEvent(call: string, path: string, region: Region | null): NewEvent {
+export function codeEvent(
+  call: string,
+  { path, version }: { path: string; version?: string | null | undefined },
+  region: Region | null,
+): NewEvent {
   const { line, added, removed } = region ?? { line: 0, added: [], removed: 0 };
   const change =
     !region || (added.length > 0 && removed > 0)
@@ -38,9 +42,17 @@ export function codeEvent(call: string, path: string, region: Region | null): Ne
         ? 'INSERT'
         : 'DELETE';
   const content = shown(added);
-  return fact('agent', 'code', {
+  return newEvent('agent', 'code', {
     id: call,
-    args: { path, line, change, content, removed, truncated: content.length < added.length },
+    args: {
+      path,
+      line,
+      change,
+      content,
+      removed,
+      truncated: content.length < added.length,
+      ...(version && { version }),
+    },
     message: sentence(path, region),
   });
 }

@@ -16,7 +16,7 @@ const sentences: Record<string, [ErrorCode, (path: string) => string]> = {
   EMFILE: ['unavailable', (path) => `Too many files are open to reach ${path}; try again.`],
 };
 
-/** The system's error as ours, naming the path as the caller gave it. Anything unknown is passed on. */
+/** The system’s error as ours, naming the path as the caller gave it. Anything unknown is passed on. */
 export function fault(error: unknown, path: string): unknown {
   const [code, sentence] = sentences[errorNumber(error) ?? ''] ?? [];
   return code && sentence ? new AppError(code, sentence(path)) : error;

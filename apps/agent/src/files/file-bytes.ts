@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
-import { AppError } from '@belay/protocol';
+import { lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { AppError, ignoreError } from '@belay/protocol';
+import { allows, W_OK } from '../permissions.js';
 import { errorNumber } from './fault.js';
-import type { Place } from './workspace-folder.js';
+import type { WorkspacePath } from './workspace-folder.js';
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, W_OK } = constants;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /** Files that are edited as a whole are held in memory. */
 export const maxEditable = 50_000_000;
 /** Unfinished writes; the history leaves them out. */
 export const temporaryPrefix = '.belay-write-';
 
-/** The file's state without following a link; null when there is nothing. */
-export async function statOf(place: Place): Promise<Stats | null> {
+/** The file’s state without following a link; null when there is nothing. */
+export async function statOf(place: WorkspacePath): Promise<Stats | null> {
   try {
     return await lstat(place.at);
   } catch (error) {
@@ -23,7 +24,9 @@ export async function statOf(place: Place): Promise<Stats | null> {
 }
 
 /** Opens a regular file to read. Pipes, sockets and devices are refused without waiting for them. */
-export async function openToRead(place: Place): Promise<{ file: FileHandle; stats: Stats }> {
+export async function openToRead(
+  place: WorkspacePath,
+): Promise<{ file: FileHandle; stats: Stats }> {
   requireFile(place, await lstat(place.at));
   const file = await open(place.at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -41,8 +44,8 @@ export interface Loaded {
   mode: number;
 }
 
-/** A file's bytes and mode; null when there is no file. */
-export async function load(place: Place): Promise<Loaded | null> {
+/** A file’s bytes and mode; null when there is no file. */
+export async function load(place: WorkspacePath): Promise<Loaded | null> {
   if ((await statOf(place)) === null) return null;
   const { file, stats } = await openToRead(place);
   try {
@@ -69,17 +72,19 @@ export interface Prepared {
  * The mode is kept. A file with several hard links gets a copy of its own: the other names keep the old bytes.
  */
 export async function prepareWrite(
-  place: Place,
+  place: WorkspacePath,
   bytes: Uint8Array,
   mode?: number,
 ): Promise<Prepared> {
   const before = await statOf(place);
   if (before) {
     requireFile(place, before);
-    await access(place.at, W_OK);
+    if (!allows(before, W_OK)) {
+      throw new AppError('forbidden', `Permission denied for ${place.given}.`);
+    }
   }
   const temporary = `${place.parent}/${temporaryPrefix}${randomBytes(8).toString('hex')}`;
-  const discard = () => unlink(temporary).catch(() => undefined);
+  const discard = () => unlink(temporary).catch(ignoreError('it was renamed or never written'));
   try {
     const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
     try {
@@ -96,7 +101,11 @@ export async function prepareWrite(
   return { commit: () => rename(temporary, place.at), discard };
 }
 
-export async function replaceFile(place: Place, bytes: Uint8Array, mode?: number): Promise<void> {
+export async function replaceFile(
+  place: WorkspacePath,
+  bytes: Uint8Array,
+  mode?: number,
+): Promise<void> {
   const prepared = await prepareWrite(place, bytes, mode);
   try {
     await prepared.commit();
@@ -106,11 +115,11 @@ export async function replaceFile(place: Place, bytes: Uint8Array, mode?: number
   }
 }
 
-/** The bits of a mode with or without the right to execute, for whoever may read. */
+/** A file mode with or without the right to execute for all who may read. */
 export const withExecutable = (mode: number, executable: boolean): number =>
   executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 
-export function requireFile(place: Place, stats: Stats): void {
+export function requireFile(place: WorkspacePath, stats: Stats): void {
   if (stats.isFile()) return;
   throw new AppError('invalid_input', `${place.given} is ${kindOf(stats)}, not a file.`);
 }

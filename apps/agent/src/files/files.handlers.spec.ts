@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { filesBench, type FilesBench } from './files-bench.js';
+import { versionOf } from './version-of.js';
 
 let bench: FilesBench;
 beforeEach(() => {
@@ -23,7 +24,7 @@ const bytesOf = (name: string) => readFileSync(join(bench.root, name), 'latin1')
 const put = (name: string, text: string) => writeFileSync(join(bench.root, name), text, 'latin1');
 
 describe('reading', () => {
-  it('reads a range of lines and says how many there are', async () => {
+  it('reads a range of lines and reports how many there are', async () => {
     put('a.txt', 'one\ntwo\r\nthree');
     expect(await bench.call('files.read', { path: 'a.txt', from: 2, to: 2 })).toEqual({
       path: 'a.txt',
@@ -33,6 +34,7 @@ describe('reading', () => {
       lines: 3,
       size: 14,
       next: null,
+      version: '6017718659ffda4f',
     });
     expect(await bench.call('files.read', { path: 'a.txt', from: 2 })).toMatchObject({
       content: 'two\r\nthree',
@@ -76,7 +78,7 @@ describe('reading', () => {
     expect(pages).toBeGreaterThan(3);
   });
 
-  it('cuts a line that is longer than a page and says where to read on', async () => {
+  it('cuts a line that is longer than a page and reports where to read on', async () => {
     put('min.js', `a\n${'x'.repeat(300_000)}\nb\n`);
     const page = await bench.call('files.read', { path: 'min.js', from: 2 });
     expect(page.content).toContain('Line 2 of min.js has 300001 bytes');
@@ -121,7 +123,7 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  it('makes folders, says that it created, and keeps what it is given byte for byte', async () => {
+  it('makes folders, reports that it created, and keeps what it is given byte for byte', async () => {
     const content = '\ufeffé\r\nb\rc\n\nlast';
     const first = await bench.call('files.write', { path: 'deep/er/a.txt', content });
     expect(first).toEqual({
@@ -129,6 +131,7 @@ describe('writing', () => {
       size: Buffer.byteLength(content),
       lines: 4,
       created: true,
+      version: '5a90e4e293fc42cc',
     });
     expect(readFileSync(join(bench.root, 'deep/er/a.txt'), 'utf8')).toBe(content);
     const read = await bench.call('files.read', { path: 'deep/er/a.txt' });
@@ -136,6 +139,32 @@ describe('writing', () => {
     expect((await bench.call('files.write', { path: 'deep/er/a.txt', content: 'x' })).created).toBe(
       false,
     );
+  });
+
+  it('writes only over the version that it is given, and names the current one in the refusal', async () => {
+    const { version } = await bench.call('files.write', { path: 'a.txt', content: 'one\n' });
+    const write = (content: string, over: string | null) =>
+      bench.call('files.write', { path: 'a.txt', content, version: over });
+    const theirs = await write('theirs\n', version);
+    const refused = {
+      code: 'conflict',
+      message: expect.stringContaining('a.txt changed since it was read'),
+      details: { path: 'a.txt', version: theirs.version, shown: false },
+    };
+    await expect(write('mine\n', version)).rejects.toMatchObject(refused);
+    await expect(write('mine\n', null)).rejects.toThrow('a.txt exists already');
+    expect(bytesOf('a.txt')).toBe('theirs\n');
+    for (const encoding of ['utf8', 'base64'])
+      expect(await bench.call('files.read', { path: 'a.txt', encoding })).toMatchObject({
+        version: theirs.version,
+      });
+    await write('mine\n', theirs.version);
+    expect(bytesOf('a.txt')).toBe('mine\n');
+    await bench.call('files.remove', { path: 'a.txt' });
+    await expect(write('mine\n', theirs.version)).rejects.toMatchObject({
+      details: { version: null },
+    });
+    await write('mine\n', null);
   });
 
   it('keeps the mode, and sets the right to execute when asked', async () => {
@@ -193,7 +222,7 @@ describe('writing', () => {
       from: 2,
       content: ['ü'],
     });
-    expect(bytesOf('latin.txt')).toBe('caf\xe9\n\xc3\xbc\n');
+    expect(bytesOf('latin.txt')).toBe('caf\xe9\n\xfc\n');
   });
 
   it('runs changes of one file one after the other', async () => {
@@ -262,6 +291,42 @@ describe('editing lines', () => {
     expect(bytesOf('f')).toBe('a\nb\n');
   });
 
+  it.each([
+    ['INSERT', 999, 'The file has 3 lines: there is no line 999 to change.'],
+    ['REPLACE', 999, 'The file has 3 lines: there is no line 999 to change.'],
+    ['DELETE', 4, 'The file has 3 lines: there is no line 4 to change.'],
+    [
+      'INSERT',
+      4,
+      'You have read only the lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+    ],
+    [
+      'REPLACE',
+      3,
+      'You have read only the lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+    ],
+  ])('asks a model for no line that is not there: %s at %i', async (change, from, message) => {
+    put('f', 'a\nb\nc\n');
+    const version = versionOf(Buffer.from('a\nb\nc\n'));
+    bench.known = new Map([['f', { version, parts: [{ from: 1, to: 1 }], of: 3 }]]);
+    await expect(edit({ change, from, content: ['x'] })).rejects.toMatchObject({ message });
+    bench.known = new Map();
+    const unread = edit({ change, from, content: ['x'] });
+    await expect(unread).rejects.toMatchObject({
+      message: message.startsWith('The file') ? message : expect.stringContaining('not read f'),
+    });
+    expect(bytesOf('f')).toBe('a\nb\nc\n');
+    bench.known = new Map([['f', { version, parts: [{ from: 1, to: 1 }], of: 3 }]]);
+    await edit({ change: 'INSERT', from: 2, content: ['x'] });
+    expect(bytesOf('f')).toBe('a\nx\nb\nc\n');
+  });
+
+  it('tells a model first what changed in a file, then that a line is not there', async () => {
+    put('f', 'a\n');
+    bench.known = new Map([['f', versionOf(Buffer.from('a\nb\nc\n'))]]);
+    await expect(edit({ change: 'DELETE', from: 3 })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
   it('agrees with a naive model over random edits', async () => {
     const random = bench.random(7);
     let model: string[] = [];
@@ -283,7 +348,7 @@ describe('editing lines', () => {
 });
 
 describe('replacing text', () => {
-  it('replaces exactly as often as said', async () => {
+  it('replaces exactly as often as stated', async () => {
     put('f', 'aa b aa\n');
     expect(
       await bench.call('files.replace-text', { path: 'f', find: 'aa', replace: '$&', count: 2 }),
@@ -291,7 +356,7 @@ describe('replacing text', () => {
     expect(bytesOf('f')).toBe('$& b $&\n');
   });
 
-  it('says where the text is when the count is wrong', async () => {
+  it('reports where the text is when the count is wrong', async () => {
     put('f', 'x\ny\nx\n');
     await expect(
       bench.call('files.replace-text', { path: 'f', find: 'x', replace: 'z' }),
@@ -313,7 +378,7 @@ describe('replacing text', () => {
 });
 
 describe('code events', () => {
-  it('tells the smallest changed region of a whole write', async () => {
+  it('reports the smallest changed region of a whole write', async () => {
     put('f', 'a\nb\nc\nd\n');
     await bench.call('files.write', { path: 'f', content: 'a\nX\nY\nd\n' });
     await bench.call('files.write', { path: 'f', content: 'a\nX\nY\nd\n' });
@@ -321,14 +386,38 @@ describe('code events', () => {
     await bench.call('files.write', { path: 'g', content: 'n\n' });
     await bench.call('files.remove', { path: 'g' });
     expect(bench.codes()).toEqual([
-      { path: 'f', line: 2, change: 'REPLACE', content: ['X', 'Y'], removed: 2, truncated: false },
-      { path: 'f', line: 2, change: 'DELETE', content: [], removed: 2, truncated: false },
-      { path: 'g', line: 1, change: 'INSERT', content: ['n'], removed: 0, truncated: false },
+      {
+        path: 'f',
+        line: 2,
+        change: 'REPLACE',
+        content: ['X', 'Y'],
+        removed: 2,
+        truncated: false,
+        version: versionOf(Buffer.from('a\nX\nY\nd\n')),
+      },
+      {
+        path: 'f',
+        line: 2,
+        change: 'DELETE',
+        content: [],
+        removed: 2,
+        truncated: false,
+        version: versionOf(Buffer.from('a\nd\n')),
+      },
+      {
+        path: 'g',
+        line: 1,
+        change: 'INSERT',
+        content: ['n'],
+        removed: 0,
+        truncated: false,
+        version: versionOf(Buffer.from('n\n')),
+      },
       { path: 'g', line: 1, change: 'DELETE', content: [], removed: 1, truncated: false },
     ]);
   });
 
-  it('carries the call, and truncates what is too large', async () => {
+  it('has the id of the call, and truncates what is too large', async () => {
     await bench.call('files.write', { path: 'f', content: 'x\n'.repeat(5_000) });
     expect(bench.events[0]).toMatchObject({
       id: 'call-1',

@@ -1,38 +1,48 @@
 import { mkdir, rename } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   AppError,
+  type FileConflict,
   type filesOperations,
   type Handlers,
   type OperationInput,
 } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
-import type { Journal } from '../journal.js';
+import type { EventWriter } from '../event-writer.js';
+import { isThere } from '../permissions.js';
+import { charsetOf, encode } from './charset.js';
 import { changedRegion, codeEvent } from './code-event.js';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { load, replaceFile, statOf, withExecutable, type Loaded } from './file-bytes.js';
-import { editLines } from './lines.js';
+import { inFormOf } from './kept-form.js';
+import { editLines, linesAround, type ToBytes } from './lines.js';
 import { listFiles } from './list.js';
 import { patchFiles } from './patch/patch-files.js';
+import { readPicture } from './picture.js';
 import { readFile } from './read-file.js';
 import { removeTree } from './remove-tree.js';
 import { replaceText } from './replace-text.js';
 import { searchFiles } from './search.js';
+import { SeenFiles, type Compare, type Knowing } from './seen-files.js';
 import { countLines, isBinary, requireFaithful, requireText } from './text.js';
-import { createTurns } from './turns.js';
-import { WorkspaceFolder, type Place } from './workspace-folder.js';
+import { versionOf } from './version-of.js';
+import { WorkspaceFolder, type WorkspacePath } from './workspace-folder.js';
 
 export interface FilesOptions {
   /** Folder that no operation leaves. */
   workspace: string;
-  journal: Journal;
-  /** Path of ripgrep; the runtime's or the PATH's when left out, null for none. */
+  writer: EventWriter;
+  /** Path of ripgrep; the runtime’s or the PATH’s when left out, null for none. */
   rg?: string | null;
+  /** Keeps a picture that a model is shown; without it pictures are binary files like others. */
+  putBlob?(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;
+  /** Says what changed in a file since it was read; without it a refused call only says that something did. */
+  compare?: Compare;
 }
 
 type Operations = typeof filesOperations;
-type Input<K extends keyof Operations> = OperationInput<Operations[K]>;
+type Input<K extends keyof Operations> = OperationInput<K>;
 
 /** The file operations. Changes run one after the other; errors are `AppError`s that name the path as given. */
 export function createFiles(options: FilesOptions): Handlers<Operations, CallContext> {
@@ -40,98 +50,170 @@ export function createFiles(options: FilesOptions): Handlers<Operations, CallCon
 }
 
 class Files {
-  private readonly workspace: WorkspaceFolder;
-  private readonly inTurn = createTurns();
-  private readonly rg: string | null;
+  readonly #options: FilesOptions;
+  readonly #workspace: WorkspaceFolder;
+  readonly #mutex = new Mutex();
+  readonly #rg: string | null;
+  readonly #seen: SeenFiles;
 
-  constructor(private readonly options: FilesOptions) {
-    this.workspace = new WorkspaceFolder(options.workspace);
-    this.rg = options.rg === undefined ? findRipgrep() : options.rg;
+  constructor(options: FilesOptions) {
+    this.#options = options;
+    this.#seen = new SeenFiles(options.compare ?? (async () => null));
+    this.#workspace = new WorkspaceFolder(options.workspace);
+    this.#rg = options.rg === undefined ? findRipgrep() : options.rg;
   }
 
   handlers(): Handlers<Operations, CallContext> {
-    const { workspace, rg } = this;
+    const workspace = this.#workspace;
+    const rg = this.#rg;
     return {
       'files.list': (input, { signal }) => listFiles(workspace, input, signal),
-      'files.read': (input, { signal }) =>
-        workspace.reach(input.path, (place) => readFile(place, input, signal)),
+      'files.read': (input, call) =>
+        workspace.reach(input.path, (place) => this.#read(place, input, call)),
       'files.search': (input, { signal }) => searchFiles({ workspace, rg }, input, signal),
-      'files.write': this.change((input, call) => this.write(input, call)),
-      'files.edit': this.change((input, call) => this.edit(input, call)),
-      'files.replace-text': this.change((input, call) => this.replaceText(input, call)),
-      'files.patch': this.change((input, call) => this.patch(input, call)),
-      'files.move': this.change((input) => this.move(input)),
-      'files.remove': this.change((input, call) => this.remove(input, call)),
-      'files.mkdir': this.change((input) => this.makeFolder(input)),
+      'files.write': this.#change((input, call) => this.#write(input, call)),
+      'files.edit': this.#change((input, call) => this.#edit(input, call)),
+      'files.replace-text': this.#change((input, call) => this.#replaceText(input, call)),
+      'files.patch': this.#change((input, call) => this.#patch(input, call)),
+      'files.move': this.#change((input) => this.#move(input)),
+      'files.remove': this.#change((input, call) => this.#remove(input, call)),
+      'files.mkdir': this.#change((input) => this.#makeFolder(input)),
     };
   }
 
   /** A change waits for those before it: two edits of one file at once would lose one. */
-  private change<I, O>(run: (input: I, call: CallContext) => Promise<O>) {
+  #change<I, O>(run: (input: I, call: CallContext) => Promise<O>) {
     return (input: I, call: CallContext): Promise<O> =>
-      this.inTurn(() => {
+      this.#mutex.runExclusive(() => {
         throwIfAborted(call.signal);
         return run(input, call);
       });
   }
 
-  private write(input: Input<'files.write'>, call: CallContext) {
+  async #read(place: WorkspacePath, input: Input<'files.read'>, { source, signal }: CallContext) {
+    const { putBlob } = this.#options;
+    // The dashboard takes the bytes of a picture and needs no copy of it.
+    const isLook = source === 'agent' && input.encoding === 'utf8';
+    const picture = isLook && putBlob ? await readPicture(place) : null;
+    if (!picture || !putBlob) {
+      return readFile(place, input, { signal, keep: (bytes) => this.#seen.keep(bytes) });
+    }
+    const { type, width, height, bytes } = picture;
+    return {
+      path: place.path,
+      content: `[A picture, ${type}, ${width} × ${height} pixels]`,
+      from: 0,
+      to: 0,
+      lines: 0,
+      size: bytes.length,
+      next: null,
+      version: versionOf(bytes),
+      image: await putBlob(type, bytes),
+    };
+  }
+
+  #write(input: Input<'files.write'>, call: CallContext) {
     const { path, content, encoding, executable } = input;
-    const bytes = encoding === 'utf8' ? Buffer.from(content, 'utf8') : fromBase64(content);
-    return this.workspace.reach(
+    const given = encoding === 'utf8' ? Buffer.from(content, 'utf8') : fromBase64(content);
+    return this.#workspace.reach(
       path,
       async (place) => {
         const before = await load(place);
+        await this.#requireWritable(place, { input, before, bytes: given, call });
         if (before && encoding === 'utf8') requireFaithful(before.bytes, content, path);
+        // A model sees neither a mark nor the kind of line ends; a user writes what is to be there.
+        const keeps = before && encoding === 'utf8' && call.known && !input.overwrite;
+        const { bytes, kept } = keeps
+          ? inFormOf(before.bytes, content, path)
+          : { bytes: given, kept: [] };
         const base = before?.mode ?? 0o644;
         const mode = executable === undefined ? before?.mode : withExecutable(base, executable);
         await replaceFile(place, bytes, mode);
-        this.report(call, place, before?.bytes ?? Buffer.alloc(0), bytes);
-        return { ...written(place, bytes), created: before === null };
+        this.#seen.keep(bytes);
+        this.#report(call, place, { before: before?.bytes ?? Buffer.alloc(0), after: bytes });
+        const created = before === null;
+        return { ...written(place, bytes), created, ...(kept.length > 0 && { kept }) };
       },
       { make: true },
     );
   }
 
-  private edit(input: Input<'files.edit'>, call: CallContext) {
-    return this.rewrite(input.path, call, ({ bytes }) => {
+  /** A caller that names a version is held to it; a model that does not, to what it has seen. */
+  async #requireWritable(
+    place: WorkspacePath,
+    { input, before, bytes, call }: Writing,
+  ): Promise<void> {
+    const now = before ? versionOf(before.bytes) : null;
+    if (input.version !== undefined) {
+      if (input.version === now) return;
+      const details: FileConflict = { path: place.path, version: now, shown: false };
+      throw new AppError('conflict', sentenceOf(input.path, input.version, now), details);
+    }
+    if (!before || input.overwrite || before.bytes.equals(bytes)) return;
+    await this.#seen.requireUnchanged(place, before.bytes, call.known);
+    this.#seen.requireRead(place, before.bytes, { known: call.known, knowing: 'all' });
+  }
+
+  #edit(input: Input<'files.edit'>, call: CallContext) {
+    const knowing = ({ bytes }: Loaded) => linesAround(bytes.toString('latin1'), input);
+    return this.#rewrite({ path: input.path, knowing, call }, ({ bytes }) => {
       requireFaithful(bytes, input.content.join('\n'), input.path);
-      return editLines(bytes.toString('latin1'), input);
+      return editLines(bytes.toString('latin1'), input, inCharsetOf(bytes, input.path));
     });
   }
 
-  private async replaceText(input: Input<'files.replace-text'>, call: CallContext) {
-    const done = await this.rewrite(input.path, call, ({ bytes }) => {
+  async #replaceText(input: Input<'files.replace-text'>, call: CallContext) {
+    let replaced = 0;
+    const about = { path: input.path, knowing: (): Knowing => 'nothing', call };
+    const done = await this.#rewrite(about, ({ bytes }) => {
       requireFaithful(bytes, input.replace, input.path);
-      return replaceText(bytes.toString('latin1'), input);
+      const inBytes = inCharsetOf(bytes, input.path);
+      const after = replaceText(bytes.toString('latin1'), input, inBytes);
+      replaced = after.replaced;
+      return after.bytes;
     });
-    return { ...done, replaced: input.count };
+    return { ...done, replaced };
   }
 
-  /** Replaces the bytes of a text file by what `change` makes of them. */
-  private rewrite(path: string, call: CallContext, change: (before: Loaded) => string) {
-    return this.workspace.reach(path, async (place) => {
+  /** Replaces the bytes of a text file by what `change` makes of them; whatever `knowing` names must have been read. */
+  #rewrite(
+    {
+      path,
+      knowing,
+      call,
+    }: { path: string; knowing: (before: Loaded) => Knowing; call: CallContext },
+    change: (before: Loaded) => string,
+  ) {
+    return this.#workspace.reach(path, async (place) => {
       const before = await load(place);
       if (!before) throw new AppError('not_found', `${path} does not exist.`);
       requireText(before.bytes, path);
+      await this.#seen.requireUnchanged(place, before.bytes, call.known);
+      // What cannot be done whatever was read is said before a reading is asked for.
+      this.#seen.requireRead(place, before.bytes, { known: call.known, knowing: knowing(before) });
       const after = Buffer.from(change(before), 'latin1');
       await replaceFile(place, after, before.mode);
-      this.report(call, place, before.bytes, after);
+      this.#seen.keep(after);
+      this.#report(call, place, { before: before.bytes, after });
       return written(place, after);
     });
   }
 
-  private async patch(input: Input<'files.patch'>, call: CallContext) {
-    const { files, changes } = await patchFiles(this.workspace, input.patch, call.signal);
+  async #patch(input: Input<'files.patch'>, call: CallContext) {
+    const { files, changes } = await patchFiles(this.#workspace, input.patch, call.signal);
     for (const { path, regions } of changes) {
-      for (const region of regions) this.options.journal.append(codeEvent(call.id, path, region));
+      const version = files.find((file) => file.path === path)?.version;
+      for (const region of regions) {
+        const file = { path, version: regions.length === 1 ? version : null };
+        this.#options.writer.append(codeEvent(call.id, file, region));
+      }
     }
     return { files };
   }
 
-  private move({ from, to }: Input<'files.move'>) {
-    const { root } = this.workspace;
-    return this.workspace.reach(
+  #move({ from, to }: Input<'files.move'>) {
+    const { root } = this.#workspace;
+    return this.#workspace.reach(
       from,
       async (source) => {
         requireBelow(source);
@@ -139,7 +221,7 @@ class Files {
         if (`${resolve(root, to)}/`.startsWith(`${resolve(root, source.path)}/`)) {
           throw new AppError('invalid_input', `${from} cannot be moved into itself.`);
         }
-        return this.workspace.reach(
+        return this.#workspace.reach(
           to,
           async (target) => {
             if (await statOf(target)) {
@@ -158,14 +240,14 @@ class Files {
     );
   }
 
-  private remove({ path, recursive }: Input<'files.remove'>, call: CallContext) {
-    return this.workspace.reach(
+  #remove({ path, recursive }: Input<'files.remove'>, call: CallContext) {
+    return this.#workspace.reach(
       path,
       async (place) => {
         requireBelow(place);
-        const text = await this.textOf(place);
+        const text = await this.#textOf(place);
         await removeTree(place, { recursive, signal: call.signal });
-        if (text !== null) this.report(call, place, text, Buffer.alloc(0));
+        if (text !== null) this.#report(call, place, { before: text, after: null });
         return { path: place.path };
       },
       { follow: false },
@@ -173,15 +255,15 @@ class Files {
   }
 
   /** The bytes of a text file that goes away; null for anything else. */
-  private async textOf(place: Place): Promise<Buffer | null> {
+  async #textOf(place: WorkspacePath): Promise<Buffer | null> {
     const stats = await statOf(place);
     if (!stats?.isFile() || stats.size > 1_000_000) return null;
     const bytes = (await load(place).catch(() => null))?.bytes ?? null;
     return bytes && !isBinary(bytes) ? bytes : null;
   }
 
-  private makeFolder({ path }: Input<'files.mkdir'>) {
-    return this.workspace.reach(
+  #makeFolder({ path }: Input<'files.mkdir'>) {
+    return this.#workspace.reach(
       path,
       async (place) => {
         try {
@@ -197,25 +279,51 @@ class Files {
     );
   }
 
-  private report(call: CallContext, place: Place, before: Buffer, after: Buffer): void {
+  /** Null is a file that is gone. */
+  #report(
+    call: CallContext,
+    { path }: WorkspacePath,
+    { before, after: left }: { before: Buffer; after: Buffer | null },
+  ): void {
+    const after = left ?? Buffer.alloc(0);
     if (before.equals(after)) return;
-    const { journal } = this.options;
+    const file = { path, version: left && versionOf(left) };
+    const { writer } = this.#options;
     if (isBinary(before) || isBinary(after)) {
-      journal.append(codeEvent(call.id, place.path, null));
+      writer.append(codeEvent(call.id, file, null));
       return;
     }
     const region = changedRegion(before.toString('latin1'), after.toString('latin1'));
-    if (region) journal.append(codeEvent(call.id, place.path, region));
+    if (region) writer.append(codeEvent(call.id, file, region));
   }
 }
 
-const written = (place: Place, bytes: Uint8Array) => ({
+const written = (place: WorkspacePath, bytes: Uint8Array) => ({
   path: place.path,
   size: bytes.byteLength,
   lines: countLines(bytes),
+  version: versionOf(bytes),
 });
 
-function requireBelow(place: Place): void {
+function inCharsetOf(bytes: Uint8Array, path: string): ToBytes {
+  const charset = charsetOf(bytes);
+  return (text) => encode(text, charset, path).toString('latin1');
+}
+
+interface Writing {
+  input: Input<'files.write'>;
+  before: Loaded | null;
+  bytes: Buffer;
+  call: CallContext;
+}
+
+function sentenceOf(path: string, expected: string | null, now: string | null): string {
+  if (now === null) return `${path} is gone: nothing was written. Write it without a version.`;
+  if (expected === null) return `${path} exists already: nothing was written. Choose another name.`;
+  return `${path} changed since it was read: nothing was written. Read it again, and write over the version that it has then.`;
+}
+
+function requireBelow(place: WorkspacePath): void {
   if (place.path !== '.' && !place.at.endsWith('/.')) return;
   throw new AppError('invalid_input', 'The workspace itself stays where it is.');
 }
@@ -228,7 +336,7 @@ function fromBase64(content: string): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-const findRipgrep = (): string | null => ripgrepPaths.find((path) => existsSync(path)) ?? null;
+const findRipgrep = (): string | null => ripgrepPaths.find(isThere) ?? null;
 
-/** The runtime's, then where Linux and macOS put theirs. */
+/** The runtime’s, then where Linux and macOS put theirs. */
 const ripgrepPaths = ['/opt/belay/rg', '/usr/local/bin/rg', '/usr/bin/rg', '/opt/homebrew/bin/rg'];

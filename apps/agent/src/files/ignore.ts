@@ -21,7 +21,10 @@ interface Rule {
 
 /** The rules of the .gitignore files from the workspace down to a folder; the last that matches decides. */
 export class Ignores {
-  private constructor(private readonly rules: readonly Rule[]) {}
+  readonly #rules: readonly Rule[];
+  private constructor(rules: readonly Rule[]) {
+    this.#rules = rules;
+  }
 
   static readonly none = new Ignores([]);
   static readonly usual = Ignores.none.with(
@@ -32,12 +35,12 @@ export class Ignores {
   with(text: string, folder: string): Ignores {
     const base = folder === '' || folder === '.' ? '' : `${folder}/`;
     const rules = text.split('\n').flatMap((line) => parse(line.replace(/\r$/, ''), base) ?? []);
-    return rules.length === 0 ? this : new Ignores([...this.rules, ...rules]);
+    return rules.length === 0 ? this : new Ignores([...this.#rules, ...rules]);
   }
 
   /** Whether a path (its parents are not ignored) is. */
   has(path: string, folder: boolean): boolean {
-    for (const rule of this.rules.toReversed()) {
+    for (const rule of this.#rules.toReversed()) {
       if (rule.foldersOnly && !folder) continue;
       if (path.startsWith(rule.base) && rule.pattern.test(path.slice(rule.base.length))) {
         return !rule.negated;

@@ -1,11 +1,17 @@
 import { AppError } from '@belay/protocol';
+import { charsetOf, decode } from './charset.js';
 
 /**
  * Text is held here as a string with one character for each byte (`latin1`), so that what is not edited stays as
  * it is, whatever its encoding. A line includes its end (LF or CR LF); the last one may have none.
  */
 export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-export const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
+
+/** For a reader: what is not UTF-8 is shown as the file it comes from would be. */
+export function toText(bytes: string): string {
+  const buffer = Buffer.from(bytes, 'latin1');
+  return decode(buffer, charsetOf(buffer));
+}
 
 export const byteOrderMark = '\xef\xbb\xbf';
 
@@ -36,15 +42,20 @@ export interface LineEdit {
   content: readonly string[];
 }
 
-/** The file's bytes after an edit of its lines. A file without a final line end stays so. */
-export function editLines(bytes: string, edit: LineEdit): string {
+type Place = Pick<LineEdit, 'change' | 'from' | 'to'>;
+
+/** Text as bytes in the encoding of a file. */
+export type ToBytes = (text: string) => string;
+
+/** The file’s bytes after an edit of its lines. A file without a final line end stays so. */
+export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBytes): string {
   const mark = bytes.startsWith(byteOrderMark) ? byteOrderMark : '';
   const lines = splitLines(bytes.slice(mark.length));
   const start = edit.from - 1;
   const count = edit.change === 'INSERT' ? 0 : (edit.to ?? edit.from) - start;
-  requireRange(lines.length, edit, start + count);
+  requireRange(lines.length, edit);
   const end = endAround(lines, start);
-  const added = edit.change === 'DELETE' ? [] : contentLines(edit.content, mark);
+  const added = edit.change === 'DELETE' ? [] : contentLines(edit.content, mark, inBytes);
   if (edit.change === 'INSERT' && added.length === 0) {
     throw new AppError('invalid_input', 'There is nothing to insert: `content` is empty.');
   }
@@ -60,22 +71,34 @@ export function editLines(bytes: string, edit: LineEdit): string {
   return mark + lines.join('');
 }
 
-function requireRange(length: number, edit: LineEdit, last: number): void {
-  const limit = edit.change === 'INSERT' ? length + 1 : length;
-  const wanted = edit.change === 'INSERT' ? edit.from : last;
-  if (edit.from <= limit && wanted <= limit) return;
+/**
+ * The lines that tell where an edit goes: whoever has read one of these ranges knows. An insertion is between two lines;
+ * a file without lines has none to read. Throws `invalid_input` when the file has no such lines.
+ */
+export function linesAround(bytes: string, edit: Place): { from: number; to: number }[] {
+  const { length } = splitLines(bytes.startsWith(byteOrderMark) ? bytes.slice(3) : bytes);
+  requireRange(length, edit);
+  const { change, from, to = from } = edit;
+  if (change !== 'INSERT') return [{ from, to }];
+  const around = [from, from - 1].filter((line) => line >= 1 && line <= length);
+  return around.map((line) => ({ from: line, to: line }));
+}
+
+function requireRange(length: number, { change, from, to = from }: Place): void {
+  const isInsert = change === 'INSERT';
+  if ((isInsert ? from - 1 : to) <= length) return;
   const lines = length === 1 ? '1 line' : `${length} lines`;
-  const several = edit.to !== undefined && edit.to !== edit.from && edit.change !== 'INSERT';
-  const where = several ? `are no lines ${edit.from}–${edit.to}` : `is no line ${edit.from}`;
+  const several = to !== from && !isInsert;
+  const where = several ? `are no lines ${from}–${to}` : `is no line ${from}`;
   throw new AppError('invalid_input', `The file has ${lines}: there ${where} to change.`, {
     lines: length,
   });
 }
 
 /** Lines that a caller sent: line ends inside are taken as such rather than doubled. */
-function contentLines(content: readonly string[], mark: string): string[] {
+function contentLines(content: readonly string[], mark: string, inBytes: ToBytes): string[] {
   const lines = content.flatMap((item) =>
-    toBytes(item)
+    inBytes(item)
       .replace(/\r?\n$/, '')
       .split(/\r?\n/),
   );

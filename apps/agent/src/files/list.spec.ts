@@ -43,6 +43,12 @@ it('stops at the limit and names the folders that are left', async () => {
   expect(await list({ limit: 2 })).toEqual({ paths: ['a', 'b'], untraversed: ['.', 'a', 'b'] });
 });
 
+it('counts what it does not list', async () => {
+  put('a/1', 'a/2', 'b/1', 'c/d/1');
+  expect(await bench.call('files.list', { limit: 4 })).toMatchObject({ left: 4 });
+  expect(await bench.call('files.list', { limit: 8 })).toMatchObject({ left: 0 });
+});
+
 it.each([
   ['*.o', ['a.o', 'd/b.o'], ['a.c', 'o']],
   ['/top', ['top'], ['d/top']],

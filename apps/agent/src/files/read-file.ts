@@ -1,39 +1,53 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { FileHandle } from 'node:fs/promises';
-import {
-  AppError,
-  type OperationInput,
-  type OperationOutput,
-  filesOperations,
-} from '@belay/protocol';
+import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
-import { openToRead } from './file-bytes.js';
+import { charsetOf, decode, type Charset } from './charset.js';
+import { maxEditable, openToRead } from './file-bytes.js';
 import { requireText } from './text.js';
-import type { Place } from './workspace-folder.js';
-
-type Read = (typeof filesOperations)['files.read'];
+import { beginVersion, versionFrom } from './version-of.js';
+import type { WorkspacePath } from './workspace-folder.js';
 
 const chunkSize = 1 << 20;
+/** Bytes of a page of lines, about: whole lines. */
+const pageOfLines = 40_000;
+/** Bytes of a page of base64. */
+const pageOfBytes = { usual: 30_000, most: 150_000 };
+
+interface ReadOptions {
+  signal: AbortSignal;
+  /** Takes the bytes of a small file. */
+  keep(bytes: Buffer): void;
+}
+
+type Input = OperationInput<'files.read'>;
+
+interface Opened {
+  place: WorkspacePath;
+  file: FileHandle;
+  /** When it was opened. */
+  size: number;
+}
 
 export async function readFile(
-  place: Place,
-  input: OperationInput<Read>,
-  signal: AbortSignal,
-): Promise<OperationOutput<Read>> {
+  place: WorkspacePath,
+  input: OperationInput<'files.read'>,
+  { signal, keep }: ReadOptions,
+): Promise<OperationOutput<'files.read'>> {
   const { file, stats } = await openToRead(place);
   try {
-    if (input.encoding === 'base64') return await readBytes(place, file, input, stats.size);
-    return await readLines(place, file, input, signal);
+    const opened = { place, file, size: stats.size };
+    if (input.encoding === 'base64') return await readBytes(opened, input, signal);
+    return await readLines(opened, input, { signal, keep });
   } finally {
     await file.close();
   }
 }
 
 async function readBytes(
-  place: Place,
-  file: FileHandle,
-  { offset, limit }: { offset: number; limit: number },
-  size: number,
+  { place, file, size }: Opened,
+  { offset = 0, limit = pageOfBytes.usual }: Pick<Input, 'offset' | 'limit'>,
+  signal: AbortSignal,
 ) {
   if (offset > size) {
     throw new AppError(
@@ -41,8 +55,7 @@ async function readBytes(
       `${place.given} has ${size} bytes: there is no byte ${offset}.`,
     );
   }
-  // As many bytes as make a page of base64.
-  const page = Math.max(1, Math.floor((limit * 3) / 4));
+  const page = Math.min(limit, pageOfBytes.most);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(page), 0, page, offset);
   const to = offset + bytesRead;
   const content = buffer.subarray(0, bytesRead).toString('base64');
@@ -54,21 +67,44 @@ async function readBytes(
     lines: 0,
     size,
     next: to < size ? to : null,
+    version: offset === 0 ? await versionIn(file, size, signal) : null,
   };
+}
+
+/** Null when the file changed meanwhile. */
+async function versionIn(
+  file: FileHandle,
+  size: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const hash = beginVersion(size);
+  const chunk = Buffer.alloc(Math.min(chunkSize, Math.max(size, 1)));
+  let done = 0;
+  for (;;) {
+    throwIfAborted(signal);
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, done);
+    if (bytesRead === 0) return done === size ? versionFrom(hash) : null;
+    hash.update(chunk.subarray(0, bytesRead));
+    done += bytesRead;
+  }
 }
 
 /** One pass over the file: counts its lines and keeps those asked for, up to a page of whole lines. */
 async function readLines(
-  place: Place,
-  file: FileHandle,
-  range: { from: number; to?: number | undefined; limit: number },
-  signal: AbortSignal,
+  { place, file, size: expected }: Opened,
+  input: Input,
+  { signal, keep }: ReadOptions,
 ) {
-  if (range.to !== undefined && range.to < range.from) {
+  const from = input.from > 1 ? input.from : Math.max(1, input.offset ?? 1);
+  if (input.to !== undefined && input.to < from) {
     throw new AppError('invalid_input', '`to` must not be before `from`.');
   }
-  const page = new Page(range.from, range.to ?? Number.MAX_SAFE_INTEGER, range.limit);
+  const most = Number.MAX_SAFE_INTEGER;
+  const last = Math.min(input.to ?? most, input.limit ? from + input.limit - 1 : most);
+  const page = new Page(from, last, pageOfLines);
   const chunk = Buffer.alloc(chunkSize);
+  const hash = beginVersion(expected);
+  const utf8 = new Utf8Check();
   let size = 0;
   for (;;) {
     throwIfAborted(signal);
@@ -77,49 +113,93 @@ async function readLines(
     const bytes = chunk.subarray(0, bytesRead);
     if (size === 0) requireText(bytes, place.given);
     page.take(bytes, size);
+    hash.update(bytes);
+    utf8.take(bytes);
     size += bytesRead;
   }
+  const isSmall = size <= maxEditable;
+  const charset = utf8.fails() && isSmall ? charsetOf(await wholeOf(file, size)) : 'utf8';
+  if (size < chunkSize) keep(Buffer.from(chunk.subarray(0, size)));
   page.end();
   const { lines } = page;
-  if (range.from > Math.max(lines, 1)) {
+  if (from > Math.max(lines, 1)) {
     throw new AppError(
       'invalid_input',
-      `${place.given} has ${lines} lines: there is no line ${range.from}.`,
+      `${place.given} has ${lines} lines: there is no line ${from}.`,
       { lines },
     );
   }
   const to = page.last;
-  const wanted = Math.min(range.to ?? lines, lines);
-  const content = page.text(place.given);
+  const wanted = Math.min(input.to ?? lines, lines);
+  const content = page.text(place.given, charset);
   return {
     path: place.path,
     content,
-    from: range.from,
+    from,
     to,
     lines,
     size,
     next: to < wanted ? to + 1 : null,
+    version: size === expected ? versionFrom(hash) : null,
+    ...(charset !== 'utf8' && { charset }),
   };
 }
 
+async function wholeOf(file: FileHandle, size: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Whether bytes that come in pieces are UTF-8. */
+class Utf8Check {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #failed = false;
+
+  take(bytes: Uint8Array): void {
+    this.#try(() => this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** Whether something was not; once all pieces were taken. */
+  fails(): boolean {
+    this.#try(() => this.#decoder.decode());
+    return this.#failed;
+  }
+
+  #try(decoded: () => string): void {
+    if (this.#failed) return;
+    try {
+      decoded();
+    } catch {
+      this.#failed = true;
+    }
+  }
+}
+
 class Page {
+  readonly #from: number;
+  readonly #to: number;
+  readonly #limit: number;
   lines = 0;
   last: number;
-  private kept: Buffer[] = [];
-  private bytes = 0;
-  private line: Buffer[] = [];
-  private lineBytes = 0;
-  private lineStart = 0;
-  private open = false;
-  private full = false;
-  private overlong: { line: number; start: number; size: number } | null = null;
+  #kept: Buffer[] = [];
+  #bytes = 0;
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #lineStart = 0;
+  #open = false;
+  #full = false;
+  #overlong: { line: number; start: number; size: number } | null = null;
 
   constructor(
-    private readonly from: number,
-    private readonly to: number,
+    from: number,
+    to: number,
     /** Bytes. */
-    private readonly limit: number,
+    limit: number,
   ) {
+    this.#from = from;
+    this.#to = to;
+    this.#limit = limit;
+
     this.last = from - 1;
   }
 
@@ -128,55 +208,57 @@ class Page {
     while (start < chunk.length) {
       const newline = chunk.indexOf(10, start);
       const end = newline < 0 ? chunk.length : newline + 1;
-      if (!this.open) this.lineStart = offset + start;
-      this.open = true;
-      this.keep(chunk.subarray(start, end));
-      if (newline >= 0) this.finishLine();
+      if (!this.#open) this.#lineStart = offset + start;
+      this.#open = true;
+      this.#keep(chunk.subarray(start, end));
+      if (newline >= 0) this.#finishLine();
       start = end;
     }
   }
 
   end(): void {
-    if (this.open) this.finishLine();
+    if (this.#open) this.#finishLine();
   }
 
-  text(given: string): string {
-    const text = new StringDecoder('utf8').write(Buffer.concat(this.kept));
-    if (!this.overlong) return text;
-    const { line, start, size } = this.overlong;
-    return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.limit}.]\n`;
+  text(given: string, charset: Charset): string {
+    const bytes = Buffer.concat(this.#kept);
+    const isUtf8 = charset === 'utf8';
+    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decode(bytes, charset);
+    if (!this.#overlong) return text;
+    const { line, start, size } = this.#overlong;
+    return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.#limit}.]\n`;
   }
 
-  private get wanted(): boolean {
+  get #wanted(): boolean {
     const number = this.lines + 1;
-    return !this.full && number >= this.from && number <= this.to;
+    return !this.#full && number >= this.#from && number <= this.#to;
   }
 
-  private keep(part: Buffer): void {
-    const room = this.limit - this.lineBytes;
-    if (this.wanted && room > 0) this.line.push(Buffer.from(part.subarray(0, room)));
-    this.lineBytes += part.length;
+  #keep(part: Buffer): void {
+    const space = this.#limit - this.#lineBytes;
+    if (this.#wanted && space > 0) this.#line.push(Buffer.from(part.subarray(0, space)));
+    this.#lineBytes += part.length;
   }
 
   /** A line goes into the page whole; only one that is longer than a page is cut, alone. */
-  private finishLine(): void {
-    if (this.wanted) {
+  #finishLine(): void {
+    if (this.#wanted) {
       const number = this.lines + 1;
-      if (this.bytes > 0 && this.bytes + this.lineBytes > this.limit) {
-        this.full = true;
+      if (this.#bytes > 0 && this.#bytes + this.#lineBytes > this.#limit) {
+        this.#full = true;
       } else {
-        this.kept.push(...this.line);
-        this.bytes += this.lineBytes;
+        this.#kept.push(...this.#line);
+        this.#bytes += this.#lineBytes;
         this.last = number;
-        if (this.lineBytes > this.limit) {
-          this.overlong = { line: number, start: this.lineStart, size: this.lineBytes };
-          this.full = true;
+        if (this.#lineBytes > this.#limit) {
+          this.#overlong = { line: number, start: this.#lineStart, size: this.#lineBytes };
+          this.#full = true;
         }
       }
     }
     this.lines++;
-    this.line = [];
-    this.lineBytes = 0;
-    this.open = false;
+    this.#line = [];
+    this.#lineBytes = 0;
+    this.#open = false;
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, readdirSync } from 'node:fs';
 import { lstat, rmdir, unlink } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
 import { errorNumber, throwIfAborted } from './fault.js';
-import { openFolder, type Place } from './workspace-folder.js';
+import { openFolder, type WorkspacePath } from './workspace-folder.js';
 
 interface RemoveOptions {
   recursive: boolean;
@@ -11,7 +11,7 @@ interface RemoveOptions {
 
 /** Removes a file, a link, or a folder with what is in it. Folders are held while they are emptied: a link swapped in is not followed. */
 export async function removeTree(
-  place: Place,
+  place: WorkspacePath,
   { recursive, signal }: RemoveOptions,
 ): Promise<void> {
   const stats = await lstat(place.at);

@@ -1,26 +1,32 @@
 import { AppError } from '@belay/protocol';
-import { splitLines, toBytes } from './lines.js';
+import { splitLines, toBytes, type ToBytes } from './lines.js';
 
 export interface Replacement {
   path: string;
   find: string;
   replace: string;
   count: number;
+  all: boolean;
 }
 
 /**
- * The file's bytes with an exact piece of text replaced. A piece with LF ends that occurs only with CR LF is found
+ * The file’s bytes with an exact piece of text replaced. A piece with LF ends that occurs only with CR LF is found
  * too, and its replacement then takes CR LF.
  */
-export function replaceText(bytes: string, replacement: Replacement): string {
-  const find = toBytes(replacement.find);
-  const replace = toBytes(replacement.replace);
+export function replaceText(
+  bytes: string,
+  replacement: Replacement,
+  inBytes: ToBytes = toBytes,
+): { bytes: string; replaced: number } {
+  const find = inBytes(replacement.find);
+  const replace = inBytes(replacement.replace);
   const [wanted, put] = bytes.includes(find)
     ? [find, replace]
     : [withCrLf(find), withCrLf(replace)];
   const places = occurrences(bytes, wanted);
-  if (places.length === replacement.count) return bytes.split(wanted).join(put);
-  throw wrongCount(bytes, replacement, places);
+  const fits = replacement.all ? places.length > 0 : places.length === replacement.count;
+  if (fits) return { bytes: bytes.split(wanted).join(put), replaced: places.length };
+  throw wrongCount(bytes, { ...replacement, find }, places);
 }
 
 const withCrLf = (bytes: string): string => bytes.replace(/\r?\n/g, '\r\n');
@@ -40,11 +46,11 @@ function wrongCount(bytes: string, { path, find, count }: Replacement, places: n
     const more = places.length > lines.length ? ', …' : '';
     return new AppError(
       'conflict',
-      `The text occurs ${times(places.length)} in ${path}, not ${times(count)}: at ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}. Nothing was changed; give more of the text around it, or the count.`,
+      `The text occurs ${times(places.length)} in ${path}, not ${times(count)}: at ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}. Nothing was changed; give more of the text around it, the count, or \`all\`.`,
       { lines },
     );
   }
-  const near = lookAlike(bytes, toBytes(find));
+  const near = lookAlike(bytes, find);
   const hint = near === null ? '' : ` Line ${near} is alike but for its spaces.`;
   return new AppError(
     'conflict',

@@ -1,5 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { AppError } from '@belay/protocol';
+import { charsetOf, decode } from './charset.js';
 import { throwIfAborted } from './fault.js';
 import { load, maxEditable, statOf } from './file-bytes.js';
 import { escapeExpression, globPattern } from './ignore.js';
@@ -31,7 +32,7 @@ export async function searchPlainly(task: Task, found: Found, signal: AbortSigna
           found,
           context: input.context,
         })
-      : found.add({ path, line: 0, text: '' });
+      : found.add({ path, line: 0, text: '', at: 0 });
     if (!goOn) return;
   }
 }
@@ -61,12 +62,13 @@ async function linesOf(workspace: WorkspaceFolder, path: string): Promise<string
     throw error;
   });
   if (!loaded || isBinary(loaded.bytes)) return [];
-  return loaded.bytes.toString('utf8').split(/\r?\n/);
+  return decode(loaded.bytes, charsetOf(loaded.bytes)).split(/\r?\n/);
 }
 
-type Find = (lines: readonly string[]) => number[];
+/** Where the first match of a line begins, by the index of the line. */
+type Find = (lines: readonly string[]) => Map<number, number>;
 
-/** Indices of the lines that match. */
+/** Finds the lines that match. */
 function matcher(input: SearchInput): Find {
   const source = input.literal ? escapeExpression(input.pattern) : input.pattern;
   let expression: RegExp;
@@ -77,13 +79,13 @@ function matcher(input: SearchInput): Find {
     throw new AppError('invalid_input', `The search failed: ${reason}`);
   }
   const script = new Script(
-    'lines.flatMap((line, index) => (expression.test(line) ? [index] : []))',
+    'lines.flatMap((line, index) => [expression.exec(line)].map((hit) => hit && [index, hit.index]).filter(Boolean))',
   );
   return (lines) => {
     try {
-      return script.runInContext(createContext({ lines, expression }), {
-        timeout: fileMilliseconds,
-      }) as number[];
+      const context = createContext({ lines, expression });
+      const hits: unknown = script.runInContext(context, { timeout: fileMilliseconds });
+      return new Map(hits as [number, number][]);
     } catch {
       throw new AppError(
         'timeout',
@@ -104,14 +106,14 @@ function addMatches(
   lines: readonly string[],
   { find, found, context }: Collect,
 ): boolean {
-  const hits = new Set(find(lines));
+  const hits = find(lines);
   const shown = new Set<number>();
-  for (const hit of hits) {
+  for (const hit of hits.keys()) {
     for (let index = hit - context; index <= hit + context; index++) {
       if (index < 0 || index >= lines.length || shown.has(index)) continue;
       shown.add(index);
-      const match = { path, line: index + 1, text: lines[index] ?? '' };
-      if (!found.add(match, !hits.has(index))) return false;
+      const text = lines[index] ?? '';
+      if (!found.add({ path, line: index + 1, text, at: hits.get(index) })) return false;
     }
   }
   return true;

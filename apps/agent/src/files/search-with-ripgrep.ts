@@ -1,24 +1,34 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { z } from 'zod';
+import { asUser } from '../user-separation.js';
+import { charsetOf, decode } from './charset.js';
 import { errorNumber, throwIfAborted } from './fault.js';
+import { maxEditable } from './file-bytes.js';
 import { usuallyIgnored } from './ignore.js';
-import type { Found, SearchInput } from './found.js';
-import { openFolder, type Place, type WorkspaceFolder } from './workspace-folder.js';
+import type { Found, FoundLine, SearchInput } from './found.js';
+import { openFolder, type WorkspacePath, type WorkspaceFolder } from './workspace-folder.js';
 
 const text = z.union([
   z.object({ text: z.string() }).transform((value) => value.text),
-  z
-    .object({ bytes: z.string() })
-    .transform((value) => Buffer.from(value.bytes, 'base64').toString('utf8')),
+  z.object({ bytes: z.string() }).transform((value) => {
+    const bytes = Buffer.from(value.bytes, 'base64');
+    return decode(bytes, charsetOf(bytes));
+  }),
 ]);
 
 /** The lines of `rg --json` that are used here. */
 const report = z.object({
   type: z.enum(['match', 'context']),
-  data: z.object({ path: text, lines: text, line_number: z.int().nullable() }),
+  data: z.object({
+    path: text,
+    lines: text,
+    line_number: z.int().nullable(),
+    /** Offsets in bytes. */
+    submatches: z.array(z.object({ start: z.int() })).default([]),
+  }),
 });
 
 interface Task {
@@ -33,16 +43,16 @@ export function searchWithRipgrep(task: Task, found: Found, signal: AbortSignal)
   return workspace.reach(input.path, async (place) => {
     const start = startOf(place);
     try {
-      const child = spawn(task.rg, [...ripgrepArguments(input), '--', start.target], {
-        cwd: start.folder.at.replace('/proc/self/', `/proc/${process.pid}/`),
+      const { file, args } = asUser(task.rg, [...ripgrepArguments(input), '--', start.target]);
+      const child = spawn(file, args, {
+        // The child’s own descriptor until it is replaced by the program; nobody may look into the agent’s.
+        cwd: start.folder.at,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {},
       });
       const stop = () => child.kill('SIGKILL');
       signal.addEventListener('abort', stop, { once: true });
-      await collect(child, input, (path, line, content, context) =>
-        found.add({ path: start.pathOf(path), line, text: content }, context),
-      );
+      await collect(child, input, (line) => found.add({ ...line, path: start.pathOf(line.path) }));
       signal.removeEventListener('abort', stop);
       throwIfAborted(signal);
     } finally {
@@ -52,7 +62,7 @@ export function searchWithRipgrep(task: Task, found: Found, signal: AbortSignal)
 }
 
 /** Where ripgrep starts: in the folder itself, or beside the file that is meant. */
-function startOf(place: Place) {
+function startOf(place: WorkspacePath) {
   try {
     const folder = openFolder(place.at, place.path);
     const prefix = place.path === '.' ? '' : `${place.path}/`;
@@ -73,6 +83,7 @@ function ripgrepArguments(input: SearchInput): string[] {
     '--no-require-git',
     '--no-ignore-global',
     '--no-messages',
+    `--max-filesize=${maxEditable}`,
     '--sort=path',
     '--glob=!.git',
     ...usuallyIgnored.map((name) => `--glob=!${name}/`),
@@ -93,14 +104,14 @@ function ripgrepArguments(input: SearchInput): string[] {
 const nameArguments = (name: string): string[] =>
   name.includes('/') ? [`--glob=${name}`] : [`--type-add=named:${name}`, '--type=named'];
 
-type Report = (path: string, line: number, content: string, context: boolean) => boolean;
+type Report = (line: FoundLine) => boolean;
 
 async function collect(child: ChildProcess, input: SearchInput, add: Report): Promise<void> {
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  ended.catch(() => undefined);
+  ended.catch(ignoreError('it is awaited once the output ends'));
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     if (errors.length < 4_000) errors += chunk;
@@ -120,9 +131,11 @@ async function collect(child: ChildProcess, input: SearchInput, add: Report): Pr
 }
 
 function addLine(line: string, input: SearchInput, add: Report): boolean {
-  if (input.pattern === '') return add(line, 0, '', false);
+  if (input.pattern === '') return add({ path: line, line: 0, text: '', at: 0 });
   const { success, data: hit } = report.safeParse(JSON.parse(line));
   if (!success) return true;
-  const { path, lines, line_number: number } = hit.data;
-  return add(path, number ?? 0, lines, hit.type === 'context');
+  const { path, lines, line_number: number, submatches } = hit.data;
+  const bytes = submatches[0]?.start ?? 0;
+  const at = Buffer.from(lines).subarray(0, bytes).toString().length;
+  return add({ path, line: number ?? 0, text: lines, ...(hit.type === 'match' && { at }) });
 }

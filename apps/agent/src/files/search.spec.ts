@@ -75,10 +75,34 @@ describe.each(searchers)('search: %s', (_, searcher) => {
       [3, 'three'],
     ]);
     const [wide] = (await search({ pattern: 'needle', name: 'wide.txt' })).matches;
-    expect(wide?.text).toBe(`${'x'.repeat(500)}…`);
+    expect(wide?.text).toBe(`…${'x'.repeat(494)}needle`);
   });
 
-  it('stops at the limit and says so', async () => {
+  it('shows the match in a long line, and tells matches from the lines around', async () => {
+    const line = `${'é'.repeat(2_000)} needle ${'y'.repeat(2_000)}`;
+    writeFileSync(join(bench.root, 'min.js'), `before\n${line}\nafter\n`);
+    const { matches } = await search({ pattern: 'needle', path: 'min.js', context: 1 });
+    expect(matches).toMatchObject([
+      { line: 1, match: false, text: 'before' },
+      { line: 2, match: true, text: expect.stringMatching(/^…é{149} needle y+…$/) },
+      { line: 3, match: false, text: 'after' },
+    ]);
+    expect(matches[1]?.text).toHaveLength(502);
+    const [plain] = (await search({ pattern: 'needle', path: 'src/a.ts' })).matches;
+    expect(plain).not.toHaveProperty('match');
+  });
+
+  it('counts the matches that it does not list', async () => {
+    writeFileSync(join(bench.root, 'many.txt'), 'needle\n'.repeat(30_000));
+    const few = await search({ pattern: 'needle', path: 'src', limit: 1 });
+    expect(few).toMatchObject({ truncated: true, left: 1 });
+    const many = await search({ pattern: 'needle', path: 'many.txt', limit: 5 });
+    expect(many).toMatchObject({ truncated: true, left: 10_000 });
+    expect(many.matches).toHaveLength(5);
+    expect(await search({ pattern: 'needle', path: 'src' })).toMatchObject({ left: 0 });
+  });
+
+  it('stops at the limit and reports it', async () => {
     expect(await search({ pattern: 'needle', limit: 2 })).toMatchObject({
       truncated: true,
       matches: [{}, {}],
@@ -116,4 +140,4 @@ it('does not hang on an expression that backtracks', async () => {
     code: 'timeout',
   });
   bench.remove();
-}, 30_000);
+});

@@ -1,5 +1,5 @@
 import { AppError, type OperationOutput } from '@belay/protocol';
-import { Found, type Search, type SearchInput } from './found.js';
+import { Found, type SearchInput } from './found.js';
 import { searchPlainly } from './search-plainly.js';
 import { searchWithRipgrep } from './search-with-ripgrep.js';
 import type { WorkspaceFolder } from './workspace-folder.js';
@@ -14,17 +14,17 @@ export async function searchFiles(
   { workspace, rg }: Searcher,
   input: SearchInput,
   signal: AbortSignal,
-): Promise<OperationOutput<Search>> {
+): Promise<OperationOutput<'files.search'>> {
   if (input.pattern === '' && input.name === undefined) {
     throw new AppError(
       'invalid_input',
       'Give a `pattern` to search for, or a `name` to find files by.',
     );
   }
-  const found = new Found(input.limit);
+  const found = new Found(input);
   const search = rg
     ? searchWithRipgrep({ workspace, rg, input }, found, signal)
     : searchPlainly({ workspace, input }, found, signal);
   await search;
-  return { matches: found.matches, truncated: found.truncated };
+  return { matches: found.matches, truncated: found.left > 0, left: found.left };
 }

@@ -7,13 +7,15 @@ const probe = 8_000;
 
 export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, probe).includes(0);
 
+/** By its byte order mark. */
+export const isUtf16 = (bytes: Uint8Array): boolean =>
+  (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+
 export function requireText(bytes: Uint8Array, given: string): void {
   if (!isBinary(bytes)) return;
-  const utf16 =
-    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   throw new AppError(
     'invalid_input',
-    utf16
+    isUtf16(bytes)
       ? `${given} is text in UTF-16, which is not read as text: read it with encoding base64.`
       : `${given} is a binary file: read or write it with encoding base64.`,
   );

@@ -1,21 +1,14 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-} from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { AppError } from '@belay/protocol';
+import { isThere } from '../permissions.js';
 import { errorNumber, fault } from './fault.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const maxLinks = 40;
-const heldByNumber = existsSync('/proc/self/fd');
+const heldByNumber = isThere('/proc/self/fd');
 
 /** A file or folder of the workspace, reached and held. It may not exist. */
-export interface Place {
+export interface WorkspacePath {
   /** The path as the caller gave it, for sentences. */
   readonly given: string;
   /** The path from the workspace on, links resolved; `.` is the workspace. */
@@ -50,7 +43,7 @@ export class WorkspaceFolder {
 
   async reach<T>(
     given: string,
-    use: (place: Place) => Promise<T>,
+    use: (place: WorkspacePath) => Promise<T>,
     options: ReachOptions = {},
   ): Promise<T> {
     const { place, release } = this.hold(given, options);
@@ -64,13 +57,13 @@ export class WorkspaceFolder {
   }
 
   /** As `reach`, for a place that is needed for longer: the caller releases it. */
-  hold(given: string, options: ReachOptions = {}): { place: Place; release: () => void } {
+  hold(given: string, options: ReachOptions = {}): { place: WorkspacePath; release: () => void } {
     const held: Held[] = [];
     const release = () => {
       for (const { fd } of held.splice(0)) closeSync(fd);
     };
     try {
-      const place = this.walk(given, held, options);
+      const place = this.#walk(given, held, options);
       for (const { fd } of held.splice(0, held.length - 1)) closeSync(fd);
       return { place, release };
     } catch (error) {
@@ -79,8 +72,8 @@ export class WorkspaceFolder {
     }
   }
 
-  private walk(given: string, held: Held[], options: ReachOptions): Place {
-    const todo = this.parts(given, given);
+  #walk(given: string, held: Held[], options: ReachOptions): WorkspacePath {
+    const todo = this.#parts(given, given);
     held.push(openFolder(this.root, ''));
     let links = 0;
     for (;;) {
@@ -101,16 +94,16 @@ export class WorkspaceFolder {
         if (++links > maxLinks)
           throw new AppError('invalid_input', `${given} has a loop of links.`);
         const absolute = target.startsWith('/');
-        todo.unshift(...this.parts(target, given));
+        todo.unshift(...this.#parts(target, given));
         if (absolute) for (const { fd } of held.splice(1)) closeSync(fd);
         continue;
       }
       if (last) return placeOf(given, held, name);
-      held.push(this.enter(at, name, options));
+      held.push(this.#enter(at, name, options));
     }
   }
 
-  private enter(at: string, name: string, options: ReachOptions): Held {
+  #enter(at: string, name: string, options: ReachOptions): Held {
     try {
       return openFolder(at, name);
     } catch (error) {
@@ -121,7 +114,7 @@ export class WorkspaceFolder {
   }
 
   /** An absolute path counts from the workspace when it lies in it. */
-  private parts(path: string, given: string): string[] {
+  #parts(path: string, given: string): string[] {
     if (path.includes('\0')) throw new AppError('invalid_input', 'A path must not contain NUL.');
     let rest = path;
     if (path.startsWith('/')) {
@@ -141,7 +134,7 @@ export function openFolder(at: string, name: string): Held {
   return { fd, at: heldByNumber ? `/proc/self/fd/${fd}` : at, name };
 }
 
-function placeOf(given: string, held: Held[], name?: string): Place {
+function placeOf(given: string, held: Held[], name?: string): WorkspacePath {
   const parent = held.at(-1)?.at ?? '';
   const names = held.slice(1).map((folder) => folder.name);
   if (name !== undefined) {

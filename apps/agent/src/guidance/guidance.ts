@@ -1,6 +1,12 @@
+import { createHash } from 'node:crypto';
 import { glob, realpath, stat, readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { Handlers, workspaceOperations } from '@belay/protocol';
+import {
+  AppError,
+  type GuidanceHash,
+  type Handlers,
+  type workspaceOperations,
+} from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import { frontMatter } from './front-matter.js';
 
@@ -9,14 +15,26 @@ export interface GuidanceFile {
   text: string;
 }
 
+/** Texts that are trusted, as their SHA-256, by path. */
+export type TrustedTexts = ReadonlyMap<string, ReadonlySet<string>>;
+
 export interface Guidance {
   handlers: Handlers<Pick<typeof workspaceOperations, 'workspace.trust'>, CallContext>;
   /**
-   * What guides work on these paths and is not known yet: AGENTS.md of their folders and of those above, and
-   * name and description of the skills. A file that cannot be read is left out.
+   * Guidance for work on these paths that was not returned before: AGENTS.md of their folders and of those above, and
+   * name and description of the skills. A file that cannot be read, or whose text is not trusted, is left out.
    */
-  read(paths: readonly string[], known: ReadonlyMap<string, string>): Promise<GuidanceFile[]>;
+  read(
+    paths: readonly string[],
+    known: ReadonlyMap<string, string>,
+    trusted: TrustedTexts,
+  ): Promise<GuidanceFile[]>;
+  /** Trusts the guidance that is there now. */
+  trustPresent(): Promise<void>;
 }
+
+/** What trust in a file is bound to. */
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const guideName = 'AGENTS.md';
 const skillPattern = '.agents/skills/*/SKILL.md';
@@ -24,29 +42,51 @@ const skillPattern = '.agents/skills/*/SKILL.md';
 const longestText = 64_000;
 const mostFiles = 100;
 
-/** AGENTS.md and skills of a workspace. Nothing here decides whether they are trusted. */
+/** AGENTS.md and skills of a workspace. Trust is in a text: what comes later, or changes, is not trusted. */
 export function createGuidance({ workspace }: { workspace: string }): Guidance {
+  const present = new Map<string, string>();
   const text = (path: string) => readInside(workspace, path);
+  const all = async (): Promise<GuidanceFile[]> =>
+    existing(await find(workspace, [`**/${guideName}`, skillPattern]), text);
   return {
     handlers: {
-      async 'workspace.trust'() {
-        const found = await find(workspace, [`**/${guideName}`, skillPattern]);
-        return { files: await existing(found, text) };
+      async 'workspace.trust'({ shown }) {
+        const files = (await all()).map((file) => ({ ...file, hash: hashOf(file.text) }));
+        refuseOthers(files, shown);
+        return { files };
       },
     },
-    async read(paths, known) {
+    async read(paths, known, trusted) {
       const guides = foldersOf(workspace, paths).map((folder) => join(folder, guideName));
       const skills = await find(workspace, [skillPattern]);
       const isNew = (path: string) => !known.has(path);
+      const trustedText = async (path: string): Promise<string | null> => {
+        const whole = await text(path);
+        if (whole === null) return null;
+        const hash = hashOf(whole);
+        return present.get(path) === hash || trusted.get(path)?.has(hash) ? whole : null;
+      };
       return [
-        ...(await existing(guides.filter(isNew), text)),
+        ...(await existing(guides.filter(isNew), trustedText)),
         ...(await existing(skills.filter(isNew), async (path) => {
-          const whole = await text(path);
+          const whole = await trustedText(path);
           return whole === null ? null : describe(path, whole);
         })),
       ];
     },
+    async trustPresent() {
+      for (const file of await all()) present.set(file.path, hashOf(file.text));
+    },
   };
+}
+
+/** Throws `conflict` when there is anything that the user was not shown. */
+function refuseOthers(files: readonly GuidanceHash[], shown?: readonly GuidanceHash[]): void {
+  const isShown = (file: GuidanceHash) =>
+    shown?.some(({ path, hash }) => path === file.path && hash === file.hash);
+  const other = shown && files.find((file) => !isShown(file));
+  if (!other) return;
+  throw new AppError('conflict', `${other.path} has changed since it was shown. Review it again.`);
 }
 
 function describe(path: string, text: string): string {
@@ -63,7 +103,7 @@ async function existing(
   return files.filter((file): file is GuidanceFile => file.text !== null);
 }
 
-/** The workspace's root, and every folder from there down to each path. */
+/** The workspace’s root, and every folder from there down to each path. */
 function foldersOf(workspace: string, paths: readonly string[]): string[] {
   const folders = new Set(['']);
   for (const path of paths) {
@@ -75,7 +115,7 @@ function foldersOf(workspace: string, paths: readonly string[]): string[] {
   return [...folders];
 }
 
-/** What is installed there guides nobody: it is not what a person was shown and trusted. */
+/** Files that are installed there are no guidance: the user was not shown them and did not trust them. */
 const isForeign = (folder: string): boolean => folder === 'node_modules' || folder === '.git';
 
 async function find(workspace: string, patterns: string[]): Promise<string[]> {

@@ -11,13 +11,13 @@ export async function repositoryBytes(git: Git): Promise<number> {
   return (kilobytes('size') + kilobytes('size-pack')) * 1_000;
 }
 
-/** Packs loose objects: what is new since the last time. Commits may go on meanwhile. */
+/** Packs loose objects: what is new since the last time. Commits may be added meanwhile. */
 export const pack = async (git: Git): Promise<void> => {
   await git.run(['repack', '-d', '-q']);
 };
 
 /**
- * Drops the older half of the steps, again until the history fits, and answers how many are gone. The commits that
+ * Drops the older half of the steps, again until the history fits, and returns how many were dropped. The commits that
  * stay keep their ids: the cut is a shallow boundary, as of a shallow clone. The base stays too.
  */
 export async function shorten(git: Git, maxBytes: number): Promise<number> {

@@ -25,7 +25,7 @@ const put = (path: string, bytes: string) => {
 const run = (command: string, args: string[], input?: Buffer) =>
   execFileSync(command, args, { cwd: bench.elsewhere, input, stdio: ['pipe', 'pipe', 'pipe'] });
 const exported = async (format: 'patch' | 'zip' | 'bundle' | 'tar', commit?: string) =>
-  buffer(await bench.history.export(format, commit));
+  buffer(await bench.history.export(format, { commit }));
 
 /** Line ends of both kinds, binaries, modes, links, renames, odd names, files that come and go. */
 function changeMuch() {
@@ -64,7 +64,7 @@ describe('patch', () => {
     expect(treeOf(bench.elsewhere)).toEqual(treeOf(bench.workspace));
   });
 
-  it('is empty when nothing changed, and ends at a commit when told', async () => {
+  it('is empty when nothing changed, and ends at a given commit', async () => {
     await begin();
     expect(await exported('patch')).toHaveLength(0);
     put('crlf', 'one\n');
@@ -102,6 +102,18 @@ it('adds the own repository of the workspace to a tar', async () => {
   expect(run('git', ['ls-files']).toString()).toContain('crlf');
   const left = await bench.history.export('tar');
   left.destroy();
+});
+
+it('exports what a step changed as a patch of its own', async () => {
+  await begin();
+  put('first', 'one\n');
+  await bench.history.commit({ id: 'call-1', message: 'First' });
+  const from = String(bench.commits().at(-1)?.args['commit']);
+  put('second', 'two\n');
+  await bench.history.commit({ id: 'call-2', message: 'Second' });
+  const patch = (await buffer(await bench.history.export('patch', { from }))).toString();
+  expect(patch).toContain('b/second');
+  expect(patch).not.toContain('b/first');
 });
 
 it('exports the history as a bundle that git clones, more than once and at once', async () => {

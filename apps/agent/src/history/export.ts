@@ -1,21 +1,25 @@
-import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { StreamMeta } from '@belay/protocol';
+import type { ExportFormat } from '@belay/protocol';
+import { isThere } from '../permissions.js';
 import { Git } from './git.js';
 import { withOwnRepository } from './tar-with-repository.js';
 import { baseRef } from './repository.js';
 
-export type ExportFormat = StreamMeta<'workspace.export'>['format'];
+/** Up to which commit, and for a patch from which one on. */
+export interface ExportSpan {
+  commit?: string | undefined;
+  from?: string | undefined;
+}
 
 /** A commit of the history as bytes to take away. */
 export async function exportCommit(
   git: Git,
   format: ExportFormat,
-  commit: string,
+  { commit, from = baseRef }: { commit: string; from?: string | undefined },
 ): Promise<Readable> {
-  if (format === 'patch') return git.stream([...patchArguments, baseRef, commit]);
+  if (format === 'patch') return git.stream([...patchArguments, from, commit]);
   if (format === 'bundle') return bundle(git, commit);
   const files = git.stream(['archive', `--format=${format}`, commit]);
   return format === 'tar' ? withOwnRepository(files, git.places.workspace) : files;
@@ -30,7 +34,7 @@ async function bundle(git: Git, commit: string): Promise<Readable> {
   await writeFile(join(borrower, 'refs/heads/main'), `${commit}\n`);
   const own = new Git({ ...git.places, folder: borrower, objects: join(folder, 'objects') });
   const cut = join(folder, 'shallow');
-  if (existsSync(cut)) await beginAtCut(own, cut);
+  if (isThere(cut)) await beginAtCut(own, cut);
   const bytes = own.stream(['bundle', 'create', '--quiet', '-', 'HEAD', 'main']);
   bytes.once('close', () => void rm(borrower, { recursive: true, force: true }));
   return bytes;

@@ -1,8 +1,10 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
+import { isThere } from '../permissions.js';
+import { asUser } from '../user-separation.js';
 
 export interface GitPlaces {
   binary: string;
@@ -11,18 +13,20 @@ export interface GitPlaces {
   workspace: string;
   /** Where the objects are, when not in the repository. */
   objects?: string;
+  /** How long git may take to read the workspace’s own repository, in milliseconds; see `OwnCommits`. */
+  ownTimeoutMs: number;
 }
 
 export interface RunOptions {
   input?: string;
   /** `latin1` keeps the bytes of paths that are not UTF-8, in and out. */
   encoding?: 'utf8' | 'latin1';
-  /** Bytes of output after which git is ended and the answer is `truncated`. */
+  /** Bytes of output after which git is killed and the result is `truncated`. */
   limit?: number;
   signal?: AbortSignal;
 }
 
-/** Git on the history's own repository: no settings, hooks, attributes or programs of the user or the workspace. */
+/** Git on the history’s own repository: no settings, hooks, attributes or programs of the user or the workspace. */
 export class Git {
   constructor(readonly places: GitPlaces) {}
 
@@ -31,16 +35,16 @@ export class Git {
     return output.toString(options.encoding ?? 'utf8');
   }
 
-  /** Rejects with `AppError`: `cancelled`, `disk_full`, else `internal` with what git said. */
+  /** Rejects with `AppError`: `cancelled`, `disk_full`, else `internal` with git’s message. */
   async output(
     args: readonly string[],
     { input = '', encoding = 'utf8', limit = Infinity, signal }: RunOptions = {},
   ): Promise<{ output: Buffer; truncated: boolean }> {
-    const child = this.start(args);
+    const child = this.#start(args);
     const ended = end(child);
     const stop = () => void child.kill('SIGKILL');
     signal?.addEventListener('abort', stop);
-    child.stdin.on('error', () => undefined); // Git ended before it read all: its exit code says why.
+    child.stdin.on('error', ignoreError('git ended before it read all; its exit code is handled'));
     child.stdin.end(Buffer.from(input, encoding));
     const chunks: Buffer[] = [];
     let size = 0;
@@ -58,7 +62,7 @@ export class Git {
 
   /** The output as it comes; a failure of git destroys the stream with an `AppError`. */
   stream(args: readonly string[]): Readable {
-    const child = this.start(args);
+    const child = this.#start(args);
     child.stdin.end();
     const out = new PassThrough();
     out.once('close', () => child.kill('SIGKILL'));
@@ -70,10 +74,11 @@ export class Git {
     return out;
   }
 
-  private start(args: readonly string[]): ChildProcessWithoutNullStreams {
+  #start(args: readonly string[]): ChildProcessWithoutNullStreams {
     const { binary, folder, workspace, objects } = this.places;
     const core = join(dirname(binary), 'git-core');
-    return spawn(binary, ['-C', workspace, ...args], {
+    const started = asUser(binary, ['-C', workspace, ...args]);
+    return spawn(started.file, started.args, {
       env: {
         GIT_DIR: folder,
         GIT_WORK_TREE: workspace,
@@ -85,7 +90,7 @@ export class Git {
         HOME: folder,
         LC_ALL: 'C',
         ...(objects && { GIT_OBJECT_DIRECTORY: objects }),
-        ...(existsSync(core) && { GIT_EXEC_PATH: core }),
+        ...(isThere(core) && { GIT_EXEC_PATH: core }),
       },
     });
   }
@@ -93,7 +98,7 @@ export class Git {
 
 const binaries = ['/opt/belay/git', '/usr/bin/git', '/usr/local/bin/git', '/opt/homebrew/bin/git'];
 
-/** The runtime's git, else the system's; null when there is none. */
+/** The runtime’s git, else the system’s; null when there is none. */
 export const findGit = (): string | null =>
   binaries.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? null;
 
@@ -113,10 +118,11 @@ function end(
 }
 
 function failure(args: readonly string[], errors: string): AppError {
-  // Git tells a full disk by words only.
+  // Only the message of git shows that the disk is full.
   if (/No space left on device|Disk quota exceeded/.test(errors)) {
     return new AppError('disk_full', 'The disk is full: the history could not be written.');
   }
-  const said = errors.trim().split('\n').slice(-3).join(' ') || 'it was ended';
-  return new AppError('internal', `The history’s git ${args[0]} failed: ${said}`);
+  const message = errors.trim().split('\n').slice(-3).join(' ') || 'it was ended';
+  const command = args.find((arg, at) => arg !== '-c' && args[at - 1] !== '-c');
+  return new AppError('internal', `The history’s git ${command} failed: ${message}`);
 }

@@ -17,15 +17,16 @@ export type HistoryBench = ReturnType<typeof historyBench>;
 type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
 
 /** For tests: a history of a workspace of its own, with what it writes to the log. */
-export function historyBench(options: { maxBytes?: number } = {}) {
+export function historyBench(options: { maxBytes?: number; git?: string } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-history-')));
   const workspace = join(folder, 'workspace');
   const state = join(folder, 'state');
   const elsewhere = join(folder, 'elsewhere');
   for (const place of [workspace, elsewhere]) mkdirSync(place);
   const events: NewEvent[] = [];
-  const journal = { append: (event: NewEvent) => void events.push(event) };
-  const another = () => createHistory({ workspace, state, journal, ...options });
+  const writer = { append: (event: NewEvent) => void events.push(event) };
+  const another = (more: { ownTimeoutMs?: number } = {}) =>
+    createHistory({ workspace, state, writer, ...options, ...more });
   const history: History = another();
   const commits = () => events.filter((event) => event.action === 'commit');
   return {
@@ -40,10 +41,7 @@ export function historyBench(options: { maxBytes?: number } = {}) {
       commits().map((event) =>
         (event.args['files'] as { path: string }[]).map(({ path }) => path).sort(),
       ),
-    async call<K extends keyof Operations>(
-      name: K,
-      input: unknown,
-    ): Promise<OperationOutput<Operations[K]>> {
+    async call<K extends keyof Operations>(name: K, input: unknown): Promise<OperationOutput<K>> {
       const definition = workspaceOperations[name];
       const handler = history.handlers[name] as (
         input: unknown,
@@ -51,7 +49,7 @@ export function historyBench(options: { maxBytes?: number } = {}) {
       ) => Promise<unknown>;
       const context = { id: `call-${name}`, source: 'user', signal: new AbortController().signal };
       const output = await handler(definition.input.parse(input), context);
-      return definition.output.parse(output) as OperationOutput<Operations[K]>;
+      return definition.output.parse(output) as OperationOutput<K>;
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -36,7 +36,23 @@ const git = (...args: string[]) =>
   );
 
 describe('recording', () => {
-  it('makes a commit for each call that changed something, and tells it', async () => {
+  it('begins in an empty workspace with a commit that git takes for its own', async () => {
+    await bench.history.prepare();
+    await bench.history.begin();
+    const inHistory = (...args: string[]) =>
+      git('--git-dir', join(bench.state, 'history.git'), ...args).trim();
+    inHistory('fsck', '--strict', '--full');
+    const [base] = bench.commits();
+    for (const ref of ['refs/heads/main', 'refs/belay/base'])
+      expect(inHistory('rev-parse', ref)).toBe(base?.args['commit']);
+    expect(inHistory('log', '--format=%an <%ae>|%cn <%ce>|%B')).toBe(
+      'Belay <belay@localhost>|Belay <belay@localhost>|The workspace at the start',
+    );
+    const age = Date.now() / 1000 - Number(inHistory('log', '--format=%ct'));
+    expect(age).toBeLessThan(60);
+  });
+
+  it('makes a commit for each call that changed something, and reports it', async () => {
     put('a', 'one\n');
     await bench.history.begin();
     put('a', 'one\ntwo\n');
@@ -88,7 +104,9 @@ describe('recording', () => {
     });
     const { steps } = await bench.call('workspace.log', {});
     expect(steps.map(({ message }) => message)).toEqual(['New', 'The workspace at the start']);
-    const zip = await buffer(await bench.history.export('tar', String(base?.args['commit'])));
+    const zip = await buffer(
+      await bench.history.export('tar', { commit: String(base?.args['commit']) }),
+    );
     for (const path of files) expect(zip.toString('latin1')).toContain(path);
     expect((await buffer(await bench.history.export('patch'))).toString()).toMatch(
       /^diff --git a\/new b\/new/,
@@ -175,7 +193,7 @@ describe('recording', () => {
     expect(tar).not.toContain('.git/');
   });
 
-  it('goes on after a crash: a lock that is left, changes while nobody looked', async () => {
+  it('recovers after a crash: a stale lock, and changes that were not recorded', async () => {
     put('a');
     await bench.history.begin();
     put('b');
@@ -228,7 +246,7 @@ describe('recording', () => {
     );
   });
 
-  it('collects old steps above its size, and says so', async () => {
+  it('collects old steps above its size, and reports it', async () => {
     bench.remove();
     bench = historyBench({ maxBytes: 3_000_000 });
     put('base');
@@ -237,10 +255,10 @@ describe('recording', () => {
       put('data', randomBytes(n, 1_000_000));
       await bench.history.commit({ id: `${n}`, message: `step ${n}` });
     }
-    const told = bench
+    const notes = bench
       .commits()
       .filter(({ message }) => message.startsWith('The history was too large'));
-    expect(told.length).toBeGreaterThan(0);
+    expect(notes.length).toBeGreaterThan(0);
     const { steps } = await bench.call('workspace.log', {});
     expect(steps.length).toBeLessThan(8);
     expect(steps[0]?.message).toBe('step 7');
@@ -258,11 +276,11 @@ describe('recording', () => {
     expect(treeOf(join(bench.state, 'clone'))).toMatchObject(treeOf(bench.workspace));
   }, 60_000);
 
-  it('works on without git and says so', async () => {
+  it('continues without git and reports it', async () => {
     const none = createHistory({
       workspace: bench.workspace,
       state: bench.state,
-      journal: { append: () => undefined },
+      writer: { append: () => undefined },
       git: null,
     });
     await none.begin();
@@ -271,7 +289,8 @@ describe('recording', () => {
     await expect(none.export('zip')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('says once that it cannot be written, and goes on once it can', async () => {
+  it('reports once that it cannot be written, and continues once it can', async () => {
+    put('first');
     await bench.history.begin();
     const index = readFileSync(join(bench.state, 'history.git/index'));
     writeFileSync(join(bench.state, 'history.git/index'), 'broken');
@@ -422,7 +441,7 @@ describe('rewinding', () => {
     expect(readlinkSync(join(bench.workspace, 'link'))).toBe('a');
     expect(bench.commits().at(-1)).toMatchObject({
       args: { commit: rewound.commit },
-      message: `Rewound the files to ${String(start).slice(0, 7)}`,
+      message: `Rewound the files to ${String(start).slice(0, 7)}, “The workspace at the start”`,
     });
     const { steps } = await bench.call('workspace.log', {});
     await bench.call('workspace.rewind', { commit: steps[1]?.commit });

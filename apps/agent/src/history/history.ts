@@ -4,16 +4,21 @@ import type { Readable } from 'node:stream';
 import {
   AppError,
   errorFrom,
-  fact,
+  ignoreError,
+  newEvent,
+  type ExportFormat,
   type Handlers,
   type workspaceOperations,
 } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
-import { createTurns } from '../files/turns.js';
-import type { Journal } from '../journal.js';
+import type { EventWriter } from '../event-writer.js';
+import type { Compare } from '../files/seen-files.js';
+import { changesByHand, compareFiles, type ChangesByHand } from './changes-by-hand.js';
 import { pack, repositoryBytes, shorten } from './collect.js';
-import { exportCommit, type ExportFormat } from './export.js';
+import { exportCommit, type ExportSpan } from './export.js';
 import { findGit, Git } from './git.js';
+import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
 import { prepareRepository } from './repository.js';
@@ -26,11 +31,13 @@ export interface HistoryOptions {
   workspace: string;
   /** The history is `history.git` in this folder, outside the workspace. */
   state: string;
-  journal: Journal;
+  writer: EventWriter;
   /** Path of git; found when left out, null for none. */
   git?: string | null;
   /** Bytes of the repository above which old steps are collected. */
   maxBytes?: number;
+  /** How long git may take to read the workspace’s own repository, in milliseconds. */
+  ownTimeoutMs?: number;
 }
 
 export interface RecordedCall {
@@ -41,18 +48,22 @@ export interface RecordedCall {
   paths?: readonly string[];
 }
 
-/** The workspace's states, a commit for each call that changed files. */
+/** The workspace’s states, a commit for each call that changed files. */
 export interface History {
-  /** False where there is no git: nothing is recorded and the handlers answer `unavailable`. */
+  /** False where there is no git: nothing is recorded and the handlers throw `unavailable`. */
   readonly available: boolean;
-  /** Makes the repository beforehand. Never rejects: what fails here is tried again by `begin`. */
+  /** Creates the repository early. Never rejects: `begin` retries a failure. */
   prepare(): Promise<void>;
   /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. Never rejects. */
   begin(): Promise<void>;
-  /** Records what a call changed, if anything, in order. Never rejects: a history that cannot be written says so in the log. */
+  /** Records what a call changed, if anything, in order. Never rejects: a history that cannot be written is reported in the log. */
   commit(call: RecordedCall): Promise<void>;
+  /** What a call changed, as far as it is recorded, for the model to be told; null for nothing. Never rejects. */
+  changesOf(call: string): Promise<ChangesByHand | null>;
+  /** Never rejects. */
+  readonly compare: Compare;
   /** The latest state (recorded first) or a commit as bytes. Rejects with `AppError`. */
-  export(format: ExportFormat, commit?: string): Promise<Readable>;
+  export(format: ExportFormat, span?: ExportSpan): Promise<Readable>;
   readonly handlers: Handlers<Operations, CallContext>;
 }
 
@@ -62,161 +73,229 @@ export function createHistory(options: HistoryOptions): History {
 }
 
 const defaultMaxBytes = 2_000_000_000;
-/** Between looks at the repository's size. */
+const usualOwnTimeoutMs = 10_000;
+/** Between checks of the repository’s size. */
 const stepsBetween = 200;
 const bytesBetween = 100_000_000;
 
 class GitHistory implements History {
+  readonly #options: HistoryOptions;
   readonly available = true;
-  private readonly git: Git;
-  private readonly recorder: Recorder;
-  private readonly steps: Steps;
-  private readonly inTurn = createTurns();
-  private repository = false;
-  private begun = false;
-  /** What was told of the last failure; empty when the last step was recorded. */
-  private fault = '';
-  private stepsSincePack = 0;
-  private packing: Promise<void> = Promise.resolve();
+  readonly #git: Git;
+  readonly #recorder: Recorder;
+  readonly #steps: Steps;
+  readonly #mutex = new Mutex();
+  readonly #own: OwnCommits;
+  /** The last commit of the workspace’s own repository that was noted. */
+  #latestOwn: string | undefined;
+  #repository = false;
+  #begun = false;
+  /** The last failure that was reported; empty when the last step was recorded. */
+  #fault = '';
+  #stepsSincePack = 0;
+  /** The latest commits, by call. */
+  readonly #latest = new Map<string, Recorded>();
+  #packing: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly options: HistoryOptions,
-    binary: string,
-  ) {
+  constructor(options: HistoryOptions, binary: string) {
+    this.#options = options;
+
     const folder = join(options.state, 'history.git');
-    this.git = new Git({ binary, folder, workspace: options.workspace });
-    this.recorder = new Recorder(this.git);
-    this.steps = new Steps(this.git);
+    const { workspace, ownTimeoutMs = usualOwnTimeoutMs } = options;
+    this.#git = new Git({ binary, folder, workspace, ownTimeoutMs });
+    this.#recorder = new Recorder(this.#git);
+    this.#steps = new Steps(this.#git);
+    this.#own = new OwnCommits(this.#git);
   }
 
   prepare(): Promise<void> {
-    return this.inTurn(() => this.makeRepository().catch(() => undefined));
+    return this.#mutex.runExclusive(() =>
+      this.#makeRepository().catch(ignoreError('`begin` tries again')),
+    );
   }
 
   begin(): Promise<void> {
-    return this.inTurn(() => this.telling(() => this.recordStart()));
+    return this.#mutex.runExclusive(() => this.#reportingFailure(() => this.#recordStart()));
   }
 
   commit(call: RecordedCall): Promise<void> {
-    return this.inTurn(() =>
-      this.telling(async () => {
-        if (!this.begun) await this.recordStart();
-        await this.record(call);
+    return this.#mutex.runExclusive(() =>
+      this.#reportingFailure(async () => {
+        if (!this.#begun) await this.#recordStart();
+        await this.#record(call);
       }),
     );
   }
 
-  async export(format: ExportFormat, commit?: string): Promise<Readable> {
-    const id = await this.inTurn(async () => {
-      if (commit !== undefined) return this.steps.find(commit);
-      await this.record({ id: '', message: 'Changes up to the export' });
-      return this.steps.find('refs/heads/main');
+  /** Up to a commit, or the latest; a patch may begin at another one than the first. */
+  async export(format: ExportFormat, { commit, from }: ExportSpan = {}): Promise<Readable> {
+    const id = await this.#mutex.runExclusive(async () => {
+      if (commit !== undefined) return this.#steps.find(commit);
+      await this.#record({ id: '', message: 'Changes up to the export' });
+      return this.#steps.find('refs/heads/main');
     });
-    return exportCommit(this.git, format, id);
+    const before = from === undefined ? undefined : await this.#steps.find(from);
+    return exportCommit(this.#git, format, { commit: id, from: before });
   }
 
+  async changesOf(call: string): Promise<ChangesByHand | null> {
+    const recorded = this.#latest.get(call);
+    if (!recorded) return null;
+    const changes = changesByHand(this.#git, recorded);
+    return (await changes.catch(ignoreError('the model reads what it needs'))) ?? null;
+  }
+
+  readonly compare: Compare = async (before, now) => {
+    const lines = compareFiles(this.#git, before, now);
+    return (await lines.catch(ignoreError('the file is read again'))) ?? null;
+  };
+
   readonly handlers: Handlers<Operations, CallContext> = {
-    'workspace.log': (input) => this.steps.log(input),
-    'workspace.diff': (input, { signal }) => this.steps.diff(input, signal),
-    'workspace.show': (input) => this.steps.show(input),
+    'workspace.log': (input) => this.#steps.log(input),
+    'workspace.diff': (input, { signal }) => this.#steps.diff(input, signal),
+    'workspace.show': (input) => this.#steps.show(input),
     'workspace.rewind': (input, call) =>
-      this.inTurn(async () => {
-        const target = await this.steps.find(input.commit);
-        if (!input.preview) await this.record({ id: '', message: 'Changes up to the rewind' });
-        const rewound = await rewind(this.recorder, this.git, {
+      this.#mutex.runExclusive(async () => {
+        const target = await this.#steps.find(input.commit);
+        if (!input.preview) await this.#record({ id: '', message: 'Changes up to the rewind' });
+        const rewound = await rewind(this.#recorder, this.#git, {
           ...input,
           commit: target,
           call: call.id,
         });
-        const { recorded } = rewound;
+        const { recorded, files, commit, to } = rewound;
         if (recorded)
-          this.tell(call.id, recorded, `Rewound the files to ${input.commit.slice(0, 7)}`);
-        return { files: rewound.files, commit: rewound.commit };
+          this.#appendCommit(call.id, recorded, {
+            message: `Rewound the files to ${input.commit.slice(0, 7)}, “${to.message}”`,
+          });
+        return { files, commit, to };
       }),
   };
 
-  private async makeRepository(): Promise<void> {
-    if (this.repository) return;
-    mkdirSync(this.options.state, { recursive: true });
-    await prepareRepository(this.git);
-    await this.recorder.prepare();
-    this.repository = true;
+  async #makeRepository(): Promise<void> {
+    if (this.#repository) return;
+    mkdirSync(this.#options.state, { recursive: true });
+    if (prepareRepository(this.#git)) this.#recorder.beginNew();
+    this.#repository = true;
   }
 
-  private async recordStart(): Promise<void> {
-    await this.makeRepository();
-    const again = (await this.recorder.head()) !== null;
-    if (!again) await addTrackedFiles(this.git, this.recorder);
-    this.begun = true;
+  async #recordStart(): Promise<void> {
+    await this.#makeRepository();
+    const again = (await this.#recorder.head()) !== null;
+    if (!again) await addTrackedFiles(this.#git, this.#recorder);
+    await this.#own.begin();
+    this.#begun = true;
     const message = again ? 'Changes since the last step' : 'The workspace at the start';
-    await this.record({ id: '', message });
+    await this.#record({ id: '', message });
   }
 
-  /** The work goes on without its history; what is missing is recorded with the next step that can be. */
-  private async telling(task: () => Promise<void>): Promise<void> {
+  /** The work continues without its history; missing changes are recorded with the next step that can be. */
+  async #reportingFailure(task: () => Promise<void>): Promise<void> {
     try {
       await task();
-      this.fault = '';
+      this.#fault = '';
     } catch (thrown) {
       const { message } = errorFrom(thrown);
-      if (message !== this.fault) {
-        await this.note(`The history could not be written: ${message}`).catch(() => undefined);
+      if (message !== this.#fault) {
+        await this.#note(`The history could not be written: ${message}`).catch(
+          ignoreError('git fails for the note, too'),
+        );
       }
-      this.fault = message;
+      this.#fault = message;
     }
   }
 
-  private async record({ id, message, paths }: RecordedCall): Promise<void> {
-    const recorded = await this.recorder.record({ message, call: id }, paths);
-    const leftOut = this.recorder.takeLeftOut();
-    if (recorded) this.tell(id, recorded, sentence(recorded), leftOut);
-    else if (leftOut.length > 0)
-      await this.note(`The history has no room for ${leftOutNames(leftOut)}`);
-    if (recorded) await this.tidy();
+  async #record({ id, message, paths }: RecordedCall): Promise<void> {
+    const committed = this.#own.changed();
+    // What was committed although it is ignored is part of the patch.
+    if (committed) await addTrackedFiles(this.#git, this.#recorder);
+    const recorded = await this.#recorder.record({ message, call: id }, paths);
+    const leftOut = this.#recorder.takeLeftOut();
+    const commits = committed ? await this.#newOwnCommits() : [];
+    if (recorded)
+      this.#appendCommit(id, recorded, { message: sentence(recorded), leftOut, commits });
+    else {
+      if (leftOut.length > 0)
+        await this.#note(`The history has no space for ${leftOutNames(leftOut)}`);
+      if (commits[0])
+        await this.#note(`No file changed; ${ownCommitsNote(commits, commits[0])}`, commits);
+    }
+    if (recorded) await this.#tidy();
   }
 
-  private tell(call: string, recorded: Recorded, message: string, leftOut: string[] = []): void {
+  /** None when the latest was reported already. */
+  async #newOwnCommits(): Promise<OwnCommit[]> {
+    const commits = await this.#own.list();
+    const latest = commits[0]?.commit;
+    if (latest === this.#latestOwn) return [];
+    this.#latestOwn = latest;
+    return commits;
+  }
+
+  #appendCommit(
+    call: string,
+    recorded: Recorded,
+    about: { message: string; leftOut?: string[]; commits?: OwnCommit[] },
+  ): void {
     const { commit, parent, changes } = recorded;
+    const { message, leftOut = [], commits = [] } = about;
+    this.#latest.set(call, recorded);
+    const [oldest = ''] = this.#latest.keys();
+    if (this.#latest.size > mostLatest) this.#latest.delete(oldest);
     const files = changes
-      .slice(0, maxTold)
+      .slice(0, maxListed)
       .map(({ path, added, removed }) => ({ path, added, removed }));
-    const rest = leftOut.length > 0 ? `; left out ${leftOutNames(leftOut)}` : '';
-    const args = { commit, parent, files };
-    this.options.journal.append(
-      fact('agent', 'commit', { args, message: message + rest, ...(call !== '' && { id: call }) }),
+    const rest = leftOut.length > 0 ? [`left out ${leftOutNames(leftOut)}`] : [];
+    const own = commits[0] ? [ownCommitsNote(commits, commits[0])] : [];
+    const args = { commit, parent, files, ...(commits.length > 0 && { commits }) };
+    this.#options.writer.append(
+      newEvent('agent', 'commit', {
+        args,
+        message: [message, ...rest, ...own].join('; '),
+        ...(call !== '' && { id: call }),
+      }),
     );
   }
 
-  /** A fact about the history itself: a `commit` event that names the latest commit and no files. */
-  private async note(message: string): Promise<void> {
-    const head = await this.recorder.head();
-    if (head !== null) this.tell('', { commit: head, parent: head, changes: [] }, message);
+  /** A note about the history itself: a `commit` event that names the latest commit and no files. */
+  async #note(message: string, commits?: OwnCommit[]): Promise<void> {
+    const head = await this.#recorder.head();
+    if (head === null) return;
+    const args = { commit: head, parent: head, files: [], ...(commits && { commits }) };
+    this.#options.writer.append(newEvent('agent', 'commit', { args, message }));
   }
 
-  private async tidy(): Promise<void> {
-    const { maxBytes = defaultMaxBytes } = this.options;
-    this.stepsSincePack++;
+  async #tidy(): Promise<void> {
+    const { maxBytes = defaultMaxBytes } = this.#options;
+    this.#stepsSincePack++;
     if (
-      this.stepsSincePack < stepsBetween &&
-      this.recorder.stagedBytes < Math.min(bytesBetween, maxBytes)
+      this.#stepsSincePack < stepsBetween &&
+      this.#recorder.stagedBytes < Math.min(bytesBetween, maxBytes)
     )
       return;
-    this.stepsSincePack = 0;
-    this.recorder.stagedBytes = 0;
-    await this.packing;
-    if ((await repositoryBytes(this.git)) <= maxBytes) {
-      this.packing = pack(this.git).catch(() => undefined); // Beside the loop; tried again next time.
+    this.#stepsSincePack = 0;
+    this.#recorder.stagedBytes = 0;
+    await this.#packing;
+    if ((await repositoryBytes(this.#git)) <= maxBytes) {
+      this.#packing = pack(this.#git).catch(ignoreError('the next packing tries again'));
       return;
     }
-    const dropped = await shorten(this.git, maxBytes);
+    const dropped = await shorten(this.#git, maxBytes);
     if (dropped > 0)
-      await this.note(
+      await this.#note(
         `The history was too large: its ${dropped} oldest steps can no longer be viewed`,
       );
   }
 }
 
-const maxTold = 500;
+const maxListed = 500;
+
+function ownCommitsNote(commits: OwnCommit[], { commit, subject }: OwnCommit): string {
+  const count = commits.length === 1 ? 'a new commit' : `${commits.length} new commits`;
+  return `the workspace’s own repository has ${count}, the latest ${commit.slice(0, 7)} “${subject.slice(0, 80)}”: the patch has the files as they are now, and only the tar export has the commits`;
+}
+/** Of so many commits can be asked what they changed. */
+const mostLatest = 16;
 
 function sentence({ parent, changes }: Recorded): string {
   if (parent === null) return 'Recorded the workspace at the start';
@@ -241,6 +320,8 @@ const missing: History = {
   prepare: () => Promise.resolve(),
   begin: () => Promise.resolve(),
   commit: () => Promise.resolve(),
+  changesOf: () => Promise.resolve(null),
+  compare: () => Promise.resolve(null),
   export: unavailable,
   handlers: {
     'workspace.log': unavailable,

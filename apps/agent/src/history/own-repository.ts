@@ -2,17 +2,18 @@ import { spawn } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './git.js';
+import { asUser } from '../user-separation.js';
 import { maxFileBytes, type Recorder } from './recorder.js';
 
 /**
- * Adds the files that the workspace's own repository tracks although they are ignored (a committed `dist`, say).
+ * Adds the files that the workspace’s own repository tracks although they are ignored (a committed `dist`, say).
  * Only its index is read: listing it runs no program of its settings.
  */
 export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<void> {
-  const { binary, workspace } = git.places;
+  const { workspace } = git.places;
   const own = join(workspace, '.git');
   if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return;
-  const tracked = await ignoredButTracked(binary, own, workspace);
+  const tracked = await ignoredButTracked(git, own);
   const files = tracked.filter((path) => {
     const stats = lstatSync(join(workspace, path), { throwIfNoEntry: false });
     return stats?.isSymbolicLink() || (stats?.isFile() && stats.size <= maxFileBytes);
@@ -21,8 +22,9 @@ export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<voi
   await recorder.update(files.map((path) => Buffer.from(path).toString('latin1')));
 }
 
-function ignoredButTracked(binary: string, own: string, workspace: string): Promise<string[]> {
-  const args = [
+function ignoredButTracked({ places }: Git, own: string): Promise<string[]> {
+  const { binary, workspace, ownTimeoutMs } = places;
+  const { file, args } = asUser(binary, [
     '-c',
     'core.fsmonitor=false',
     'ls-files',
@@ -30,10 +32,13 @@ function ignoredButTracked(binary: string, own: string, workspace: string): Prom
     '--cached',
     '--ignored',
     '--exclude-standard',
-  ];
-  const child = spawn(binary, args, {
+  ]);
+  const child = spawn(file, args, {
     cwd: workspace,
     stdio: ['ignore', 'pipe', 'ignore'],
+    // What a program of the sandbox put there may keep git waiting.
+    timeout: ownTimeoutMs,
+    killSignal: 'SIGKILL',
     env: {
       GIT_DIR: own,
       GIT_WORK_TREE: workspace,

@@ -1,15 +1,22 @@
-import { constants } from 'node:fs';
-import { access, lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
+import { allows, R_OK } from '../permissions.js';
 import { changeArguments, parseChanges, type Change } from './changes.js';
+import { emptyTree, writeFirstCommit } from './first-commit.js';
 import type { Git } from './git.js';
 import { baseRef, branch } from './repository.js';
+import { SmallWorkspace } from './small-workspace.js';
 
 /** Larger files are left out of the history. */
 export const maxFileBytes = 50_000_000;
+
+/** Above so many files at once, such as at the start, their objects become one pack and not a file each. */
+const manyFiles = 200;
+/** Compressing takes longer than all else, so what is smaller is kept as it is. */
+const maxUncompressedBytes = 600_000_000;
 
 export interface Recorded {
   commit: string;
@@ -28,87 +35,110 @@ interface Scan {
   gone: string[];
 }
 
-export interface Step {
+export interface StepLabel {
   message: string;
   call: string;
 }
 
 /**
- * Records the workspace as commits. The caller runs one recording at a time. Names of files are bytes: those that
- * git says and hears are kept as text in latin1.
+ * Records the workspace as commits. The caller runs one recording at a time. Names of files are bytes: those in
+ * git’s input and output are kept as text in latin1.
  */
 export class Recorder {
+  readonly #git: Git;
   /** Bytes staged since it was last set to 0. */
   stagedBytes = 0;
-  private readonly leftOut = new Set<string>();
-  private newlyLeftOut: string[] = [];
-  /** The last commit, once it was asked for: nobody else commits here. */
-  private last: Last | null | undefined;
-  /** The tree of a repository in which nothing was staged yet. */
-  private emptyTree: string | undefined;
+  readonly #leftOut = new Set<string>();
+  #newlyLeftOut: string[] = [];
+  /** The last commit, cached because no other process commits here. */
+  #last: Last | null | undefined;
+  /** Nothing was staged in the repository yet. */
+  #isNew = false;
+  readonly #workspace: SmallWorkspace;
+  /** What the workspace looked like just before all of it was recorded. */
+  #recordedState: string | undefined;
 
-  constructor(private readonly git: Git) {}
+  constructor(git: Git) {
+    this.#git = git;
+    this.#workspace = new SmallWorkspace(git.places.workspace);
+  }
 
-  /** Does beforehand what the first recording of a fresh repository needs. */
-  async prepare(): Promise<void> {
-    if ((await this.lastCommit()) === null) this.emptyTree = await this.writeTree();
+  /** The repository was just made. */
+  beginNew(): void {
+    this.#isNew = true;
+    this.#last = null;
   }
 
   async head(): Promise<string | null> {
-    return (await this.lastCommit())?.commit ?? null;
+    return (await this.#lastCommit())?.commit ?? null;
   }
 
-  private async lastCommit(): Promise<Last | null> {
-    if (this.last !== undefined) return this.last;
+  async #lastCommit(): Promise<Last | null> {
+    if (this.#last !== undefined) return this.#last;
     const format = '--format=%(objectname) %(tree)';
-    const [commit, tree] = (await this.git.run(['for-each-ref', format, branch])).trim().split(' ');
-    this.last = commit && tree ? { commit, tree } : null;
-    return this.last;
+    const [commit, tree] = (await this.#git.run(['for-each-ref', format, branch]))
+      .trim()
+      .split(' ');
+    this.#last = commit && tree ? { commit, tree } : null;
+    return this.#last;
   }
 
   /** Files too large for the history that were met since the last call. */
   takeLeftOut(): string[] {
-    return this.newlyLeftOut.splice(0);
+    return this.#newlyLeftOut.splice(0);
   }
 
   /** Commits what changed, of some paths or of all; null when nothing did. */
-  async record(step: Step, paths?: readonly string[]): Promise<Recorded | null> {
-    const last = await this.lastCommit();
-    const { emptyTree } = this;
-    this.emptyTree = undefined;
-    if (emptyTree && !last && (await this.isEmpty())) return this.commitTree(emptyTree, step);
-    const changed = await this.stage(paths && this.belowWorkspace(paths));
+  async record(step: StepLabel, paths?: readonly string[]): Promise<Recorded | null> {
+    const state = this.#workspace.state();
+    if (state !== undefined && state === this.#recordedState) return null;
+    const recorded = await this.#recordChanges(step, paths);
+    if (!paths) this.#recordedState = state;
+    return recorded;
+  }
+
+  async #recordChanges(step: StepLabel, paths?: readonly string[]): Promise<Recorded | null> {
+    const last = await this.#lastCommit();
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    const isEmpty = (isNew || last?.tree === emptyTree) && (await this.#isEmpty());
+    if (isEmpty) return isNew ? this.#commitFirst(step) : null;
+    const changed = await this.stage(paths && this.#belowWorkspace(paths));
     if (last && !changed) return null;
-    const tree = await this.writeTree();
+    const tree = await this.#writeTree();
     return tree === last?.tree ? null : this.commitTree(tree, step);
   }
 
+  #commitFirst(step: StepLabel): Recorded {
+    this.#last = writeFirstCommit(this.#git.places.folder, messageOf(step));
+    return { commit: this.#last.commit, parent: null, changes: [] };
+  }
+
   /** A step whose files are those of a tree. */
-  async commitTree(tree: string, { message, call }: Step): Promise<Recorded> {
+  async commitTree(tree: string, step: StepLabel): Promise<Recorded> {
     const parent = await this.head();
     const parents = parent === null ? [] : ['-p', parent];
-    const trailer = call === '' ? '' : `\n\n${callTrailer}${call}`;
-    const text = `${message.replaceAll('\0', '') || 'Step'}${trailer}\n`;
-    const id = await this.git.run(['commit-tree', tree, ...parents], { input: text });
+    const input = messageOf(step);
+    const id = await this.#git.run(['commit-tree', tree, ...parents], { input });
     const commit = id.trim();
     const refs = parent === null ? [branch, baseRef] : [branch];
-    const input = refs.map((ref) => `update ${ref} ${commit}\n`).join('');
-    await this.git.run(['update-ref', '--stdin'], { input });
-    this.last = { commit, tree };
-    return { commit, parent, changes: parent ? await this.changesBetween(parent, commit) : [] };
+    const updates = refs.map((ref) => `update ${ref} ${commit}\n`).join('');
+    await this.#git.run(['update-ref', '--stdin'], { input: updates });
+    this.#last = { commit, tree };
+    return { commit, parent, changes: parent ? await this.#changesBetween(parent, commit) : [] };
   }
 
-  private async isEmpty(): Promise<boolean> {
-    return (await readdir(this.git.places.workspace)).length === 0;
+  async #isEmpty(): Promise<boolean> {
+    return (await readdir(this.#git.places.workspace)).length === 0;
   }
 
-  private async writeTree(): Promise<string> {
-    return (await this.git.run(['write-tree'])).trim();
+  async #writeTree(): Promise<string> {
+    return (await this.#git.run(['write-tree'])).trim();
   }
 
   /** Paths as callers give them, as git takes them: from the workspace on, links resolved. */
-  private belowWorkspace(paths: readonly string[]): string[] {
-    const workspace = new WorkspaceFolder(this.git.places.workspace);
+  #belowWorkspace(paths: readonly string[]): string[] {
+    const workspace = new WorkspaceFolder(this.#git.places.workspace);
     return paths.flatMap((path) => {
       const below = relative(workspace.root, resolve(workspace.root, path));
       if (below === '') return ['.'];
@@ -126,23 +156,24 @@ export class Recorder {
   /** Brings the index up to date with the workspace; whether anything differs from the last commit. */
   async stage(paths?: readonly string[]): Promise<boolean> {
     if (paths?.length === 0) return false;
-    const found = await this.scan(paths);
-    const files = await this.worthKeeping(found.there);
-    if (found.gone.length > 0) await this.updateIndex(['--force-remove'], found.gone);
-    if (files.length > 0) await this.updateWhatStays(files);
+    const found = await this.#scan(paths);
+    const files = await this.#worthKeeping(found.there);
+    if (found.gone.length > 0) await this.#updateIndex(['--force-remove'], found.gone);
+    if (files.length > 0) await this.#updateWhatStays(files);
     return found.staged || files.length > 0 || found.gone.length > 0;
   }
 
   /** Adds files whatever the rules that ignore them say. */
   update(files: readonly string[]): Promise<void> {
-    return this.updateIndex(['--add', '--remove', '--replace'], files);
+    this.#recordedState = undefined;
+    return this.#updateIndex(['--add', '--remove', '--replace'], files);
   }
 
   /**
    * A file that goes away meanwhile spoils the whole update: then the halves are tried, down to the file, which is
    * left to the next step. Where that does not help, the fault is another one.
    */
-  private async updateWhatStays(files: readonly string[], tries = { left: 100 }): Promise<void> {
+  async #updateWhatStays(files: readonly string[], tries = { left: 100 }): Promise<void> {
     try {
       await this.update(files);
     } catch (error) {
@@ -150,37 +181,44 @@ export class Recorder {
       if (full || tries.left-- === 0) throw error;
       if (files.length === 1) return;
       const middle = Math.ceil(files.length / 2);
-      await this.updateWhatStays(files.slice(0, middle), tries);
-      await this.updateWhatStays(files.slice(middle), tries);
+      await this.#updateWhatStays(files.slice(0, middle), tries);
+      await this.#updateWhatStays(files.slice(middle), tries);
     }
   }
 
-  private async updateIndex(flags: readonly string[], paths: readonly string[]): Promise<void> {
+  async #updateIndex(flags: readonly string[], paths: readonly string[]): Promise<void> {
     const input = paths.map((path) => `${path}\0`).join('');
-    const args = ['update-index', '-z', ...flags, '--stdin'];
-    await this.git.run(args, { input, encoding: 'latin1' });
+    const settings = paths.length > manyFiles ? this.#intoOnePack() : [];
+    const args = [...settings, 'update-index', '-z', ...flags, '--stdin'];
+    await this.#git.run(args, { input, encoding: 'latin1' });
+  }
+
+  /** Git streams files above its threshold into a pack. */
+  #intoOnePack(): string[] {
+    const level = this.stagedBytes > maxUncompressedBytes ? 1 : 0;
+    return ['-c', 'core.bigFileThreshold=1', '-c', `pack.compression=${level}`];
   }
 
   /** What differs from the index, and whether that differs from the last commit (`staged`). */
-  private async scan(paths?: readonly string[]): Promise<Scan> {
+  async #scan(paths?: readonly string[]): Promise<Scan> {
     const only = paths ? ['--', ...paths] : [];
     const args = ['status', '--porcelain', '-z', ...only];
-    const output = await this.git.run(args, { encoding: 'latin1' });
+    const output = await this.#git.run(args, { encoding: 'latin1' });
     const found: Scan = { staged: false, there: [], gone: [] };
     for (const entry of output.split('\0')) {
       const path = entry.slice(3);
       if (path === '') continue;
       if (entry[0] !== ' ' && entry[0] !== '?') found.staged = true;
       if (entry[1] === 'D') found.gone.push(path);
-      else if (path.endsWith('/')) found.there.push(...(await this.filesBelow(path)));
+      else if (path.endsWith('/')) found.there.push(...(await this.#filesBelow(path)));
       else if (entry[1] !== ' ') found.there.push(path);
     }
     return found;
   }
 
   /** Of a repository inside the workspace: git names its folder only. Its .git is left out. */
-  private async filesBelow(path: string): Promise<string[]> {
-    const workspace = new WorkspaceFolder(this.git.places.workspace);
+  async #filesBelow(path: string): Promise<string[]> {
+    const workspace = new WorkspaceFolder(this.#git.places.workspace);
     const { signal } = new AbortController();
     const files: string[] = [];
     const options = { path: bytesOf(path).toString(), depth: 100, hidden: false, signal };
@@ -193,21 +231,17 @@ export class Recorder {
   }
 
   /** Without the files that are too large or may not be read: git would refuse them all for one. */
-  private async worthKeeping(paths: readonly string[]): Promise<string[]> {
+  async #worthKeeping(paths: readonly string[]): Promise<string[]> {
     const kept: string[] = [];
     for (const path of paths) {
-      const full = Buffer.concat([Buffer.from(`${this.git.places.workspace}/`), bytesOf(path)]);
+      const full = Buffer.concat([Buffer.from(`${this.#git.places.workspace}/`), bytesOf(path)]);
       const stats = await lstat(full).catch(() => null);
       if (stats?.isFile()) {
         if (stats.size > maxFileBytes) {
-          this.leaveOut(bytesOf(path).toString());
+          this.#leaveOut(bytesOf(path).toString());
           continue;
         }
-        const readable = await access(full, constants.R_OK).then(
-          () => true,
-          () => false,
-        );
-        if (!readable) continue;
+        if (!allows(stats, R_OK)) continue;
         this.stagedBytes += stats.size;
       }
       kept.push(path);
@@ -215,19 +249,24 @@ export class Recorder {
     return kept;
   }
 
-  private leaveOut(path: string): void {
-    if (this.leftOut.has(path)) return;
-    this.leftOut.add(path);
-    this.newlyLeftOut.push(path);
+  #leaveOut(path: string): void {
+    if (this.#leftOut.has(path)) return;
+    this.#leftOut.add(path);
+    this.#newlyLeftOut.push(path);
   }
 
-  private async changesBetween(from: string, to: string): Promise<Change[]> {
+  async #changesBetween(from: string, to: string): Promise<Change[]> {
     const args = ['diff-tree', '-r', '--no-renames', ...changeArguments, from, to];
-    return parseChanges(await this.git.run(args));
+    return parseChanges(await this.#git.run(args));
   }
+}
+
+function messageOf({ message, call }: StepLabel): string {
+  const trailer = call === '' ? '' : `\n\n${callTrailer}${call}`;
+  return `${message.replaceAll('\0', '') || 'Step'}${trailer}\n`;
 }
 
 const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1');
 
-/** The last line of a commit's message: the call that made it. */
+/** The last line of a commit’s message: the call that made it. */
 export const callTrailer = 'Belay-Call: ';

@@ -1,19 +1,28 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryPrefix } from '../files/file-bytes.js';
 import { usuallyIgnored } from '../files/ignore.js';
+import { isThere } from '../permissions.js';
 import type { Git } from './git.js';
 
 export const branch = 'refs/heads/main';
+const [name, email] = ['Belay', 'belay@localhost'];
+/** Of every commit. */
+export const author = `${name} <${email}>`;
+
 /** The state before the first operation; it outlives the collection of old steps. */
 export const baseRef = 'refs/belay/base';
 
-/** Makes the repository, or sets it right after a crash. Nobody else writes to it: a lock that is left is stale. */
-export async function prepareRepository(git: Git): Promise<void> {
-  const { folder } = git.places;
-  const isNew = !existsSync(join(folder, 'HEAD'));
-  mkdirSync(join(folder, 'info'), { recursive: true });
-  if (isNew) await git.run(['init', '--quiet', '--template=', '--initial-branch=main']);
+/**
+ * Makes the repository, or sets it right after a crash; returns whether it is new. No other process writes to it, so a
+ * remaining lock is stale. The files of a new one are few, and `git init` takes ten times as long to write them.
+ */
+export function prepareRepository({ places: { folder } }: Git): boolean {
+  const head = join(folder, 'HEAD');
+  const isNew = !isThere(head);
+  for (const name of ['info', 'objects', 'refs/heads']) {
+    mkdirSync(join(folder, name), { recursive: true });
+  }
   for (const left of readdirSync(folder).filter((name) => name.startsWith('bundle-'))) {
     rmSync(join(folder, left), { recursive: true });
   }
@@ -23,6 +32,12 @@ export async function prepareRepository(git: Git): Promise<void> {
   writeFileSync(join(folder, 'config'), config);
   writeFileSync(join(folder, 'info/attributes'), attributes);
   writeFileSync(join(folder, 'info/exclude'), exclude);
+  if (isNew) {
+    // Last, and whole: with it the folder is a repository.
+    writeFileSync(`${head}.lock`, `ref: ${branch}\n`);
+    renameSync(`${head}.lock`, head);
+  }
+  return isNew;
 }
 
 /** Settings for speed with many files (measured), for bytes as they are, and against any program but git. */
@@ -62,13 +77,13 @@ const config = `[core]
 	external =
 	renames = true
 [user]
-	name = Belay
-	email = belay@localhost
+	name = ${name}
+	email = ${email}
 [commit]
 	gpgSign = false
 `;
 
-/** Takes back what a workspace's .gitattributes says: no conversion of line ends, no filter, nothing left out of an archive. */
+/** Overrides a workspace’s .gitattributes: no conversion of line ends, no filter, nothing left out of an archive. */
 const attributes =
   '* -text -ident !eol !crlf !filter !working-tree-encoding !diff !merge !export-ignore !export-subst\n';
 

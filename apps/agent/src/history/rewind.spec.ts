@@ -72,9 +72,9 @@ it('comes back to any of many random states, and a patch leads to each from the 
   const states = [{ commit: String(bench.commits()[0]?.args['commit']), tree: treeOf(start) }];
   for (let step = 0; step < 25; step++) {
     for (let change = below(4); change >= 0; change--) changeSomething();
-    const told = bench.commits().length;
+    const before = bench.commits().length;
     await bench.history.commit({ id: `${step}`, message: `step ${step}` });
-    const [commit] = bench.commits().slice(told);
+    const [commit] = bench.commits().slice(before);
     if (!commit) continue;
     states.push({ commit: String(commit.args['commit']), tree: treeOf(bench.workspace) });
   }
@@ -87,7 +87,7 @@ it('comes back to any of many random states, and a patch leads to each from the 
   for (const { commit, tree } of states) {
     const copy = join(bench.elsewhere, commit);
     cpSync(start, copy, { recursive: true, verbatimSymlinks: true });
-    const patch = await buffer(await bench.history.export('patch', commit));
+    const patch = await buffer(await bench.history.export('patch', { commit }));
     execFileSync('git', ['init', '-q'], { cwd: copy });
     const apply = [
       '-c',

@@ -1,3 +1,4 @@
+import { excerpt, oneLine, visibleText } from '@belay/protocol';
 import { changeArguments, parseChanges, type Change } from './changes.js';
 import type { Git } from './git.js';
 import type { Recorded, Recorder } from './recorder.js';
@@ -10,6 +11,8 @@ export interface Rewind {
 }
 
 export interface Rewound {
+  /** The step whose files came back. */
+  to: { time: string; message: string };
   files: Pick<Change, 'path' | 'status'>[];
   commit: string | null;
   recorded: Recorded | null;
@@ -25,11 +28,19 @@ export async function rewind(
   const args = ['diff-index', '--cached', '-R', '--no-renames', ...changeArguments, commit];
   const changes = parseChanges(await git.run(args));
   const files = changes.map(({ path, status }) => ({ path, status }));
-  if (preview) return { files, commit: null, recorded: null };
-  if (files.length === 0) return { files, commit: await recorder.head(), recorded: null };
+  const to = await stepOf(git, commit);
+  if (preview) return { to, files, commit: null, recorded: null };
+  if (files.length === 0) return { to, files, commit: await recorder.head(), recorded: null };
   await git.run(['read-tree', '--reset', '-u', commit]);
-  const step = { message: `Rewound to ${commit.slice(0, 12)}`, call };
+  const step = { message: `Rewound to ${commit.slice(0, 12)}: ${to.message}`, call };
   const tree = (await git.run(['write-tree'])).trim();
   const recorded = await recorder.commitTree(tree, step);
-  return { files, commit: recorded.commit, recorded };
+  return { to, files, commit: recorded.commit, recorded };
+}
+
+async function stepOf(git: Git, commit: string): Promise<Rewound['to']> {
+  const [time = '', ...subject] = (
+    await git.run(['log', '-1', '--no-show-signature', '--format=%cI%n%s', commit])
+  ).split('\n');
+  return { time, message: excerpt(visibleText(oneLine(subject.join(' '))), 120) };
 }

@@ -11,8 +11,8 @@ import { callTrailer } from './recorder.js';
 import { baseRef, branch } from './repository.js';
 
 type Operations = typeof workspaceOperations;
-type Input<K extends keyof Operations> = OperationInput<Operations[K]>;
-type Output<K extends keyof Operations> = OperationOutput<Operations[K]>;
+type Input<K extends keyof Operations> = OperationInput<K>;
+type Output<K extends keyof Operations> = OperationOutput<K>;
 
 const maxDiff = 1_000_000;
 const maxShown = 5_000_000;
@@ -20,11 +20,14 @@ const maxFiles = 5_000;
 
 /** What can be asked of the history. */
 export class Steps {
-  constructor(private readonly git: Git) {}
+  readonly #git: Git;
+  constructor(git: Git) {
+    this.#git = git;
+  }
 
   async log({ limit }: Input<'workspace.log'>): Promise<Output<'workspace.log'>> {
     const format = '--format=%H%n%cI%n%B';
-    const output = await this.git.run(['log', '-z', `--max-count=${limit}`, format, branch]);
+    const output = await this.#git.run(['log', '-z', `--max-count=${limit}`, format, branch]);
     return { steps: output.split('\0').filter(Boolean).map(stepOf) };
   }
 
@@ -37,8 +40,8 @@ export class Steps {
     const path = input.path === undefined ? [] : ['--', pathBelow(input.path)];
     const range = ['--find-renames', '--no-ext-diff', '--no-textconv', from, to, ...path];
     const [text, changes] = await Promise.all([
-      this.git.output(['diff', ...range], { limit: maxDiff, signal }),
-      this.git.run(['diff', ...changeArguments, ...range], { signal }),
+      this.#git.output(['diff', ...range], { limit: maxDiff, signal }),
+      this.#git.run(['diff', ...changeArguments, ...range], { signal }),
     ]);
     const files = parseChanges(changes);
     return {
@@ -51,7 +54,7 @@ export class Steps {
   async show(input: Input<'workspace.show'>): Promise<Output<'workspace.show'>> {
     const commit = await this.find(input.commit);
     const path = pathBelow(input.path);
-    const listed = await this.git.run(['ls-tree', '-z', '--long', commit, '--', path]);
+    const listed = await this.#git.run(['ls-tree', '-z', '--long', commit, '--', path]);
     const [, id, size] = /^\d+ blob (\w+) +(\d+)\t/.exec(listed) ?? [];
     if (id === undefined) {
       throw new AppError('not_found', `${input.path} is no file of commit ${input.commit}.`);
@@ -62,7 +65,7 @@ export class Steps {
         `${input.path} has ${size} bytes; export the workspace to read it.`,
       );
     }
-    const { output } = await this.git.output(['cat-file', 'blob', id]);
+    const { output } = await this.#git.output(['cat-file', 'blob', id]);
     const text = isUtf8(output) && !output.includes(0);
     return {
       content: output.toString(text ? 'utf8' : 'base64'),
@@ -72,7 +75,7 @@ export class Steps {
 
   /** The full id of a commit of the history, named by its id or a ref. */
   async find(name: string): Promise<string> {
-    const id = await this.git
+    const id = await this.#git
       .run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])
       .catch(() => '');
     if (id !== '') return id.trim();

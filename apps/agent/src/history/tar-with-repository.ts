@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Headers, type Pack } from 'tar-stream';
 
 /**
- * A tar archive with the workspace's own .git added, as it is now: a fork or a copy is a repository as before.
+ * A tar archive with the workspace’s own .git added, as it is now: a fork or a copy is a repository as before.
  * What is written to .git meanwhile may be missing.
  */
 export function withOwnRepository(files: Readable, workspace: string): Readable {
@@ -18,7 +18,7 @@ export function withOwnRepository(files: Readable, workspace: string): Readable 
     tar.finalize();
   };
   write().catch((error: Error) => out.destroy(error));
-  pipeline(tar, out).catch(() => files.destroy()); // Whoever reads `out` is told of its error.
+  pipeline(tar, out).catch(() => files.destroy()); // The reader of `out` gets its error.
   out.once('close', () => files.destroy());
   return out;
 }
@@ -55,7 +55,7 @@ const addEntry = (tar: Pack, header: Headers): Promise<void> =>
     tar.entry(header, '', (error) => (error ? reject(error) : resolve()));
   });
 
-/** Exactly as many bytes as the header says, whatever happens to the file meanwhile. */
+/** Exactly as many bytes as in the header, whatever happens to the file meanwhile. */
 async function addFile(tar: Pack, full: string, header: Headers): Promise<void> {
   const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (!file) return;

@@ -1,38 +1,76 @@
-import { isFact, isCall, type Event, type NewEvent } from '@belay/protocol';
+import { isEvent, isCall, operationNamed, type Event, type NewEvent } from '@belay/protocol';
 
-/** The events that count for the conversation: those that were rewound or restored are left out. */
-export function counted(events: readonly Event[]): readonly Event[] {
+/** The events that count for the conversation, queued messages with the text that the user gave them last. */
+export function counted(events: readonly Event[]): Event[] {
+  const all = events.filter(counts(events));
+  const edits = all.filter((event) => isEvent(event, 'edit'));
+  if (edits.length === 0) return all;
+  const texts = new Map(edits.map(({ args }) => [args.message, args.text]));
+  return all.map((event) => {
+    const text = texts.get(event.seq);
+    return text === undefined || !isEvent(event, 'message')
+      ? event
+      : { ...event, args: { ...event.args, text } };
+  });
+}
+
+/** Decides which events count for the conversation: those that were rewound, restored or withdrawn do not. */
+export function counts(events: readonly Event[]): (event: Event) => boolean {
   const restored = new Set(
-    events.filter((event) => isFact(event, 'restore')).map((event) => event.args.seq),
+    events.filter((event) => isEvent(event, 'restore')).map((event) => event.args.seq),
   );
-  let kept = events;
-  if (restored.size > 0) kept = kept.filter((event) => !restored.has(event.seq));
-  for (const rewind of kept.filter((event) => isFact(event, 'rewind'))) {
-    if (rewind.args.what === 'files') continue;
-    kept = kept.filter((event) => !isUndone(event, rewind.args.seq, rewind.seq));
-  }
-  return kept;
+  const rewinds = events
+    .filter((event) => isEvent(event, 'rewind'))
+    .filter(({ seq, args }) => args.what !== 'files' && !restored.has(seq));
+  // A result that came later belongs to its call.
+  const calls = new Map(
+    events.filter(({ action }) => isCall(action)).map(({ id, seq }) => [id, seq] as const),
+  );
+  const positionOf = (event: Event): number =>
+    (isEvent(event, 'arrival') ? calls.get(event.id) : undefined) ?? event.seq;
+  const isKept = (event: Event): boolean =>
+    !restored.has(event.seq) &&
+    !rewinds.some((rewind) =>
+      isUndone(event, { position: positionOf(event), to: rewind.args.seq, at: rewind.seq }),
+    );
+  const withdrawn = new Set(
+    events
+      .filter((event) => isEvent(event, 'withdraw'))
+      .filter(isKept)
+      .map(({ args }) => args.message),
+  );
+  return (event) => isKept(event) && !(withdrawn.has(event.seq) && isEvent(event, 'message'));
 }
 
-function isUndone(event: Event, to: number, at: number): boolean {
-  if (event.seq <= to || event.seq === at || isTrust(event)) return false;
-  if (event.seq < at) return true;
-  // A reply that was under way when the person rewound answers what no longer counts.
-  return isFact(event, 'say') && (event.args.seen?.others ?? event.seq) < at;
+/** Whether an event changes what the earlier ones count for. */
+export const recounts = (event: Event): boolean =>
+  isEvent(event, 'restore') ||
+  isEvent(event, 'edit') ||
+  isEvent(event, 'withdraw') ||
+  (isEvent(event, 'rewind') && event.args.what !== 'files');
+
+function isUndone(
+  event: Event,
+  { position, to, at }: { position: number; to: number; at: number },
+): boolean {
+  if (position <= to || event.seq === at || isTrust(event)) return false;
+  if (position < at) return true;
+  // A reply that was under way when the user rewound answers what no longer counts.
+  return isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) < at;
 }
 
-/** Trust is in the workspace and what it says: going back in the conversation does not take it back. */
+/** Trust concerns the workspace: rewinding the conversation does not revoke it. */
 function isTrust(event: Event): boolean {
-  if (isFact(event, 'result')) return event.args.operation === 'workspace.trust';
-  return event.action === 'workspace.trust' || event.action === 'guidance';
+  const called = isEvent(event, 'result') ? event.args.operation : event.action;
+  return event.action === 'guidance' || operationNamed(called)?.outlivesRewind === true;
 }
 
 /** Whether the conversation or the loop depends on an event; the others need not be kept in memory. */
 export function matters(event: Pick<NewEvent, 'action'>): boolean {
-  return !passing.has(event.action);
+  return !irrelevant.has(event.action);
 }
 
-const passing = new Set([
+const irrelevant = new Set([
   'code',
   'commit',
   'terminal',
@@ -44,22 +82,29 @@ const passing = new Set([
   'reject',
   'retry',
   'stalled',
+  'breach',
+  'publish',
+  'deliver',
 ]);
 
 /**
- * The agent's events in the order in which its prompts knew them: what it wrote while a model replied
- * comes after that reply.
+ * First the events of others, then those of the agent in the order in which its prompts knew them: what it wrote
+ * while a model replied comes after that reply.
  */
-export function ownOrder(events: readonly Event[]): Event[] {
-  return events.filter(isOwn).sort((a, b) => place(a) - place(b));
+export function inPromptOrder(events: readonly Event[]): Event[] {
+  return [
+    ...events.filter((event) => !isOwn(event)),
+    ...events.filter(isOwn).sort((a, b) => promptPosition(a) - promptPosition(b)),
+  ];
 }
 
-/** Whether the agent wrote an event; the calls that it makes for a person have that person as their source. */
+/** Where an event of the agent stands among the agent's others. */
+export function promptPosition(event: Event): number {
+  const seen = isEvent(event, 'say') ? event.args.seen : undefined;
+  return seen ? seen.own + 0.5 : event.seq;
+}
+
+/** Whether the agent wrote an event; the calls that it makes for a user have that user as their source. */
 export function isOwn({ source, action }: Event): boolean {
   return source === 'agent' || action === 'result' || isCall(action);
-}
-
-function place(event: Event): number {
-  const seen = isFact(event, 'say') ? event.args.seen : undefined;
-  return seen ? seen.own + 0.5 : event.seq;
 }

@@ -1,12 +1,12 @@
-import { AppError, fact, isFact } from '@belay/protocol';
+import { AppError, newEvent, isEvent } from '@belay/protocol';
 import { lastText, Stage, type StageOptions } from '../testing/stage.js';
-import { conversation } from './conversation.js';
+import { conversationOf } from './conversation-log.js';
 
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const write = { operation: 'files.write', input: { path: 'a.txt', content: 'x' } };
 const command = { operation: 'terminal.run', input: { command: 'npm test' } };
 const user = (action: 'pause' | 'resume' | 'stop') =>
-  fact('user', action, { args: {}, message: action });
+  newEvent('user', action, { args: {}, message: action });
 
 jest.setTimeout(60_000);
 
@@ -56,6 +56,7 @@ describe('the loop', () => {
             { operation: 'files.edit', input: { path: 'a', change: 'INSERT', from: 0 } },
             { operation: 'files.read', invalid: 'The input ends too early.' },
             { operation: 'files_read', input: { path: 'a' } },
+            { operation: 'files_replace_text', input: { path: 'a', find: '', replace: '' } },
             { operation: 'workspace.log', input: {} },
           ],
         },
@@ -67,10 +68,11 @@ describe('the loop', () => {
     await stage.event('finish');
     const outputs = stage.results().map((result) => result.args['output'] as { message: string });
     expect(outputs.map((output) => output.message)).toEqual([
-      expect.stringMatching(/^There is no operation files\.destroy; there are files\.list/),
+      expect.stringMatching(/^There is no operation files\.destroy; the nearest (is|are) files\./),
       expect.stringMatching(/^The input of files\.edit is not valid: from: /),
       'files.read was not run. The input ends too early.',
       'There is no file a.',
+      expect.stringMatching(/^The input of files\.replace-text is not valid: find: /),
       expect.stringMatching(/^There is no operation workspace\.log/),
     ]);
     // Only the call that was begun is in the log as a call.
@@ -93,7 +95,7 @@ describe('the loop', () => {
     ).toEqual(['call_0', 'call_0-2']);
   });
 
-  it('asks before it executes, and tells the model why a person said no', async () => {
+  it('asks before it executes, and gives the model the reason of a rejection', async () => {
     const asked: unknown[] = [];
     play({
       turns: [{ calls: [command, read] }],
@@ -171,7 +173,7 @@ describe('the loop', () => {
     expect(stage.killed).toEqual(['main']);
     expect(stage.results()[0]!.args).toMatchObject({
       ok: false,
-      output: { code: 'cancelled', message: 'The person stopped the agent.' },
+      output: { code: 'cancelled', message: 'The user stopped the agent.' },
     });
     expect(stage.requests).toHaveLength(1);
     await stage.message('Only read it');
@@ -207,7 +209,7 @@ describe('the loop', () => {
     await stage.say(user('stop'));
     await aborted.promise;
     await stage.say(
-      fact('user', 'start', { args: { ...stage.settings, again: true }, message: 'again' }),
+      newEvent('user', 'start', { args: { ...stage.settings, again: true }, message: 'again' }),
     );
     await stage.event('finish');
     expect(lastText(stage.requests[1]!.messages)).toMatch(/started again/);
@@ -226,6 +228,17 @@ describe('the loop', () => {
     const { messages } = stage.requests[1]!;
     expect(messages.filter((message) => message.role === 'user')).toHaveLength(1);
     expect(lastText(messages)).toContain('Blue');
+  });
+
+  it('a review answers no question, and comes to the model with the answer', async () => {
+    play({ turns: [{ calls: [{ operation: 'ask', input: { question: 'Which colour?' } }] }] });
+    await stage.event('ask');
+    await stage.message('About this change: too long', { review: true });
+    await stage.message('Blue');
+    await stage.event('finish');
+    expect(stage.results()[0]!.args).toMatchObject({ output: { answer: 'Blue' } });
+    const { messages } = stage.requests[1]!;
+    expect(lastText(messages)).toContain('too long');
   });
 
   it('a steering message comes before the next prompt, a queued one at the end of the turn', async () => {
@@ -247,10 +260,76 @@ describe('the loop', () => {
     // Its finish was refused for the message that waited.
     expect(third).not.toContain('tidy up');
     expect(fourth).toContain('tidy up');
-    expect(fourth).toContain('The person wrote meanwhile');
+    expect(fourth).toContain('the user wrote meanwhile');
   });
 
-  it('tells the model that its reply was cut, not that it called nothing', async () => {
+  it('believes finish only alone in its reply, with a summary, and when all is read', async () => {
+    const end = (input: object) => ({ operation: 'finish', input });
+    const test = { operation: 'terminal.run', input: { command: 'npm test' } };
+    play({
+      turns: [
+        { calls: [test, end({ summary: 'tests pass' })] },
+        { calls: [end({ summary: 'too early' }), test] },
+        { calls: [end({})] },
+        async () => {
+          await stage.call('u1', 'files.write', { path: 'n.js', content: '' });
+          return { calls: [end({ summary: 'unread' })] };
+        },
+        { calls: [end({ summary: 'seen' })] },
+      ],
+      handlers: {
+        'terminal.run': async () => ({ status: 'exited', exitCode: 1 }) as never,
+        'files.write': async () => ({}) as never,
+      },
+    });
+    await stage.until(() =>
+      stage.results().some(({ args }) => args['operation'] === 'finish' && args['ok']),
+    );
+    const results = stage.results().map(({ args }) => args);
+    // Every call has a result: the test after a refused finish ran as well.
+    expect(results.filter(({ operation }) => operation === 'terminal.run')).toHaveLength(2);
+    expect(
+      results
+        .filter(({ operation }) => operation === 'finish')
+        .map(({ ok, output }) => [ok, output]),
+    ).toEqual([
+      [false, expect.objectContaining({ message: expect.stringMatching(/alone in its reply/) })],
+      [false, expect.objectContaining({ message: expect.stringMatching(/alone in its reply/) })],
+      [false, expect.objectContaining({ message: expect.stringMatching(/`summary`/) })],
+      [false, expect.objectContaining({ message: expect.stringMatching(/by hand meanwhile/) })],
+      [true, expect.objectContaining({ summary: 'seen' })],
+    ]);
+  });
+
+  it('does not end before it has told how a background command ended', async () => {
+    const end = (summary: string) => ({ calls: [{ operation: 'finish', input: { summary } }] });
+    const exit = {
+      terminal: 'server',
+      command: 'node server.js',
+      status: 'exited' as const,
+      exitCode: 1,
+      seconds: 3,
+      text: 'Error: no port',
+    };
+    play({
+      turns: [
+        () => {
+          stage.append(newEvent('agent', 'exit', { args: exit, message: 'The server ended.' }));
+          return end('it runs');
+        },
+        end('it crashed'),
+      ],
+    });
+    const { args } = await stage.event('finish');
+    expect(args).toMatchObject({ summary: 'it crashed' });
+    expect(stage.results()[0]?.args).toMatchObject({
+      ok: false,
+      output: { message: expect.stringMatching(/background command ended meanwhile/) },
+    });
+    expect(lastText(stage.requests[1]!.messages)).toContain('node server.js');
+  });
+
+  it('reports to the model that its reply was cut, not that it called nothing', async () => {
     play({ turns: [{ text: 'Once upon', finish: 'length' }] });
     await stage.event('finish');
     expect(stage.log.find((event) => event.action === 'say')?.args).toMatchObject({ cut: true });
@@ -259,7 +338,7 @@ describe('the loop', () => {
     });
   });
 
-  it('nudges once after a reply without calls, then waits for the person', async () => {
+  it('nudges once after a reply without calls, then waits for the user', async () => {
     play({ turns: [{ text: 'Hm.' }, { text: 'Shall I go on?' }] });
     const question = await stage.event('ask');
     expect(question.args).toMatchObject({ question: 'Shall I go on?' });
@@ -274,7 +353,7 @@ describe('the loop', () => {
     expect(lastText(stage.requests[2]!.messages)).toBe('Yes, go on');
   });
 
-  it('goes on after its end when the person writes', async () => {
+  it('continues after its end when the user writes', async () => {
     play({ turns: [{ calls: [{ operation: 'finish', input: { summary: 'done' } }] }] });
     await stage.event('result');
     await stage.message('One more thing');
@@ -282,7 +361,7 @@ describe('the loop', () => {
     expect(lastText(stage.requests[1]!.messages)).toBe('One more thing');
   });
 
-  it('tells the model of what a person did by hand, but not of looks', async () => {
+  it('reports to the model what a user did by hand, but not reads', async () => {
     const running = Promise.withResolvers<void>();
     play({
       turns: [{ calls: [command] }],
@@ -298,7 +377,7 @@ describe('the loop', () => {
     running.resolve();
     await stage.event('finish');
     expect(lastText(stage.requests[1]!.messages)).toBe(
-      'The person did this by hand: files.write mine.txt',
+      'The user did this by hand: files.write mine.txt',
     );
     expect(stage.log.filter((event) => event.id === 'p1')).toMatchObject([
       { action: 'files.write', source: 'user', args: { path: 'mine.txt' } },
@@ -321,16 +400,16 @@ describe('the loop', () => {
 
   it('a model that fails again is not called again by itself', async () => {
     const down = new AppError('model_failed', 'The provider is down.');
-    const heard = async () => {
+    const failing = async () => {
       await stage.message('Quick');
       throw down;
     };
-    play({ turns: [heard, down, down] });
+    play({ turns: [failing, down, down] });
     await stage.event('error');
-    expect(conversation(stage.log).ended).toBe(true);
+    expect(conversationOf(stage.log).ended).toBe(true);
     await stage.message('Try again');
     await stage.event('error', 2);
-    expect(conversation(stage.log).ended).toBe(true);
+    expect(conversationOf(stage.log).ended).toBe(true);
     await stage.message('And again');
     await stage.event('error', 3);
     expect(stage.requests).toHaveLength(3);
@@ -340,7 +419,10 @@ describe('the loop', () => {
     play({ turns: [new AppError('limit_reached', 'The budget is spent.')] });
     await stage.asked(1);
     await stage.say(
-      fact('server', 'limit', { args: { budget: 'steps', limit: 1, used: 1 }, message: 'limit' }),
+      newEvent('server', 'limit', {
+        args: { budget: 'steps', limit: 1, used: 1 },
+        message: 'limit',
+      }),
     );
     expect(stage.log.some((event) => event.action === 'error')).toBe(false);
     await stage.message('Now with a larger budget');
@@ -363,7 +445,7 @@ describe('the loop', () => {
     stage.running = [{ terminal: 'main', command: 'npm test' }];
     await begun.promise;
     await stage.say(
-      fact('server', 'limit', {
+      newEvent('server', 'limit', {
         args: { budget: 'seconds', limit: 1, used: 1 },
         message: 'limit',
       }),
@@ -383,8 +465,8 @@ describe('the loop', () => {
       handlers: { 'files.read': async () => ({}) as never },
     });
     await stage.event('ask');
-    const seq = stage.log.find((event) => isFact(event, 'result'))!.seq;
-    await stage.say(fact('user', 'rewind', { args: { seq, what: 'both' }, message: 'rewind' }));
+    const seq = stage.log.find((event) => isEvent(event, 'result'))!.seq;
+    await stage.say(newEvent('user', 'rewind', { args: { seq, what: 'both' }, message: 'rewind' }));
     await stage.message('Do it differently');
     await stage.event('finish');
     const { messages } = stage.requests[2]!;

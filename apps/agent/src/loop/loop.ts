@@ -1,42 +1,64 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, errorFrom, fact, isFact, type Event, type ModelReply } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  hostQuestionPrefix,
+  isEvent,
+  jsonFault,
+  newEvent,
+  oneLine,
+  userCallPrefix,
+  type Event,
+  type ModelReply,
+} from '@belay/protocol';
+import { newNotice } from './budget-notice.js';
 import { compact } from './compaction.js';
-import { conversation, type Conversation } from './conversation.js';
+import { isAnswer, silentReply, type Conversation } from './conversation.js';
+import { deliver } from './deliver.js';
+import { executeCalls, refuseCalls } from './execute-calls.js';
 import { guide } from './guide.js';
+import { listedFor } from './listed.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
-import { runCalls } from './run-calls.js';
 import { stuckQuestion } from './stuck.js';
-import { oneLine } from './subject.js';
 
-/** Above this share of the model's window the conversation is shortened before the next call. */
-const crowded = 0.8;
+/** Above this share of the model's window the conversation is shortened before the next query. */
+const compactAbove = 0.8;
+const retryDelayMs = 1_000;
 
 type Seen = LoopOptions['log']['seen'];
+/** What the log keeps of a prompt that cannot be read from its other events. */
+type Prompted = { seen: Seen; sandbox?: string; notice?: string };
 
 /**
- * The agent's loop. It has no state of its own worth keeping: each step folds the log into a conversation, does the
- * one thing that comes next, and writes down what came of it. A restart is therefore a step like any other.
+ * The agent's loop. It has no state of its own worth keeping: each step reads the conversation from the log, does the
+ * one thing that comes next, and writes the outcome. A restart is therefore a step like any other.
  */
 export class Loop {
-  #step = new AbortController();
+  readonly #options: LoopOptions;
+  #stepAbort = new AbortController();
+  /** Aborted by a steering message: what waits in this step returns. */
+  #userWrote = new AbortController();
   /** The share of the model's window that the last prompt and its reply took. */
-  #fill = 0;
+  #windowShare = 0;
   #overflow = false;
 
-  constructor(private readonly options: LoopOptions) {}
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
 
   /** Runs until `signal` aborts, through any number of ends and new beginnings of the work. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = () => this.#step.abort(signal.reason);
+    const stop = () => this.#stepAbort.abort(signal.reason);
     signal.addEventListener('abort', stop);
     try {
-      await guide(this.options, conversation(this.options.log.events), []);
+      await guide(this.#options, this.#options.log.conversation, []);
       while (!signal.aborted) {
-        this.#step = new AbortController();
-        await this.#next(this.#step.signal).catch((error: unknown) => {
-          if (!this.#step.signal.aborted) throw error;
+        this.#stepAbort = new AbortController();
+        this.#userWrote = new AbortController();
+        await this.#step(this.#stepAbort.signal).catch((error: unknown) => {
+          if (!this.#stepAbort.signal.aborted) throw error;
         });
       }
     } finally {
@@ -44,58 +66,72 @@ export class Loop {
     }
   }
 
-  /** Breaks off what is under way when one of these events says so; they are in the log already. */
-  heard(events: readonly Event[]): void {
-    for (const { action, args, message } of events) {
-      if (action === 'stop') this.#breakOff('cancelled', 'The person stopped the agent.');
-      if (action === 'limit') this.#breakOff('limit_reached', message);
+  /** Cancels the current step, or its wait, when one of these events requires it; they are in the log already. */
+  handle(events: readonly Event[]): void {
+    for (const event of events) {
+      const { action, args, message } = event;
+      if (isEvent(event, 'message') && event.args.delivery === 'steer') this.#userWrote.abort();
+      if (action === 'stop') this.#cancelStep('cancelled', 'The user stopped the agent.');
+      if (action === 'limit') this.#cancelStep('limit_reached', message);
       if (action === 'rewind' && args['what'] !== 'files') {
-        this.#breakOff('cancelled', 'The person rewound the conversation.');
+        this.#cancelStep('cancelled', 'The user rewound the conversation.');
       }
     }
   }
 
-  #breakOff(code: 'cancelled' | 'limit_reached', sentence: string): void {
-    this.#step.abort(new AppError(code, sentence));
+  #cancelStep(code: 'cancelled' | 'limit_reached', sentence: string): void {
+    this.#stepAbort.abort(new AppError(code, sentence));
   }
 
-  async #next(signal: AbortSignal): Promise<void> {
-    const { log, journal } = this.options;
-    await journal.flush();
-    const { seen } = log;
-    const now = conversation(log.events);
-    if (!now.settings || now.ended || now.paused) return log.changed(signal);
-    if (now.question) return this.#takeAnswer(now, now.question, signal);
-    if (now.open.length > 0) return runCalls(this.options, now, signal);
-    const question = stuckQuestion(now) ?? unfinished(now);
-    if (question !== null) return this.#ask(question);
-    return this.#reply(now, seen, signal);
+  async #step(signal: AbortSignal): Promise<void> {
+    const { log, writer } = this.#options;
+    await writer.flush();
+    const { seen, conversation } = log;
+    const { settings, ended, paused, question, open } = conversation;
+    if (!settings || ended || paused) return log.changed(signal);
+    if (question) return this.#takeAnswer(conversation, question, { through: seen.others, signal });
+    if (open.length > 0) {
+      if (isSteered(conversation)) return refuseCalls(this.#options, conversation);
+      const signals = { signal, userWrote: this.#userWrote.signal };
+      return executeCalls(this.#options, conversation, signals);
+    }
+    if (waitsForResults(conversation)) return log.changed(signal);
+    const doubt = stuckQuestion(conversation) ?? unfinished(conversation);
+    if (doubt !== null) return this.#askUser(doubt);
+    return this.#queryModel(conversation, seen, signal);
   }
 
-  async #reply(now: Conversation, seen: Seen, signal: AbortSignal): Promise<void> {
+  async #queryModel(conversation: Conversation, seen: Seen, signal: AbortSignal): Promise<void> {
+    const { log, workspace, offered, hooks, queryModel } = this.#options;
+    const known = { through: seen.others, signal };
     try {
-      if (await this.#makeRoom(now, signal)) return;
-      const sandbox = now.sandbox ?? (await this.options.describeSandbox());
-      const messages = prompt({ ...now, sandbox });
-      const operations = this.options.offered.map(({ name }) => name);
-      const request = { purpose: 'turn', messages, operations } as const;
-      const reply = await this.options.generate(request, signal);
+      if (!(await deliver(this.#options, conversation.delivered, known))) return;
+      if (await this.#compact(conversation, signal)) return;
+      const sandbox = conversation.sandbox ?? (await workspace.describe());
+      const notice = newNotice(conversation, log.spending);
+      const messages = prompt({ ...conversation, sandbox }, notice);
+      const operations = listedFor(conversation, offered).map(({ name }) => name);
+      const reply = await queryModel({ purpose: 'turn', messages, operations }, signal);
       // The commit of the last call comes before the reply that knows its result.
-      await this.options.recorded();
-      this.#say(reply, { seen, ...(now.sandbox === null && { sandbox }) });
+      await hooks.settled();
+      this.#appendReply(reply, {
+        seen,
+        ...(conversation.sandbox === null && { sandbox }),
+        ...(notice !== undefined && { notice }),
+      });
     } catch (thrown) {
       signal.throwIfAborted();
-      await this.#failed(errorFrom(thrown), signal);
+      await this.#handleFailure(errorFrom(thrown), signal);
     }
   }
 
-  /** Shortens the conversation when the model's window is nearly or already too small; answers whether it did. */
-  async #makeRoom(now: Conversation, signal: AbortSignal): Promise<boolean> {
+  /** Shortens the conversation when the model's window is nearly or already too small; returns whether it did. */
+  async #compact(conversation: Conversation, signal: AbortSignal): Promise<boolean> {
     const overflow = this.#overflow;
-    if (!overflow && this.#fill <= crowded) return false;
+    if (!overflow && this.#windowShare <= compactAbove) return false;
     this.#overflow = false;
-    this.#fill = 0;
-    if (await compact(this.options, now, { signal, overflow })) return true;
+    this.#windowShare = 0;
+    if (await compact(this.#options, conversation, { signal, overflow })) return true;
     if (!overflow) return false;
     throw new AppError(
       'model_failed',
@@ -103,39 +139,46 @@ export class Loop {
     );
   }
 
-  #say(reply: ModelReply, prompted: { seen: Seen; sandbox?: string }): void {
+  #appendReply(reply: ModelReply, prompted: Prompted): void {
     const { text, reasoning, opaque, finish, usage, contextTokens } = reply;
+    const { log, writer } = this.#options;
     const cut = finish === 'length' && ({ cut: true } as const);
-    const calls = withFreshIds(reply.calls, this.options.log.events);
-    this.#fill = contextTokens ? (usage.inputTokens + usage.outputTokens) / contextTokens : 0;
+    const calls = withFreshIds(reply.calls, (id) => log.has(id));
+    this.#windowShare = contextTokens
+      ? (usage.inputTokens + usage.outputTokens) / contextTokens
+      : 0;
     const names = calls.map((call) => call.operation).join(', ');
-    this.options.journal.append(
-      fact('agent', 'say', {
-        args: { text, reasoning, calls, opaque, ...cut, ...prompted },
-        message: oneLine(text) || (names ? `Calls ${names}` : 'Says nothing'),
+    const args = { text, reasoning, calls, opaque, ...cut, ...prompted };
+    // A shortened call would do something else, so such a reply ends the work.
+    const fault = jsonFault(args);
+    if (fault !== undefined) {
+      throw new AppError('model_failed', `The reply of the model ${fault}. Try another model.`);
+    }
+    writer.append(
+      newEvent('agent', 'say', {
+        args,
+        message: oneLine(text) || (names ? `Calls ${names}` : 'Empty reply'),
       }),
     );
   }
 
-  async #failed(error: AppError, signal: AbortSignal): Promise<void> {
-    const { journal } = this.options;
+  async #handleFailure(error: AppError, signal: AbortSignal): Promise<void> {
+    const { log, writer } = this.#options;
     // The server has written which limit it was, and that ends the work here too.
-    if (error.code === 'limit_reached') return this.#untilEnded(signal);
-    // Not cancelled from here: the server goes down, and the call is made again at its next start.
-    if (error.code === 'cancelled') return sleep(1_000, undefined, { signal });
-    if (error.code === 'context_overflow') {
+    if (error.code === 'limit_reached') {
+      while (!log.conversation.ended) await log.changed(signal);
+    } else if (error.code === 'cancelled') {
+      // Not cancelled from here: the server goes down, and the query is made again at its next start.
+      await sleep(retryDelayMs, undefined, { signal });
+    } else if (error.code === 'context_overflow') {
       this.#overflow = true;
-      return;
+    } else {
+      writer.append(newEvent('agent', 'error', { args: error.toJSON(), message: error.message }));
     }
-    journal.append(fact('agent', 'error', { args: error.toJSON(), message: error.message }));
   }
 
-  async #untilEnded(signal: AbortSignal): Promise<void> {
-    while (!conversation(this.options.log.events).ended) await this.options.log.changed(signal);
-  }
-
-  #ask(question: string): void {
-    this.options.journal.append({
+  #askUser(question: string): void {
+    this.#options.writer.append({
       source: 'agent',
       action: 'ask',
       args: { question, options: [] },
@@ -145,36 +188,52 @@ export class Loop {
   }
 
   async #takeAnswer(
-    { waiting: [message] }: Conversation,
+    { waiting }: Conversation,
     { id }: { id: string },
-    signal: AbortSignal,
+    known: { through: number; signal: AbortSignal },
   ): Promise<void> {
-    if (!message) return this.options.log.changed(signal);
-    this.options.journal.append(
-      fact('agent', 'result', {
-        args: { operation: 'ask', ok: true, output: { answer: message.text }, seconds: 0 },
-        message: 'The person answered.',
-        id,
-      }),
-    );
+    const { log, writer } = this.#options;
+    const message = waiting.find(isAnswer);
+    if (!message) return log.changed(known.signal);
+    if (!(await deliver(this.#options, [message], known))) return;
+    const args = { operation: 'ask', ok: true, output: { answer: message.text }, seconds: 0 };
+    writer.append(newEvent('agent', 'result', { args, message: 'The user answered.', id }));
   }
 }
 
-/** What to ask when the model called nothing, was nudged, and again called nothing: what it said last. */
+/** Whether the user wrote what comes before the next call of the reply. */
+function isSteered({ open: [next], waiting }: Conversation): boolean {
+  return next?.begun === false && waiting.some(({ delivery }) => delivery === 'steer');
+}
+
+/** Whether the model called nothing, since what it called before still runs and nothing else is new. */
+function waitsForResults(conversation: Conversation): boolean {
+  const silent = silentReply(conversation);
+  return silent !== null && !silent.cut && conversation.background.length > 0;
+}
+
+/** The question when the model called nothing, was nudged, and again called nothing: its last text. */
 function unfinished({ items }: Conversation): string | null {
   const last = items.at(-1);
   if (last?.kind !== 'turn' || last.turn.say.calls.length > 0) return null;
-  if (items.at(-2)?.kind !== 'nudge') return null;
-  return last.turn.say.text || 'The agent stopped without a word. How should it go on?';
+  const before = items.slice(0, -1).findLast(({ kind }) => kind !== 'notice');
+  if (before?.kind !== 'nudge') return null;
+  return last.turn.say.text || 'The agent stopped without a word. How should it continue?';
 }
 
+const reserved = [userCallPrefix, hostQuestionPrefix];
+
 /** Some models number the calls of each reply anew; in the log an id names one call. */
-function withFreshIds(calls: ModelReply['calls'], events: readonly Event[]): ModelReply['calls'] {
-  const said = events.flatMap((event) => (isFact(event, 'say') ? event.args.calls : []));
-  const used = new Set([...events, ...said].map(({ id }) => id));
+function withFreshIds(
+  calls: ModelReply['calls'],
+  isInLog: (id: string) => boolean,
+): ModelReply['calls'] {
+  const used = new Set<string>();
   return calls.map((call) => {
-    let id = call.id;
-    for (let n = 2; used.has(id); n++) id = `${call.id}-${n}`;
+    // The server keeps these for users’ calls and its own questions.
+    const own = reserved.some((prefix) => call.id.startsWith(prefix)) ? `call-${call.id}` : call.id;
+    let id = own;
+    for (let n = 2; used.has(id) || isInLog(id); n++) id = `${own}-${n}`;
     used.add(id);
     return { ...call, id };
   });

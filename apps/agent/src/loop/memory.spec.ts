@@ -1,6 +1,7 @@
-import { AppError, fact, isFact, type Event } from '@belay/protocol';
+import { pause } from '@belay/testing';
+import { AppError, newEvent, isEvent, type Event } from '@belay/protocol';
 import { Stage, lastText, type StageOptions } from '../testing/stage.js';
-import { conversation, sandboxOf } from './conversation.js';
+import { conversationOf, sandboxOf } from './conversation-log.js';
 import { isOwn } from './counted.js';
 import { prompt } from './prompt.js';
 
@@ -9,13 +10,28 @@ jest.setTimeout(60_000);
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const command = { operation: 'terminal.run', input: { command: 'npm test' } };
 
+const usage = (purpose: 'turn' | 'compact' = 'turn') =>
+  newEvent('server', 'usage', {
+    args: {
+      inputTokens: 90,
+      cachedTokens: 0,
+      outputTokens: 10,
+      dollars: 0.105,
+      model: 'scripted:x',
+      purpose,
+      contextTokens: 90,
+      contextWindow: null,
+    },
+    message: 'used',
+  });
+
 /** Rebuilds from the stored log alone the prompts that led to each reply in it. */
 function rebuilt(log: Event[]) {
   return log
-    .filter((event) => isFact(event, 'say'))
-    .map(({ args: { seen } }) => {
+    .filter((event) => isEvent(event, 'say'))
+    .map(({ args: { seen, notice } }) => {
       const known = log.filter((event) => event.seq <= (isOwn(event) ? seen!.own : seen!.others));
-      return prompt({ ...conversation(known), sandbox: sandboxOf(log) });
+      return prompt({ ...conversationOf(known), sandbox: sandboxOf(log) }, notice);
     });
 }
 
@@ -30,11 +46,12 @@ describe('the log alone', () => {
       settings: { images: ['a'.repeat(64)] },
       turns: [
         async () => {
-          // While the model thinks a person acts and writes: neither was in this prompt.
+          // While the model replies a user acts and writes: neither was in this prompt.
           await stage.call('p1', 'files.write', { path: 'x', content: '' });
           await stage.message('Hurry', { delivery: 'steer' });
-          return { text: 'One', reasoning: 'r', opaque: { signature: 's' }, calls: [command] };
+          return { text: 'One', reasoning: 'r', opaque: { signature: 's' }, calls: [read] };
         },
+        { calls: [command] },
         { text: 'Two' },
         { calls: [{ operation: 'ask', input: { question: 'Which?' } }, read] },
         async () => {
@@ -61,7 +78,42 @@ describe('the log alone', () => {
     expect(JSON.stringify(stage.requests[1])).toContain('Hurry');
   });
 
-  it('goes on after a crash: what was begun is told so, what was not is run', async () => {
+  it('rebuilds what the prompts said of budgets and of changed settings, once and at the end', async () => {
+    const used = () => stage.say(usage(), usage('compact'));
+    const budgets = { steps: 5, tokens: null, dollars: null, seconds: null };
+    play({
+      settings: { budgets: { steps: 6 } },
+      turns: [
+        async () => (await used(), { calls: [read] }),
+        async () => {
+          await used();
+          const args = { approvals: 'auto', budgets } as const;
+          await stage.say(newEvent('user', 'change', { args, message: 'Less' }));
+          return { calls: [read] };
+        },
+        async () => (await used(), { text: 'Nothing to call' }),
+        async () => (await used(), { text: 'Nothing again' }),
+      ],
+      handlers: { 'files.read': async () => ({ content: 'text' }) as never },
+    });
+    // The notice after the reminder does not hide that there was one.
+    await stage.event('ask');
+    await stage.message('Finish, then');
+    await stage.event('finish');
+    expect(stage.requests.map(({ messages }) => lastText(messages))).toEqual([
+      'Do it',
+      expect.stringContaining('"content"'),
+      '3 of 5 steps left, this one included: finish, or say what is missing.',
+      '2 of 5 steps left, this one included: finish, or say what is missing.',
+      expect.stringMatching(/^This is the last of 5 steps: call finish now/),
+    ]);
+    expect(lastText(stage.requests[2]!.messages.slice(0, -1))).toMatch(
+      /^The user changed settings\.\nApprovals: auto\..*\nBudgets: 5 steps/,
+    );
+    expect(rebuilt(stage.log)).toEqual(stage.requests.map((request) => request.messages));
+  });
+
+  it('continues after a crash: begun calls fail with the reason, the others run', async () => {
     play({
       turns: [{ calls: [command, read] }],
       handlers: { 'terminal.run': () => new Promise(() => {}) },
@@ -69,11 +121,11 @@ describe('the log alone', () => {
     await stage.event('terminal.run');
     const crashed = [...stage.log];
     await stage.close();
-    const failed = fact('server', 'state', {
+    const failed = newEvent('server', 'state', {
       args: { state: 'failed', reason: 'The agent died.' },
       message: 'failed',
     });
-    const again = fact('user', 'start', {
+    const again = newEvent('user', 'start', {
       args: { ...stage.settings, again: true },
       message: 'again',
     });
@@ -103,7 +155,7 @@ describe('the log alone', () => {
   });
 
   it('does nothing in a sandbox that is woken for an ended session', async () => {
-    play({ turns: [{ calls: [{ operation: 'finish' }] }] });
+    play({ turns: [{ calls: [{ operation: 'finish', input: { summary: 'done' } }] }] });
     await stage.event('result');
     const ended = [...stage.log];
     await stage.close();
@@ -126,8 +178,8 @@ describe('the log alone', () => {
       handlers: {
         'files.read': async () => {
           if (++calls % 3 === 0) {
-            stage.ropes.break();
-            setTimeout(() => stage.ropes.heal(), 5);
+            stage.connections.break();
+            void pause(5, 'the break lasts').then(() => stage.connections.reconnect());
           }
           return { content: String(calls) } as never;
         },
@@ -153,9 +205,9 @@ describe('the log alone', () => {
       handlers: { 'terminal.run': async () => (await running.promise, {}) as never },
     });
     await stage.event('terminal.run');
-    stage.serve(stage.ropes.restartServer());
+    stage.serve(stage.connections.restartServer());
     running.resolve();
-    stage.ropes.heal();
+    stage.connections.reconnect();
     await stage.event('finish');
     expect(stage.log.map((event) => event.action).join(' ')).toMatch(
       /^start say terminal.run result say finish/,
@@ -206,7 +258,7 @@ describe('a conversation that grows too long', () => {
       },
     });
     await stage.event('finish');
-    const compacts = stage.log.filter((event) => isFact(event, 'compact'));
+    const compacts = stage.log.filter((event) => isEvent(event, 'compact'));
     const first = compacts[0];
     const second = compacts.at(-1);
     expect(first!.args).toMatchObject({ summary: '', dropped: { messages: 0 } });
@@ -231,13 +283,13 @@ describe('a conversation that grows too long', () => {
 
     // Undone, everything is there again.
     const restored = (seq: number): Event => ({
-      ...fact('user', 'restore', { args: { seq }, message: 'restore' }),
+      ...newEvent('user', 'restore', { args: { seq }, message: 'restore' }),
       seq: stage.log.length + seq,
       time: '',
     });
     const both = [...stage.log, ...compacts.map((compact) => restored(compact.seq))];
-    expect(JSON.stringify(prompt(conversation(both)))).toContain(long);
-    expect(JSON.stringify(prompt(conversation(both)))).not.toContain('found nothing');
+    expect(JSON.stringify(prompt(conversationOf(both)))).toContain(long);
+    expect(JSON.stringify(prompt(conversationOf(both)))).not.toContain('found nothing');
   });
 
   it('is shortened when it does not fit, and tried again', async () => {

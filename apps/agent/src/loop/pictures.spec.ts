@@ -26,12 +26,19 @@ describe('pictures in a prompt', () => {
     expect(kept(messages.slice(-left))).toBe(left);
   });
 
-  it('are said to be gone, and those of the person stay', () => {
-    const said: Message = { role: 'user', text: 'Like this', images: [picture] };
-    const [first, second] = withoutOldPictures([said, ...shots(21)]);
-    expect(first).toBe(said);
+  it('are noted as gone, and those of the user stay', () => {
+    const sent: Message = { role: 'user', text: 'Like this', images: [picture] };
+    const [first, second] = withoutOldPictures([sent, ...shots(21)]);
+    expect(first).toBe(sent);
     expect(second).toMatchObject({
       results: [{ images: [], output: { index: 0, note: expect.stringMatching(/left out/) } }],
     });
+  });
+
+  it('leave the same messages behind for each prompt, so that none is sent again', () => {
+    const all = shots(40);
+    const [before, after] = [withoutOldPictures(all.slice(0, 38)), withoutOldPictures(all)];
+    expect(kept(after)).toBe(20);
+    expect(after.slice(0, 20).every((message, index) => message === before[index])).toBe(true);
   });
 });

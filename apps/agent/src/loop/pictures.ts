@@ -6,22 +6,48 @@ const most = 20;
 /** So many go at once: the beginning of the prompt stays the same in between, and cached. */
 const atOnce = 10;
 
-/** Leaves the oldest pictures of results out when there are many; those of the person stay. */
+/** Leaves the oldest pictures of results out when there are many; those of the user stay. */
 export function withoutOldPictures(messages: Message[]): Message[] {
-  let surplus = Math.ceil((picturesIn(messages) - most) / atOnce) * atOnce;
+  const byUser = messages.reduce(
+    (sum, message) => sum + (message.role === 'user' ? message.images.length : 0),
+    0,
+  );
+  let surplus = Math.ceil((picturesIn(messages) + byUser - most) / atOnce) * atOnce;
   if (surplus <= 0) return messages;
   return messages.map((message) => {
-    if (message.role !== 'tool') return message;
-    const results = message.results.map((result) => {
-      if (result.images.length === 0 || surplus <= 0) return result;
-      surplus -= result.images.length;
-      return { ...result, output: withNote(result.output, note), images: [] };
-    });
-    return { role: 'tool', results };
+    const pictures = picturesIn([message]);
+    if (message.role !== 'tool' || surplus <= 0 || pictures === 0) return message;
+    const fewer = surplus < pictures ? withoutFirst(message, surplus) : withoutAny(message);
+    surplus -= pictures;
+    return fewer;
   });
 }
 
-const note = 'This old picture was left out to save room; take a new one if you need it.';
+type Results = Extract<Message, { role: 'tool' }>;
+/** The same message for each prompt: only then it is not sent again. */
+const known = new WeakMap<Results, Results>();
+
+function withoutAny(message: Results): Results {
+  const before = known.get(message);
+  if (before) return before;
+  const fewer = withoutFirst(message, Number.POSITIVE_INFINITY);
+  known.set(message, fewer);
+  return fewer;
+}
+
+function withoutFirst({ results }: Results, count: number): Results {
+  let left = count;
+  return {
+    role: 'tool',
+    results: results.map((result) => {
+      if (result.images.length === 0 || left <= 0) return result;
+      left -= result.images.length;
+      return { ...result, output: withNote(result.output, note), images: [] };
+    }),
+  };
+}
+
+const note = 'This old picture was left out to save space; take a new one if you need it.';
 
 const picturesIn = (messages: readonly Message[]): number =>
   messages

@@ -1,36 +1,52 @@
-import { toolName, type EventArgs, type Message } from '@belay/protocol';
+import type { EventArgs, Message } from '@belay/protocol';
 import {
   silentReply,
-  type Answer,
+  type CallResult,
   type Conversation,
   type Item,
   type Turn,
 } from './conversation.js';
 import { withoutOldPictures } from './pictures.js';
-import { shortened } from './shortened.js';
+import { shortened, shortenedOutput } from './shortened.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 
-/** The messages of the next request. Pure, like the conversation that they come from. */
-export function prompt(conversation: Conversation): Message[] {
+/**
+ * The messages of the next request, with a notice of budgets at the end. Pure, like the conversation that they come
+ * from.
+ */
+export function prompt(conversation: Conversation, notice?: string): Message[] {
   const messages: Message[] = [
     { role: 'system', text: systemPrompt(conversation) },
     ...conversation.items.flatMap(messagesOf),
   ];
   const silent = silentReply(conversation);
   if (silent) messages.push(asUser(nudge(silent)));
+  if (notice !== undefined) messages.push(asUser(notice));
   return withoutOldPictures(messages);
 }
 
-/** What the model is told when a reply of it called nothing. */
+/** The message after a reply that called nothing. */
 const nudge = ({ cut }: EventArgs<'say'>): string =>
   cut
     ? 'Your reply reached its limit of length and was cut. Go on from there in shorter replies: call the next operation, and write long files in several pieces.'
-    : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the person can decide.';
+    : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the user can decide.';
 
-function messagesOf(item: Item): Message[] {
+/** Items never change, so each is turned into messages once: a prompt costs little more than its newest turn. */
+const known = new WeakMap<Item, readonly Message[]>();
+
+function messagesOf(item: Item): readonly Message[] {
+  const before = known.get(item);
+  if (before) return before;
+  const messages = newMessagesOf(item);
+  known.set(item, messages);
+  return messages;
+}
+
+function newMessagesOf(item: Item): Message[] {
   if (item.kind === 'turn') return messagesOfTurn(item.turn);
   if (item.kind === 'text') return [asUser(item.text, item.images)];
+  if (item.kind === 'notice') return [asUser(item.text)];
   if (item.kind === 'nudge') return [asUser(nudge(item.say))];
   const plan = item.plan === null ? '' : `\n\nThe plan as it stood:\n\n${item.plan}`;
   return [
@@ -68,27 +84,21 @@ function messagesOfTurn({ say, results, shortened: short }: Turn): Message[] {
   ];
 }
 
-function resultOf(answer: Answer | undefined, short: boolean) {
-  if (!answer) {
+function resultOf(result: CallResult | undefined, short: boolean) {
+  if (!result) {
     const message = 'This call was not run: the session was stopped or had ended before it.';
     return { output: { code: 'cancelled', message }, failed: true, images: [] };
   }
   return {
-    output: withNote(short ? shortened(answer.output) : answer.output, answer.note),
-    failed: !answer.ok,
-    images: short ? [] : answer.images,
+    output: withNote(
+      short ? shortenedOutput(result.operation, result.output) : result.output,
+      result.note,
+    ),
+    failed: !result.ok,
+    images: short ? [] : result.images,
   };
 }
 
 function asUser(text: string, images: string[] = []): Message {
   return { role: 'user', text, images };
-}
-
-/** The name of an operation for one that a model wrote, which may have the form of a tool's name. */
-export function operationCalled(
-  name: string,
-  offered: readonly { name: string }[],
-): string | undefined {
-  const known = offered.map((operation) => operation.name);
-  return known.find((one) => one === name) ?? known.find((one) => toolName(one) === name);
 }

@@ -1,4 +1,4 @@
-import { fact } from '@belay/protocol';
+import { newEvent } from '@belay/protocol';
 import { Stage, type StageOptions } from '../testing/stage.js';
 
 jest.setTimeout(60_000);
@@ -14,7 +14,7 @@ describe('going round in circles', () => {
   const play = (options: StageOptions) => (stage = new Stage(options));
   afterEach(() => stage.close());
 
-  it('the same call with the same result: the model is told, then the person is asked', async () => {
+  it('the same call with the same result: the model gets a note, then the user is asked', async () => {
     play({
       turns: Array.from({ length: 20 }, () => read('a')),
       handlers: { 'files.read': async () => ({ content: 'x' }) as never },
@@ -36,7 +36,11 @@ describe('going round in circles', () => {
 
   it.each([
     ['two calls that take turns', [read('a'), read('b')], /take turns/],
-    ['calls that all fail', [read('no-1'), read('no-2'), read('no-3'), read('no-4')], /all failed/],
+    [
+      'calls that all fail',
+      [read('no-1'), read('no-2'), read('no-3'), read('no-4')],
+      /replies failed/,
+    ],
     [
       'nothing but thoughts',
       [1, 2, 3, 4, 5, 6].map((n) => ({ calls: [think(`${n}`)] })),
@@ -74,14 +78,14 @@ describe('going round in circles', () => {
     expect(notes(stage)).toEqual([]);
   });
 
-  it('is not work with different results, nor after a word of the person', async () => {
+  it('is not work with different results, nor after a message of the user', async () => {
     let count = 0;
     play({
       turns: Array.from({ length: 9 }, (_, index) =>
         index % 3 === 2
           ? async () => {
               await stage.say(
-                fact('user', 'message', {
+                newEvent('user', 'message', {
                   args: { text: 'Again', delivery: 'steer' },
                   message: 'Again',
                 }),
@@ -99,5 +103,38 @@ describe('going round in circles', () => {
     });
     await stage.event('finish');
     expect(notes(stage)).toEqual([]);
+  });
+
+  it('is not one reply that probes many paths in vain', async () => {
+    const probe = (n: number) => ({ operation: 'files.read', input: { path: `missing-${n}` } });
+    play({
+      turns: [{ calls: Array.from({ length: 12 }, (_, n) => probe(n)) }, read('there')],
+      handlers: {
+        'files.read': async ({ path }) =>
+          path === 'there' ? ({ content: 'x' } as never) : Promise.reject(new Error(`no ${path}`)),
+      },
+    });
+    await stage.event('finish');
+    expect(notes(stage)).toEqual([]);
+  });
+
+  it('the model is told of each pattern once, and the user is asked only about one it was told of', async () => {
+    play({
+      turns: [
+        ...Array.from({ length: 5 }, () => read('a')),
+        ...Array.from({ length: 6 }, (_, n) => read(`no-${n}`)),
+        ...Array.from({ length: 6 }, () => read('a')),
+      ],
+      handlers: {
+        'files.read': async ({ path }) =>
+          path === 'a' ? ({ content: 'x' } as never) : Promise.reject(new Error(`no ${path}`)),
+      },
+    });
+    const question = await stage.event('ask');
+    expect(question.message).toMatch(/files\.read was called 4 times in a row/);
+    expect(notes(stage)).toEqual([
+      expect.stringMatching(/called 4 times in a row/),
+      expect.stringMatching(/all calls of the last 6 replies failed/),
+    ]);
   });
 });

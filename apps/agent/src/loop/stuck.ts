@@ -1,47 +1,57 @@
-import type { Answer, Conversation, Item } from './conversation.js';
+import { isPolling, operationNamed } from '@belay/protocol';
+import type { CallResult, Conversation, Item, Turn } from './conversation.js';
 
-/** How often the same must happen before it counts as stuck, and how often more after the model was told. */
+/** How many replies in a row must show the same before it counts as stuck, and how many more after the note. */
 const repeats = 4;
 const alternations = 3;
-const errors = 6;
+const failures = 6;
 const thoughts = 5;
 const afterNote = 3;
+const longestPattern = Math.max(repeats, 2 * alternations, failures, thoughts);
 
-interface Done {
-  operation: string;
-  /** The call and its result, without what differs from run to run; made when asked for, as it may be long. */
+/** A reply whose calls all have results. Calls of one reply are one attempt, however many there are. */
+interface Attempt {
+  operations: string;
+  /** The calls and their results, without what differs from run to run; made when asked for, as it may be long. */
   key(): string;
   failed: boolean;
+  idle: boolean;
   waits: boolean;
-  noted: boolean;
+  notes: readonly string[];
 }
 
-/** What the model is told when it goes round in circles; null when it does not, or was told already. */
-export function stuckNote(conversation: Conversation): string | null {
-  const done = sinceLastWord(conversation.items);
-  if (done.some((call) => call.noted)) return null;
-  const pattern = patternOf(done);
-  return (
-    pattern &&
-    `You seem to be going round in circles: ${pattern}. Stop, find out why, and try something different, or ask the person.`
-  );
+/** The note for a model that goes round in circles; null when it does not, or was told of this pattern already. */
+export function stuckNote({ items, open }: Conversation): string | null {
+  // The first results of a reply say little about it.
+  if (open.length > 0) return null;
+  const pattern = patternIn(items);
+  if (pattern === null || attemptsFromNote(items, pattern) > 0) return null;
+  return `You seem to be going round in circles: ${pattern}. Stop, find out why, and try something different, or ask the user.`;
 }
 
-/** What the person is asked when telling the model did not help; null otherwise. */
-export function stuckQuestion(conversation: Conversation): string | null {
-  const done = sinceLastWord(conversation.items);
-  const noted = done.findLastIndex((call) => call.noted);
-  if (noted < 0 || done.length - noted <= afterNote) return null;
-  const pattern = patternOf(done);
-  return pattern && `The agent goes round in circles: ${pattern}. How should it go on?`;
+/** The question for the user when the note about this pattern did not help; null otherwise. */
+export function stuckQuestion({ items }: Conversation): string | null {
+  const pattern = patternIn(items);
+  if (pattern === null || attemptsFromNote(items, pattern) <= afterNote) return null;
+  return `The agent goes round in circles: ${pattern}. How should it continue?`;
 }
 
-function patternOf(all: Done[]): string | null {
-  const done = all.filter((call) => !call.waits);
+/** The replies since the one with the note about a pattern, that one included; 0 without one. */
+function attemptsFromNote(items: readonly Item[], pattern: string): number {
+  let count = 0;
+  for (const { notes } of latestAttempts(items)) {
+    count++;
+    if (notes.some((note) => note.includes(pattern))) return count;
+  }
+  return 0;
+}
+
+function patternIn(items: readonly Item[]): string | null {
+  const done = lastThatDoNotWait(items);
   const last = done.slice(-repeats);
   const [first] = last;
-  if (first && last.length === repeats && last.every((call) => call.key() === first.key())) {
-    return `${first.operation} was called ${repeats} times in a row with the same result`;
+  if (first && last.length === repeats && last.every((each) => each.key() === first.key())) {
+    return `${first.operations} was called ${repeats} times in a row with the same result`;
   }
   const pairs = done.slice(-2 * alternations);
   const [a, b] = pairs;
@@ -50,53 +60,63 @@ function patternOf(all: Done[]): string | null {
     b &&
     pairs.length === 2 * alternations &&
     a.key() !== b.key() &&
-    pairs.every((call, index) => call.key() === (index % 2 === 0 ? a : b).key())
+    pairs.every((each, index) => each.key() === (index % 2 === 0 ? a : b).key())
   ) {
-    return `${a.operation} and ${b.operation} take turns with the same results`;
+    return `${a.operations} and ${b.operations} take turns with the same results`;
   }
-  const tail = done.slice(-errors);
-  if (tail.length === errors && tail.every((call) => call.failed)) {
-    return `the last ${errors} calls all failed`;
+  const tail = done.slice(-failures);
+  if (tail.length === failures && tail.every((each) => each.failed)) {
+    return `all calls of the last ${failures} replies failed`;
   }
   const talk = done.slice(-thoughts);
-  if (talk.length === thoughts && talk.every((call) => idle.has(call.operation))) {
-    return `the last ${thoughts} calls were only thoughts and plans`;
+  if (talk.length === thoughts && talk.every((each) => each.idle)) {
+    return `the last ${thoughts} replies were only thoughts and plans`;
   }
   return null;
 }
 
-const idle = new Set(['think', 'plan.update']);
-/** These wait or look, again and again, for something that is still going on. */
-const lookers = new Set(['terminal.read', 'browser.wait', 'system.time']);
-
-/** A word of the person makes a new beginning. */
-function sinceLastWord(items: readonly Item[]): Done[] {
-  const start = items.findLastIndex((item) => item.kind === 'text');
-  return items.slice(start + 1).flatMap((item) => {
-    if (item.kind !== 'turn') return [];
-    const { say, results } = item.turn;
-    return say.calls.flatMap((call) => {
-      const answer = results.get(call.id);
-      return answer ? [done(call.operation, call.input, answer)] : [];
-    });
-  });
+function lastThatDoNotWait(items: readonly Item[]): Attempt[] {
+  const last: Attempt[] = [];
+  for (const attempt of latestAttempts(items)) {
+    if (!attempt.waits && last.push(attempt) === longestPattern) break;
+  }
+  return last.reverse();
 }
 
-function done(operation: string, input: unknown, answer: Answer): Done {
+/** The replies with calls since the user wrote last, the newest first. */
+function* latestAttempts(items: readonly Item[]): Generator<Attempt> {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index];
+    if (item?.kind === 'text' && !item.told) return;
+    if (item?.kind === 'turn' && item.turn.results.size > 0) yield attemptOf(item.turn);
+  }
+}
+
+function attemptOf({ say, results }: Turn): Attempt {
+  const calls = say.calls.flatMap(({ id, operation, input }) => {
+    const result = results.get(id);
+    return result ? [{ operation, input, result }] : [];
+  });
   return {
-    operation,
-    key: () => JSON.stringify([operation, input, answer.ok, lasting(answer.output)]),
-    failed: !answer.ok,
-    waits: lookers.has(operation) || isPause(operation, input) || isRunning(answer.output),
-    noted: answer.note !== undefined,
+    operations: [...new Set(calls.map(({ operation }) => operation))].join(', '),
+    key: () =>
+      JSON.stringify(
+        calls.map(({ operation, input, result }) => [
+          operation,
+          input,
+          result.ok,
+          lasting(result.output),
+        ]),
+      ),
+    failed: calls.every(({ result }) => !result.ok),
+    idle: calls.every(({ operation }) => operationNamed(operation)?.idle),
+    waits: calls.every(({ operation, input, result }) => waits(operation, input, result)),
+    notes: calls.flatMap(({ result }) => result.note ?? []),
   };
 }
 
-/** Such as `sleep 30` while something runs in the background. */
-function isPause(operation: string, input: unknown): boolean {
-  if (operation !== 'terminal.run' || typeof input !== 'object' || input === null) return false;
-  return 'command' in input && /^\s*sleep\s+[\d.]+[smh]?\s*$/.test(String(input.command));
-}
+const waits = (operation: string, input: unknown, { output }: CallResult): boolean =>
+  isPolling(operation, input) || isRunning(output);
 
 function isRunning(output: unknown): boolean {
   return typeof output === 'object' && output !== null && 'status' in output

@@ -1,4 +1,4 @@
-/** An output with what the model is told besides it. */
+/** An output with a note for the model. */
 export function withNote(output: unknown, note: string | undefined): unknown {
   if (note === undefined) return output;
   if (typeof output === 'object' && output !== null && !Array.isArray(output)) {

@@ -1,11 +1,12 @@
 import { readFile, rm } from 'node:fs/promises';
-import type { ApprovalRequest, McpTool } from '@belay/protocol';
+import { actionOutput, sessionAction, type ApprovalRequest, type McpTool } from '@belay/protocol';
+import { pause } from '@belay/testing';
 import { Stage, type StageOptions } from '../testing/stage.js';
 
 const echo: McpTool = {
   server: 'tools',
   name: 'echo',
-  description: 'Says it again.',
+  description: 'Repeats it.',
   inputSchema: { type: 'object' },
 };
 const call = { operation: 'mcp.tools.echo', input: { text: 'hi' } };
@@ -44,6 +45,24 @@ describe('a session with tools of an MCP server', () => {
     expect(stage.commits).toEqual([]);
   });
 
+  it('asks for nothing that the log does not have yet, also where no approval is awaited', async () => {
+    const permissions = sessionAction.shape.permissions.parse({ workspace: 'none' });
+    const about = { name: 'notes', title: 'Notes', description: 'How.', inputSchema: {} };
+    const skill = sessionAction.parse({ ...about, kind: 'skill', permissions, image: 'none' });
+    const known: boolean[] = [];
+    play({
+      settings: { actions: [skill] },
+      turns: [{ calls: [{ operation: 'action.notes', input: {} }] }],
+      beforeAppend: () => pause(30, 'a database that takes its time'),
+      action: async ({ id }) => {
+        known.push(stage.log.some((event) => event.id === id));
+        return actionOutput.parse({ text: 'hi', exitCode: 0, seconds: 0 });
+      },
+    });
+    await stage.until(() => stage.results().length === 2);
+    expect(known).toEqual([true]);
+  });
+
   it('puts the whole of a long result into a file', async () => {
     const full = 'f'.repeat(64);
     play({
@@ -57,13 +76,13 @@ describe('a session with tools of an MCP server', () => {
     await rm(file);
   });
 
-  it('tells the model of one that is not there which there are', async () => {
+  it('names to the model the tools that are there when one is not', async () => {
     play({ turns: [{ calls: [{ operation: 'mcp.tools.ecoh', input: {} }] }] });
     await stage.until(() => stage.results().length === 2);
     expect(stage.results()[0]).toMatchObject({
       args: { ok: false },
       message: expect.stringContaining(
-        'There is no operation mcp.tools.ecoh; there are mcp.tools.echo',
+        'There is no operation mcp.tools.ecoh; the nearest is mcp.tools.echo',
       ),
     });
   });

@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { mcpOutput, mcpToolNamed, type McpOutput } from '@belay/protocol';
-import type { AgentRope } from '../agent-rope.js';
-import type { Checked } from '../dispatch.js';
+import type { ServerConnection } from '../server-connection.js';
+import type { CheckedCall } from '../check-call.js';
+import { putWhole } from './whole-result.js';
 
-export const isMcp = ({ operation }: Checked): boolean =>
+export const isMcp = ({ operation }: CheckedCall): boolean =>
   mcpToolNamed(operation.name) !== undefined;
 
 /**
@@ -13,13 +11,10 @@ export const isMcp = ({ operation }: Checked): boolean =>
  * put into a file, for the model has no other way to the rest. Throws what the server throws.
  */
 export async function callMcp(
-  rope: Pick<AgentRope, 'call'>,
+  connection: Pick<ServerConnection, 'call'>,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<McpOutput & { file?: string }> {
-  const output = mcpOutput.parse(await rope.call('mcp.call', { id }, { signal }));
-  if (output.full === undefined) return output;
-  const { bytes } = await rope.call('blobs.get', { blob: output.full }, { signal });
-  const file = join(tmpdir(), `mcp-${id.replaceAll(/[^\w-]/g, '_')}.txt`);
-  await writeFile(file, bytes);
-  return { ...output, file };
+  const output = mcpOutput.parse(await connection.call('mcp.call', { id }, { signal }));
+  const file = await putWhole(connection, output.full, { name: `mcp-${id}`, signal });
+  return file === undefined ? output : { ...output, file };
 }

@@ -1,21 +1,32 @@
-import { access, constants, readdir, readFile, stat, statfs } from 'node:fs/promises';
-import { availableParallelism, freemem, totalmem, userInfo } from 'node:os';
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Handlers, OperationOutput, systemOperations } from '@belay/protocol';
+import {
+  excerpt,
+  maxListedPorts,
+  visibleText,
+  type Handlers,
+  type OperationOutput,
+  type systemOperations,
+} from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
+import { allows, X_OK } from '../permissions.js';
+import { memoryFolderBytes, readLimits } from './limits.js';
 
 export interface System {
   handlers: Handlers<typeof systemOperations, CallContext>;
-  /** Looks beforehand at what `describe` tells of the machine. */
+  /** Reads in advance what `describe` contains of the machine. */
   prepare(): void;
-  /** What a model is told of the sandbox; only what stays the same from run to run. */
+  /** The description of the sandbox for a model; only what stays the same from run to run. */
   describe(): Promise<string>;
 }
 
 export interface SystemOptions {
   workspace: string;
-  /** PATH of the sandbox's shells. */
+  /** PATH of the sandbox’s shells. */
   path: string;
+  /** The ports on which something listens, lowest first. */
+  ports(): number[];
 }
 
 const knownTools =
@@ -33,40 +44,58 @@ export function createSystem(options: SystemOptions): System {
     },
     handlers: {
       'system.info': () => info(options),
+      async 'system.ports'() {
+        return { ports: options.ports().slice(0, maxListedPorts) };
+      },
       async 'system.time'() {
-        const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-        return { time: new Date().toISOString(), zone: timeZone };
+        return { time: new Date().toISOString(), zone: timeZone() };
       },
     },
     async describe() {
       const files = await listing(options.workspace);
-      return `${await (machine ?? describeMachine(options))}\nFiles at the start: ${files}`;
+      return [
+        `Date: ${new Date().toISOString().slice(0, 10)} (time zone ${timeZone()}).`,
+        await (machine ?? describeMachine(options)),
+        `Files at the start: ${files}`,
+      ].join('\n');
     },
   };
 }
 
+/** Intl takes ten milliseconds for its first answer, in a session’s first prompt: most sandboxes need not ask it. */
+export function timeZone(now = new Date().toString()): string {
+  if (now.endsWith('(Coordinated Universal Time)')) return 'UTC';
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** For files that are no part of the work; it ends with the container. */
+const scratch = '/tmp';
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+
 async function describeMachine(options: SystemOptions): Promise<string> {
-  const { os, architecture, user, workspace, tools } = await info(options);
+  const { os, architecture, cpus, memoryBytes, user, workspace, tools } = await info(options);
+  const scratchBytes = await memoryFolderBytes(scratch);
+  const scratchLimit =
+    scratchBytes === null ? '' : ` (at most ${mebibytes(scratchBytes)}, of that memory)`;
   return [
     `System: ${os}, ${architecture}; you are ${user}. ${rights()}`,
-    `Workspace: ${workspace}; the paths of the files operations are relative to it.`,
+    `Limits: ${Number(cpus.toFixed(2))} processors, ${mebibytes(memoryBytes)} of memory, whatever nproc and free say; a program that takes more memory is killed.`,
+    `Workspace: ${workspace}; the paths of the files operations are relative to it. What is no part of the result belongs into ${scratch}${scratchLimit}.`,
     `Tools: ${Object.keys(tools).sort().join(', ') || 'none of the usual ones'}.`,
   ].join('\n');
 }
 
-async function info({
-  workspace,
-  path,
-}: SystemOptions): Promise<OperationOutput<(typeof systemOperations)['system.info']>> {
+async function info({ workspace, path }: SystemOptions): Promise<OperationOutput<'system.info'>> {
   const disk = await statfs(workspace);
   const tools = await Promise.all(knownTools.map(async (tool) => [tool, await which(tool, path)]));
-  const memory = await memoryOf();
+  const { cpus, memoryBytes, memoryUsedBytes } = await readLimits();
   return {
     os: await systemName(),
     architecture: process.arch,
-    cpus: availableParallelism(),
-    memoryBytes: memory.total,
-    memoryUsedBytes: memory.used,
+    cpus,
+    memoryBytes,
+    memoryUsedBytes,
     diskFreeBytes: disk.bavail * disk.bsize,
     user: userName(),
     workspace,
@@ -79,29 +108,9 @@ async function systemName(): Promise<string> {
   return /^PRETTY_NAME="?([^"\n]*)/m.exec(release)?.[1] ?? process.platform;
 }
 
-/** The limit and use of the control group, version 2 or 1; the machine's where there is none. */
-async function memoryOf(): Promise<{ total: number; used: number }> {
-  const group = '/sys/fs/cgroup';
-  const limit =
-    (await figure(`${group}/memory.max`)) ??
-    (await figure(`${group}/memory/memory.limit_in_bytes`)) ??
-    Number.POSITIVE_INFINITY;
-  if (limit >= totalmem()) return { total: totalmem(), used: totalmem() - freemem() };
-  const used =
-    (await figure(`${group}/memory.current`)) ??
-    (await figure(`${group}/memory/memory.usage_in_bytes`)) ??
-    0;
-  return { total: limit, used };
-}
-
-async function figure(file: string): Promise<number | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return /^\d+\s*$/.test(text) ? Number(text) : undefined;
-}
-
-/** Said once, so that nobody looks for a way that is closed: docs/sandboxes.md. */
+/** States once which ways are closed: docs/sandboxes.md. */
 function rights(): string {
-  return process.getuid?.() === 0
+  return process.geteuid?.() === 0
     ? 'System packages can be installed.'
     : 'System packages cannot be installed: that takes a session started with the root profile.';
 }
@@ -111,26 +120,28 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`;
+    return `user ${process.geteuid?.() ?? 'unknown'}`;
   }
 }
 
 async function which(tool: string, path: string): Promise<string | null> {
   for (const folder of path.split(':').filter(Boolean)) {
     const file = join(folder, tool);
-    const found = await access(file, constants.X_OK)
-      .then(() => stat(file))
-      .catch(() => null);
-    if (found?.isFile()) return file;
+    const found = await stat(file).catch(() => null);
+    if (found?.isFile() && allows(found, X_OK)) return file;
   }
   return null;
 }
+
+/** A name that could pass for text of the platform stands between quotes. */
+const quotedName = (name: string): string =>
+  /^[\w.@+-]{1,80}\/?$/.test(name) ? name : JSON.stringify(excerpt(visibleText(name), 80));
 
 async function listing(workspace: string): Promise<string> {
   const entries = await readdir(workspace, { withFileTypes: true }).catch(() => []);
   const names = entries
     .filter(({ name }) => name !== '.git')
-    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .map((entry) => quotedName(entry.isDirectory() ? `${entry.name}/` : entry.name))
     .sort();
   if (names.length === 0) return 'none, the workspace is empty.';
   const more = names.length > listed ? ` and ${names.length - listed} more` : '';

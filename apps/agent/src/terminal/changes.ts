@@ -1,4 +1,4 @@
-/** Lets callers wait for a condition on state that says when it changed. */
+/** Lets callers wait for a condition on state whose owner calls `notify` after each change. */
 export class Changes {
   readonly #waiting = new Set<() => void>();
 

@@ -4,12 +4,13 @@ export type Ending = 'exited' | 'timeout' | 'interrupted';
 
 /** One command of a terminal, from its order to its end. */
 export class Command {
+  readonly #number: number;
   readonly #started = Date.now();
   readonly #since = now();
   #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
   /** Calls that wait for its end: at first the one that gave it. */
   watchers = 1;
-  /** Why it is being ended, once somebody does. */
+  /** Why it is being ended, once it is. */
   cause: 'timeout' | 'interrupt' | 'kill' | undefined;
 
   limit: NodeJS.Timeout | undefined;
@@ -17,16 +18,18 @@ export class Command {
   killing: Promise<void> | undefined;
 
   constructor(
-    /** Which its processes carry. */
-    private readonly number: number,
+    /** The number of its processes; see `processesOf`. */
+    number: number,
     readonly text: string,
     readonly background: boolean,
     /** Offset in the terminal of its first byte of output. */
     readonly from: number,
-  ) {}
+  ) {
+    this.#number = number;
+  }
 
   get id(): string {
-    return String(this.number);
+    return String(this.#number);
   }
 
   get ended() {
@@ -44,7 +47,7 @@ export class Command {
 
   /** How its processes are found. */
   origin(shell: number | undefined): Origin {
-    const numbers = { first: this.number, last: this.number };
+    const numbers = { first: this.#number, last: this.#number };
     return { numbers, shell, since: this.#since };
   }
 

@@ -3,11 +3,11 @@ import type { Command } from './command.js';
 import { endProcesses } from './end-processes.js';
 import { processesOf } from './process-tree.js';
 
-/** How long a command may go on after it was asked to end, in ms. */
-const grace = 2_000;
-/** How long the shell itself may take to come back once its command is dead, in ms. */
-const shellPatience = 2_000;
-const between = 100;
+/** How long a command may run after SIGTERM. */
+const termTimeoutMs = 2_000;
+/** How long the shell itself may take to be ready again once its command is dead. */
+const shellTimeoutMs = 2_000;
+const retryDelayMs = 100;
 
 export interface ShellOfCommand {
   pid: number;
@@ -17,7 +17,7 @@ export interface ShellOfCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Ends a command with all it started. The shell survives if it can; it is killed when it does not come back. */
+/** Ends a command with all it started. The shell survives if it can; it is killed when it does not become ready. */
 export async function endCommand(
   command: Command,
   cause: 'timeout' | 'kill',
@@ -27,12 +27,15 @@ export async function endCommand(
   const find = () => processesOf(command.origin(shell.pid));
   // A loop of the shell itself would start the next program.
   if (shell.busy()) shell.kill('SIGINT');
-  await endProcesses(find, cause === 'timeout' ? grace : 0);
-  const until = Date.now() + shellPatience;
+  await endProcesses(find, cause === 'timeout' ? termTimeoutMs : 0);
+  const until = Date.now() + shellTimeoutMs;
   while (shell.busy() && Date.now() < until) {
     shell.kill('SIGINT');
-    await shell.changes.until(() => !shell.busy(), between);
+    await shell.changes.until(() => !shell.busy(), retryDelayMs);
     await endProcesses(find, 0);
   }
-  if (shell.busy()) shell.kill('SIGKILL');
+  if (!shell.busy()) return;
+  shell.kill('SIGKILL');
+  // What the shell itself still started.
+  await endProcesses(find, 0);
 }

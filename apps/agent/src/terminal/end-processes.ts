@@ -1,26 +1,89 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { signalAll, type Process } from './process-tree.js';
+import { setImmediate as yieldNow, setTimeout as sleep } from 'node:timers/promises';
+import { listProcesses, signalAll, type Process } from './process-tree.js';
 
-/** After this, what does not even end when killed is left: it hangs in the kernel. */
-const patience = 5_000;
+/** How long killed processes may take to end while no new one starts; then they hang in the kernel and are left. */
+const hangTimeoutMs = 5_000;
+/** The limit of all, whatever still starts. */
+const killTimeoutMs = 30_000;
+/** After so many searches that find new processes, all are stopped before they are killed; as when there are many. */
+const passesBeforeStop = 3;
+/** So many come near a usual limit of processes; when ended they count to it until they are reaped. */
+const manyProcesses = 64;
+const reapTimeoutMs = 5_000;
+
+type Signal = typeof signalAll;
 
 /**
- * Ends processes: asks first when there is `grace` (in ms), then kills until none is left, also those that are born
- * meanwhile. `find` is asked anew each time.
+ * Ends processes: with SIGTERM first when there is a timeout for it, then with SIGKILL until none is left, including
+ * those that start meanwhile. `find` is called anew each time.
  */
-export async function endProcesses(find: () => Process[], grace: number): Promise<void> {
-  if (grace > 0) {
-    const asked = find();
-    signalAll(asked, 'SIGTERM');
-    signalAll(asked, 'SIGCONT');
-    const until = Date.now() + grace;
+export async function endProcesses(
+  find: () => Process[],
+  termTimeoutMs: number,
+  signal: Signal = signalAll,
+): Promise<void> {
+  if (termTimeoutMs > 0) {
+    const found = find();
+    signal(found, 'SIGTERM');
+    signal(found, 'SIGCONT');
+    const until = Date.now() + termTimeoutMs;
     while (Date.now() < until && find().length > 0) await sleep(20);
   }
-  const until = Date.now() + patience;
-  for (let quiet = 0; quiet < 2 && Date.now() < until;) {
-    const left = find();
-    signalAll(left, 'SIGKILL');
-    quiet = left.length === 0 ? quiet + 1 : 0;
+  const killed = await killAll(find, signal);
+  if (killed.size >= manyProcesses) await untilReaped(killed);
+}
+
+/** Returns the keys of all that it killed. */
+async function killAll(find: () => Process[], signal: Signal): Promise<Set<string>> {
+  const killed = new Set<string>();
+  const end = Date.now() + killTimeoutMs;
+  let hangsAt = Date.now() + hangTimeoutMs;
+  let passes = 0;
+  for (let empty = 0; empty < 2 && Date.now() < Math.min(end, hangsAt);) {
+    const found = find();
+    const bomb = passes >= passesBeforeStop || found.length >= manyProcesses;
+    const left = bomb ? await stopAll(found, { find, signal, end }) : found;
+    signal(left, 'SIGKILL');
+    if (left.some((each) => !killed.has(key(each)))) {
+      passes += 1;
+      hangsAt = Date.now() + hangTimeoutMs;
+    }
+    for (const each of left) killed.add(key(each));
+    empty = left.length === 0 ? empty + 1 : 0;
     await sleep(left.length === 0 ? 5 : 10);
   }
+  return killed;
+}
+
+/**
+ * Stops all, until a search finds none that runs, and returns them. Killing alone frees process numbers, which a fork
+ * bomb fills again between two signals; stopped processes keep theirs. Only for bombs, since a shell reports children
+ * that were stopped as after Ctrl-Z.
+ */
+async function stopAll(
+  found: Process[],
+  { find, signal, end }: { find: () => Process[]; signal: Signal; end: number },
+): Promise<Process[]> {
+  const stopped = new Map<string, Process>();
+  let running = found;
+  while (running.length > 0) {
+    signal(running, 'SIGSTOP');
+    for (const each of running) stopped.set(key(each), each);
+    if (Date.now() >= end) break;
+    await yieldNow();
+    running = find().filter((each) => !stopped.has(key(each)));
+  }
+  return [...stopped.values()];
+}
+
+/** A zombie counts to the limit of processes. */
+async function untilReaped(processes: Set<string>): Promise<void> {
+  const until = Date.now() + reapTimeoutMs;
+  while (Date.now() < until && listProcesses().some((each) => processes.has(key(each)))) {
+    await sleep(20);
+  }
+}
+
+function key({ pid, start }: Process): string {
+  return `${pid} ${start}`;
 }

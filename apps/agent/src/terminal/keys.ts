@@ -1,6 +1,6 @@
-import type { OperationInput, terminalOperations } from '@belay/protocol';
+import type { OperationInput } from '@belay/protocol';
 
-type Key = OperationInput<(typeof terminalOperations)['terminal.input']>['keys'][number];
+type Key = OperationInput<'terminal.input'>['keys'][number];
 
 /** What a terminal sends for each named key. */
 export const keySequences: Record<Key, string> = {

@@ -15,7 +15,7 @@ function filtered(chunks: string[]): { text: string; marks: { nonce: string; at:
   return { text, marks };
 }
 
-test('takes marks out and says where they stood', () => {
+test('removes marks and reports where they were', () => {
   const { text, marks } = filtered([`one${mark}1\x07two${mark}2\x07`, 'three']);
   expect(text).toBe('onetwothree');
   expect(marks).toEqual([

@@ -1,20 +1,20 @@
 const escape = 0x1b;
-/** A mark carries a short number; a longer one is not ours. */
+/** A mark has a short number; a longer one is not ours. */
 const longest = 20;
 
 /**
- * Takes a shell's marks out of its output, also those split over chunks, and says where each stood.
+ * Takes a shell's marks out of its output, also those split over chunks, and reports where each was.
  * Every other byte passes unchanged and in order.
  */
 export class MarkFilter {
   readonly #start: Buffer;
+  readonly #onBytes: (bytes: Buffer) => void;
+  readonly #onMark: (nonce: string) => void;
   #held = Buffer.alloc(0);
 
-  constructor(
-    mark: string,
-    private readonly onBytes: (bytes: Buffer) => void,
-    private readonly onMark: (nonce: string) => void,
-  ) {
+  constructor(mark: string, onBytes: (bytes: Buffer) => void, onMark: (nonce: string) => void) {
+    this.#onBytes = onBytes;
+    this.#onMark = onMark;
     this.#start = Buffer.from(mark, 'latin1');
   }
 
@@ -31,7 +31,7 @@ export class MarkFilter {
       if (!bell && number.length < longest && nonce + number.length === rest.length) break;
       if (bell) {
         this.#emit(rest.subarray(0, at));
-        this.onMark(number);
+        this.#onMark(number);
         rest = rest.subarray(nonce + number.length + 1);
       } else {
         this.#emit(rest.subarray(0, nonce));
@@ -43,7 +43,7 @@ export class MarkFilter {
     this.#held = Buffer.from(rest.subarray(keep));
   }
 
-  /** Lets go of what looked like the start of a mark; call it when nothing follows. */
+  /** Passes on bytes that looked like the start of a mark; call it when nothing follows. */
   flush(): void {
     const held = this.#held;
     this.#held = Buffer.alloc(0);
@@ -55,7 +55,7 @@ export class MarkFilter {
   }
 
   #emit(bytes: Buffer): void {
-    if (bytes.length > 0) this.onBytes(bytes);
+    if (bytes.length > 0) this.#onBytes(bytes);
   }
 
   /** Where the beginning of a mark that the chunk cuts off may stand; the length when there is none. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause, until } from '@belay/testing';
 import { Changes } from './changes.js';
 import { Output } from './output.js';
 import { MemoryStream } from './testing/memory-stream.js';
@@ -30,12 +30,6 @@ class Store {
   };
 }
 
-const until = async (what: string, check: () => boolean) => {
-  for (const end = Date.now() + 20_000; !check(); await sleep(5)) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-  }
-};
-
 test('sends what is printed, in order, and again after each break', async () => {
   const store = new Store();
   const output = new Output({
@@ -54,7 +48,7 @@ test('sends what is printed, in order, and again after each break', async () => 
       await until('connected', () => store.stream?.destroyed === false);
       store.stream?.destroy();
     }
-    if (line % 50 === 0) await sleep(1);
+    if (line % 50 === 0) await pause(1, 'output comes in pieces');
   }
   await until('all is stored', () => store.bytes.length === expected.length);
   expect(store.bytes.toString()).toBe(expected);
@@ -139,15 +133,19 @@ test('holds the programs while too much waits, and keeps every byte', async () =
 test('waits for a server that is away', async () => {
   const store = new Store();
   let away = true;
+  let tries = 0;
   const output = new Output({
     terminal: 'main',
     start: 0,
     changes,
     onHold: () => undefined,
-    openStream: (meta) => (away ? Promise.reject(new Error('away')) : store.open(meta)),
+    openStream: (meta) => {
+      tries += 1;
+      return away ? Promise.reject(new Error('away')) : store.open(meta);
+    },
   });
   output.print('kept');
-  await sleep(20);
+  await until('a try', () => tries > 0);
   away = false;
   await until('stored', () => store.bytes.toString() === 'kept');
   output.close();

@@ -1,19 +1,29 @@
-import type { RopeStream } from '@belay/rope';
-import { pageSize, type Tape } from './tape.js';
+import { ignoreError } from '@belay/protocol';
+import type { RpcStream } from '@belay/rpc';
+import { pageSize, type Scrollback } from './scrollback.js';
 
-export type OpenStream = (meta: { terminal: string; offset: number }) => Promise<RopeStream>;
+export type OpenStream = (meta: { terminal: string; offset: number }) => Promise<RpcStream>;
 
-/** How long bytes that follow others closely are gathered, in ms: a pty gives 4 KiB at a time, and each message has its price. */
-const gathering = 2;
-const firstRetry = 100;
-const lastRetry = 5_000;
+/** How long bytes that follow others closely are gathered: a pty gives 4 KiB at a time, and each message has its cost. */
+const gatherDelayMs = 2;
+interface OutletOptions {
+  start: number;
+  open: OpenStream;
+  onDrain(): void;
+}
+
+const firstRetryDelayMs = 100;
+const lastRetryDelayMs = 5_000;
 
 /**
- * Sends a terminal's tape to the server as it grows. A broken stream is opened again at the last acknowledged byte:
- * the server ignores what it has stored already. `onDrain` says that bytes left, so that reading may go on.
+ * Sends a terminal's scrollback to the server as it grows. A broken stream is opened again at the last acknowledged byte:
+ * the server ignores what it has stored already. `onDrain` reports that bytes were sent, so that reading may continue.
  */
 export class Outlet {
-  #stream: RopeStream | undefined;
+  readonly #terminal: string;
+  readonly #scrollback: () => Scrollback;
+  readonly #options: OutletOptions;
+  #stream: RpcStream | undefined;
   /** Offset at which the open stream began. */
   #base: number;
   #sent: number;
@@ -22,14 +32,13 @@ export class Outlet {
   #scheduled = false;
   #sentAt = 0;
   #blocked = false;
-  #retry = firstRetry;
+  #retry = firstRetryDelayMs;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly terminal: string,
-    private readonly tape: () => Tape,
-    private readonly options: { start: number; open: OpenStream; onDrain: () => void },
-  ) {
+  constructor(terminal: string, scrollback: () => Scrollback, options: OutletOptions) {
+    this.#terminal = terminal;
+    this.#scrollback = scrollback;
+    this.#options = options;
     this.#base = this.#sent = this.#acknowledged = options.start;
     void this.#connect();
   }
@@ -43,10 +52,10 @@ export class Outlet {
 
   /** Bytes that wait to be sent. */
   get waiting(): number {
-    return this.tape().end - this.#sent;
+    return this.#scrollback().end - this.#sent;
   }
 
-  /** Call after the tape has grown: what comes alone leaves at once, what follows closely travels together. */
+  /** Call after the scrollback has grown: a lone chunk is sent at once, chunks that follow closely are sent together. */
   notify(): void {
     if (this.waiting >= pageSize) this.#pump(pageSize);
     if (this.#scheduled || this.#blocked || this.waiting === 0) return;
@@ -55,7 +64,7 @@ export class Outlet {
       this.#scheduled = false;
       this.#pump();
     };
-    if (performance.now() - this.#sentAt < gathering) setTimeout(pump, gathering);
+    if (performance.now() - this.#sentAt < gatherDelayMs) setTimeout(pump, gatherDelayMs);
     else setImmediate(pump);
   }
 
@@ -64,7 +73,7 @@ export class Outlet {
     this.#pump();
   }
 
-  /** Nothing more is written to the tape: what is left of it is sent, then the stream ends. */
+  /** Nothing more is written to the scrollback: the rest of it is sent, then the stream ends. */
   close(): void {
     this.#closed = true;
     this.#timer?.unref();
@@ -73,10 +82,10 @@ export class Outlet {
 
   #pump(least = 1): void {
     const stream = this.#stream;
-    const tape = this.tape();
+    const scrollback = this.#scrollback();
     if (!stream || this.#blocked) return;
-    while (tape.end - this.#sent >= least) {
-      const bytes = tape.piece(this.#sent);
+    while (scrollback.end - this.#sent >= least) {
+      const bytes = scrollback.piece(this.#sent);
       this.#sent += bytes.length;
       this.#sentAt = performance.now();
       if (!stream.write(bytes)) {
@@ -84,14 +93,14 @@ export class Outlet {
         break;
       }
     }
-    if (this.#closed && this.#sent >= tape.end) stream.end();
-    this.options.onDrain();
+    if (this.#closed && this.#sent >= scrollback.end) stream.end();
+    this.#options.onDrain();
   }
 
   async #connect(): Promise<void> {
     try {
       const offset = this.#acknowledged;
-      const stream = await this.options.open({ terminal: this.terminal, offset });
+      const stream = await this.#options.open({ terminal: this.#terminal, offset });
       this.#attach(stream, offset);
     } catch {
       // The server is away or refuses for now: the bytes wait, and the pty with them.
@@ -99,34 +108,34 @@ export class Outlet {
     }
   }
 
-  #attach(stream: RopeStream, offset: number): void {
+  #attach(stream: RpcStream, offset: number): void {
     this.#stream = stream;
     this.#base = this.#sent = offset;
     this.#blocked = false;
-    this.#retry = firstRetry;
+    this.#retry = firstRetryDelayMs;
     stream.resume();
     stream.on('drain', () => {
       if (this.#stream !== stream) return;
       this.#blocked = false;
       this.#pump();
     });
-    stream.on('error', () => undefined);
+    stream.on('error', ignoreError('`close` follows, and the stream is opened again'));
     stream.once('close', () => this.#detach(stream));
     this.#pump();
   }
 
-  #detach(stream: RopeStream): void {
+  #detach(stream: RpcStream): void {
     if (this.#stream !== stream) return;
     this.#acknowledged = this.acknowledged;
     this.#stream = undefined;
     this.#sent = this.#acknowledged;
-    if (!this.#closed || this.#acknowledged < this.tape().end) this.#later();
+    if (!this.#closed || this.#acknowledged < this.#scrollback().end) this.#later();
   }
 
   #later(): void {
     this.#timer = setTimeout(() => void this.#connect(), this.#retry);
     // What waits for a server that is away does not keep an agent alive that has ended.
     if (this.#closed) this.#timer.unref();
-    this.#retry = Math.min(lastRetry, this.#retry * 2);
+    this.#retry = Math.min(lastRetryDelayMs, this.#retry * 2);
   }
 }

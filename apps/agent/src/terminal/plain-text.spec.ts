@@ -1,9 +1,10 @@
 import { completeLength, outputText, plainText } from './plain-text.js';
-import { Tape } from './tape.js';
+import { Scrollback } from './scrollback.js';
 
 const plain = (text: string, rows = 24) => plainText(Buffer.from(text), rows);
 
 test.each([
+  ['blanks in colours', '\x1b[31m-  \x1b[m\r\n\x1b[32m+\x1b[m\x1b[K\r\n', '-  \n+\n'],
   ['colours', '\x1b[1;31mred\x1b[0m plain\r\n', 'red plain\n'],
   ['progress lines', ' 10%\r 20%\r100%\r\ndone\r\n', '100%\ndone\n'],
   ['a shorter line over a longer one', 'downloading\rdone\x1b[K\r\n', 'done\n'],
@@ -84,30 +85,37 @@ test('hostile megabytes take no hostile time', () => {
 });
 
 test('a character cut at the end waits for the next reading', () => {
-  const tape = new Tape(0, 1000, () => Infinity);
-  tape.append(Buffer.from([0x61, 0xf0, 0x9f]));
-  const first = outputText(tape, { from: 0, to: tape.end, limit: 100, rows: 24 });
+  const scrollback = new Scrollback(0, 1000, () => Infinity);
+  scrollback.append(Buffer.from([0x61, 0xf0, 0x9f]));
+  const first = outputText(scrollback, { from: 0, to: scrollback.end, limit: 100, rows: 24 });
   expect(first).toEqual({ text: 'a', omittedBytes: 0, from: 0, to: 1 });
-  tape.append(Buffer.from([0x8e, 0x89]));
-  expect(outputText(tape, { from: first.to, to: tape.end, limit: 100, rows: 24 }).text).toBe('🎉');
+  scrollback.append(Buffer.from([0x8e, 0x89]));
+  expect(
+    outputText(scrollback, { from: first.to, to: scrollback.end, limit: 100, rows: 24 }).text,
+  ).toBe('🎉');
 });
 
 test('the middle of long text is left out, with its size', () => {
-  const tape = new Tape(0, 10_000, () => Infinity);
-  tape.append(Buffer.from(`${'é'.repeat(1000)}END`));
-  const { text, omittedBytes } = outputText(tape, { from: 0, to: tape.end, limit: 101, rows: 24 });
+  const scrollback = new Scrollback(0, 10_000, () => Infinity);
+  scrollback.append(Buffer.from(`${'é'.repeat(1000)}END`));
+  const { text, omittedBytes } = outputText(scrollback, {
+    from: 0,
+    to: scrollback.end,
+    limit: 101,
+    rows: 24,
+  });
   const kept = text.replace(/\n… \d+ bytes left out …\n/, '');
   expect(omittedBytes).toBe(2003 - Buffer.byteLength(kept));
   expect(kept).toMatch(/^é+END$/);
   expect(text).toContain(`${omittedBytes} bytes left out`);
 });
 
-test('what the tape no longer has counts as left out', () => {
-  const tape = new Tape(0, 10, () => Infinity);
-  for (let index = 0; index < 2000; index += 1) tape.append(Buffer.from('0123456789'));
-  const { text, omittedBytes, from, to } = outputText(tape, {
+test('what the scrollback no longer has counts as left out', () => {
+  const scrollback = new Scrollback(0, 10, () => Infinity);
+  for (let index = 0; index < 2000; index += 1) scrollback.append(Buffer.from('0123456789'));
+  const { text, omittedBytes, from, to } = outputText(scrollback, {
     from: 0,
-    to: tape.end,
+    to: scrollback.end,
     limit: 50,
     rows: 24,
   });
@@ -115,6 +123,40 @@ test('what the tape no longer has counts as left out', () => {
   expect(to).toBe(20_000);
   expect(omittedBytes).toBeGreaterThan(19_000);
   expect(text).toMatch(/0123456789$/);
+});
+
+test('what is gone is marked at the beginning, where it is missing', () => {
+  const scrollback = new Scrollback(0, 10, () => Infinity);
+  for (let index = 0; index < 20_000; index += 1) scrollback.append(Buffer.from('0123456789'));
+  const all = { from: 0, to: scrollback.end, limit: 100_000, rows: 24 };
+  const { text, omittedBytes } = outputText(scrollback, all);
+  expect(omittedBytes).toBe(scrollback.start);
+  expect(text.slice(0, 60)).toMatch(/^… \d+ earlier bytes are no longer here …\n\d+$/);
+  expect(text).not.toContain('left out');
+});
+
+test('gaps are marked where they are, and nowhere else', () => {
+  const scrollback = new Scrollback(0, 10_000_000, () => Infinity);
+  const red = '\x1b[00;31mAAAA\x1b[0m';
+  scrollback.append(Buffer.from(red.repeat(20_000)));
+  const middle = scrollback.end;
+  scrollback.append(Buffer.from('-'.repeat(400_000)));
+  scrollback.append(Buffer.from('B'.repeat(300_000)));
+  const all = { from: 0, to: scrollback.end, rows: 24 };
+  // Both ends of a long output become text of different lengths: the gap is between them, not in the middle.
+  const { text } = outputText(scrollback, { ...all, limit: 400_000 });
+  expect(/^A+\n… \d+ bytes left out …\nB+$/.test(text)).toBe(true);
+  const short = outputText(scrollback, { ...all, from: middle, to: middle + 10, limit: 10 });
+  expect(short).toMatchObject({ text: '-'.repeat(10), omittedBytes: 0 });
+  const binary = new Scrollback(0, 10_000, () => Infinity);
+  binary.append(Buffer.concat([Buffer.alloc(99, 0xff), Buffer.from('.')]));
+  const bytes = outputText(binary, { from: 0, to: 100, limit: 100, rows: 24 });
+  expect(bytes).toMatchObject({ text: `${'\ufffd'.repeat(99)}.`, omittedBytes: 0 });
+  const wide = new Scrollback(0, 10_000, () => Infinity);
+  wide.append(Buffer.from('\x1b[9999Cx\n'.repeat(100)));
+  expect(outputText(wide, { from: 0, to: 1_000, limit: 1_000, rows: 24 }).text.length).toBeLessThan(
+    4_000,
+  );
 });
 
 test('completeLength knows whole characters', () => {

@@ -1,5 +1,5 @@
-import { Screen } from './screen.js';
-import type { Tape } from './tape.js';
+import { TerminalScreen } from './terminal-screen.js';
+import type { Scrollback } from './scrollback.js';
 
 /** Longer stretches are rendered from both ends only. */
 const renderable = 512 * 1024;
@@ -12,38 +12,50 @@ export interface OutputText {
 }
 
 /**
- * A stretch of a terminal as text for a model: escape sequences worked off, the middle left out when it is longer than
+ * A stretch of a terminal as text for a model: escape sequences applied, the middle left out when it is longer than
  * `limit` bytes. `from` and `to` are exact; a character that is cut in two at the end waits for the next reading.
  */
 export function outputText(
-  tape: Tape,
+  scrollback: Scrollback,
   range: { from: number; to: number; limit: number; rows: number },
 ): OutputText {
-  const from = Math.min(Math.max(range.from, tape.start), tape.end);
-  const whole = Math.min(Math.max(range.to, from), tape.end);
-  const lost = Math.max(0, Math.min(tape.start, range.to) - range.from);
+  const from = Math.min(Math.max(range.from, scrollback.start), scrollback.end);
+  const whole = Math.min(Math.max(range.to, from), scrollback.end);
+  const lost = Math.max(0, Math.min(scrollback.start, range.to) - range.from);
+  const begin = Math.min(range.from, from);
   if (whole - from <= renderable) {
-    const bytes = tape.slice(from, whole);
-    const length = range.to >= tape.end ? completeLength(bytes) : bytes.length;
-    const shortened = shorten(plainText(bytes.subarray(0, length), range.rows), range.limit, lost);
-    return { ...shortened, from: Math.min(range.from, from), to: from + length };
+    const bytes = scrollback.slice(from, whole);
+    const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
+    const text = plainText(bytes.subarray(0, length), range.rows);
+    // Bytes that are no text may take three times as many as text: that is no reason to cut them.
+    const limit = length <= range.limit ? 3 * range.limit : range.limit;
+    return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
   }
   const half = renderable / 2;
-  const head = tape.slice(from, from + half);
-  const tail = tape.slice(whole - half, whole);
-  const omitted = whole - from - renderable;
+  const head = scrollback.slice(from, from + half);
+  const tail = scrollback.slice(whole - half, whole);
   const first = plainText(head.subarray(0, completeLength(head)), range.rows);
   const last = plainText(tail.subarray(incompleteStart(tail)), range.rows);
-  const shortened = shorten(`${first}${last}`, range.limit, lost + omitted);
-  return { ...shortened, from: Math.min(range.from, from), to: whole };
+  const gap = whole - from - renderable;
+  return {
+    ...joined(fit({ head: first, gap, tail: last }, range.limit), lost),
+    from: begin,
+    to: whole,
+  };
 }
 
-/** Terminal output as the text that a person would read in the end. */
+/** Colours, and the erasing that follows them, which does nothing at the end of what was printed. */
+// oxlint-disable-next-line no-control-regex
+const colours = /\x1b\[[\d;:]*m|\x1b\[0?K/g;
+
+/** Terminal output as the text that the screen would show in the end. */
 export function plainText(bytes: Uint8Array, rows: number): string {
   const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
+  const uncoloured = text.replaceAll(colours, '');
+  // A screen has no blanks at the ends of its lines; printed text may, and a diff is about them.
   // oxlint-disable-next-line no-control-regex
-  if (!/[\0-\x08\x0b-\x1f\x7f]/.test(text)) return text;
-  const screen = new Screen(rows);
+  if (!/[\0-\x08\x0b-\x1f\x7f]/.test(uncoloured)) return uncoloured;
+  const screen = new TerminalScreen(rows);
   screen.write(text.replaceAll('\n', '\r\n'));
   return screen.toString();
 }
@@ -65,21 +77,41 @@ function incompleteStart(bytes: Uint8Array): number {
   return start;
 }
 
-function shorten(
-  text: string,
-  limit: number,
-  already: number,
-): { text: string; omittedBytes: number } {
+/** Text on both sides of what is left out. */
+interface Halves {
+  head: string;
+  /** Bytes between them. */
+  gap: number;
+  tail: string;
+}
+
+const inTwo = (text: string, limit: number): Halves => {
   const bytes = Buffer.from(text);
-  if (bytes.length <= limit && already === 0) return { text, omittedBytes: 0 };
-  const half = Math.floor(Math.min(limit, bytes.length) / 2);
-  const head = bytes.subarray(0, half);
-  const tail = bytes.subarray(bytes.length - half);
-  const first = head.subarray(0, completeLength(head));
-  const last = tail.subarray(incompleteStart(tail));
-  const omittedBytes = already + bytes.length - first.length - last.length;
+  if (bytes.length <= limit) return { head: text, gap: 0, tail: '' };
+  return fit({ head: text, gap: -bytes.length, tail: text }, limit);
+};
+
+/** Cuts at the gap: the end of what is before it, and the beginning of what is after it. */
+function fit({ head, gap, tail }: Halves, limit: number): Halves {
+  const half = Math.floor(limit / 2);
+  const [before, after] = [Buffer.from(head), Buffer.from(tail)];
+  const first = before.subarray(0, Math.max(half, limit - after.length));
+  const kept = first.subarray(0, first.length < before.length ? completeLength(first) : undefined);
+  const second = after.subarray(Math.max(0, after.length - (limit - kept.length)));
+  const last = second.subarray(second.length < after.length ? incompleteStart(second) : 0);
   return {
-    text: `${first.toString()}\n… ${omittedBytes} bytes left out …\n${last.toString()}`,
-    omittedBytes,
+    head: kept.toString(),
+    gap: gap + before.length - kept.length + after.length - last.length,
+    tail: last.toString(),
   };
+}
+
+/** Marks what is left out where it is missing: at the beginning what the scrollback no longer has. */
+function joined(
+  { head, gap, tail }: Halves,
+  lost: number,
+): Pick<OutputText, 'text' | 'omittedBytes'> {
+  const text = gap > 0 ? `${head}\n… ${gap} bytes left out …\n${tail}` : head + tail;
+  const begin = lost > 0 ? `… ${lost} earlier bytes are no longer here …\n` : '';
+  return { text: begin + text, omittedBytes: lost + gap };
 }

@@ -7,7 +7,7 @@ export const leastNumber = perTerminal;
 
 /** The numbers of one terminal, which no other terminal has: by them its processes are known, see `processesOf`. */
 export class ProcessNumbers {
-  /** That of its shells, and of what a person starts there. */
+  /** That of its shells, and of the programs that the user starts there. */
   readonly first = randomInt(1, 2 ** 32) * perTerminal;
   readonly last = this.first + perTerminal - 1;
   #count = 0;

@@ -16,7 +16,7 @@ afterEach(async () => {
   }
 });
 
-/** Resolves once the script has said something. */
+/** Resolves once the script has printed something. */
 async function start(script: string): Promise<number> {
   const child = spawn('sh', ['-c', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -40,7 +40,7 @@ test('a process that took over an id is not signalled', async () => {
   expect(await once(children[0] as ChildProcess, 'exit')).toEqual([null, 'SIGKILL']);
 });
 
-test('a process is told by the number that it carries, however old it is', async () => {
+test('a process is known by its number, however old it is', async () => {
   const numbers = new ProcessNumbers();
   const [first, second] = [numbers.next(), numbers.next()];
   const pid = await start(`${carrying(first)}; echo; exec sleep 600`);
@@ -52,7 +52,7 @@ test('a process is told by the number that it carries, however old it is', async
   expect(found(new ProcessNumbers())).toEqual([]);
 });
 
-test('one without a number is told by its parents, and by the shell it began in', async () => {
+test('one without a number is known by its parents, and by the shell it began in', async () => {
   const number = new ProcessNumbers().next();
   const numbers = { first: number, last: number };
   const since = now();
@@ -64,7 +64,7 @@ test('one without a number is told by its parents, and by the shell it began in'
   expect(found({ shell: undefined, since })).toBe(0);
 });
 
-test('one that took another limit is told by its parents', async () => {
+test('one that took another limit is known by its parents', async () => {
   const number = new ProcessNumbers().next();
   await start(`${carrying(number)}; (${carrying(5)}; exec sh -c "echo; exec sleep 600") & wait`);
   const numbers = { first: number, last: number };

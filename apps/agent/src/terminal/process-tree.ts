@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { leastNumber } from './process-numbers.js';
 
-/** A process, told apart from a later one with the same id by its start. */
+/** A process, distinguished from a later one with the same id by its start. */
 export interface Process {
   pid: number;
   parent: number;
@@ -60,6 +60,12 @@ export function processesOf(origin: Origin, all = listProcesses()): Process[] {
   return all.filter((process) => !process.zombie && judge(process));
 }
 
+/** Whether it still runs. */
+export function isAlive({ pid, start }: Process): boolean {
+  const found = readProcess(pid);
+  return found?.start === start && !found.zombie;
+}
+
 /** Signals these processes, unless their id belongs to another one by now. */
 export function signalAll(processes: Process[], signal: NodeJS.Signals): void {
   for (const { pid, start } of processes) {
@@ -92,7 +98,7 @@ function readProcess(pid: number): Process | undefined {
   };
 }
 
-/** Undefined when it carries none of ours, or has ended. */
+/** Undefined when it has none of ours, or has ended. */
 function numberOf(pid: number): number | undefined {
   const limit = /^Max file locks +(\d+)/m.exec(readText(`/proc/${pid}/limits`) ?? '')?.[1];
   return Number(limit) >= leastNumber ? Number(limit) : undefined;

@@ -23,3 +23,8 @@ function printable(text: string): string {
     character === '\t' ? '    ' : `^${String.fromCharCode(character.charCodeAt(0) ^ 64)}`,
   );
 }
+
+/** Shown with the result of a command for which not only the shell reported an exit code. */
+export function disputeText(status: number): string {
+  return `\r\n[a program reported another exit code or directory in the place of the shell; ${status} is taken]\r\n`;
+}

@@ -1,5 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openPty, type Pty } from './pty.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pause, staysTrue, until } from '@belay/testing';
+import { freeProcesses, openPty, type Pty } from './pty.js';
 
 /** A shell command in a pseudoterminal: what it has printed, and its end. */
 function start(command: string): { pty: Pty; printed(): string; ended: Promise<number> } {
@@ -29,15 +32,28 @@ it('ends with the exit code, after the last byte', async () => {
 
 it('keeps what a full buffer holds back when the process ends meanwhile', async () => {
   const { pty, printed, ended } = start(`printf begun; read line; printf rest`);
-  while (!printed().includes('begun')) await sleep(5);
+  await until('begun', () => printed().includes('begun'));
   pty.write('\r');
   pty.pause();
   let over = false;
   void ended.then(() => (over = true));
   // Longer than output is waited for where nobody holds it back.
-  await sleep(500);
-  expect(over).toBe(false);
+  await staysTrue('it has not ended', 500, () => !over);
   pty.resume();
+  expect(await ended).toBe(0);
+  expect(printed()).toContain('rest');
+});
+
+it('keeps what was printed before the end when the agent is held up', async () => {
+  const { pty, printed, ended } = start(`printf begun; read line; printf rest`);
+  await until('begun', () => printed().includes('begun'));
+  pty.write('\r');
+  pty.pause();
+  await staysTrue('nothing is read', 300, () => !printed().includes('rest'));
+  const resumed = pause(1, 'so that it is resumed by a timer').then(() => pty.resume());
+  // Now it is resumed when the time for the last output is over as well.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+  await resumed;
   expect(await ended).toBe(0);
   expect(printed()).toContain('rest');
 });
@@ -52,13 +68,13 @@ it('ends though a background process keeps the terminal open', async () => {
 
 it('erases a whole character, not a byte, with a backspace', async () => {
   const { pty, printed, ended } = start(`printf begun; read line; printf "[%s]" "$line"`);
-  while (!printed().includes('begun')) await sleep(5);
+  await until('begun', () => printed().includes('begun'));
   pty.write('aé\x7fb\r');
   await ended;
   expect(printed()).toContain('[ab]');
 });
 
-it('says that a program cannot be found by its exit', async () => {
+it('reports by its exit that a program cannot be found', async () => {
   const { promise, resolve } = Promise.withResolvers<{ code: number }>();
   openPty({
     file: '/no/such/program',
@@ -71,4 +87,20 @@ it('says that a program cannot be found by its exit', async () => {
     onExit: resolve,
   });
   expect((await promise).code).not.toBe(0);
+});
+
+describe('the processes that may still begin', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belay-pids-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const limit = (most: string, now: string) => {
+    writeFileSync(join(folder, 'pids.max'), `${most}\n`);
+    writeFileSync(join(folder, 'pids.current'), `${now}\n`);
+    return freeProcesses([join(folder, 'none'), folder]);
+  };
+
+  it('are counted by the control group, where it has a limit', () => {
+    expect(limit('512', '505')).toBe(7);
+    expect(limit('max', '505')).toBe(Infinity);
+    expect(freeProcesses([join(folder, 'none')])).toBe(Infinity);
+  });
 });

@@ -1,10 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { requireBinary } from '@lydell/node-pty/requireBinary.js';
+import { ignoreError } from '@belay/protocol';
+import { asUser } from '../user-separation.js';
 
 const native = requireBinary('pty.node');
 const readSize = 64 * 1024;
-/** How long output may still come, in ms, when the process has ended and another one keeps the pseudoterminal open. */
-const lastOutput = 200;
+/** How long output may still come when the process has ended and another one keeps the pseudoterminal open. */
+const lastOutputTimeoutMs = 200;
+/**
+ * The native part starts a thread for each pseudoterminal, behind its process. When no thread can be had, that ends the
+ * whole agent: so some are left free.
+ */
+const spareProcesses = 8;
 /** The user of the process that starts it. */
 const same = -1;
 
@@ -33,41 +42,35 @@ export interface PtyOptions {
 }
 
 /**
- * Starts a process in a pseudoterminal of its own. Throws when the program cannot be started.
+ * Starts a process in a pseudoterminal of its own. Throws with the code EAGAIN when there are too many processes or
+ * pseudoterminals.
  *
  * Uses node-pty's native part without its stream, which takes 64 KiB of fresh memory for each 4 KiB that a
  * pseudoterminal gives: in a flood, collecting them was a third of the agent's work.
  */
 export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
-  const { file, args, cwd, columns, rows } = options;
+  const { cwd, columns, rows } = options;
+  const { file, args } = asUser(options.file, options.args);
   const env = Object.entries({ ...options.env, PWD: cwd, TERM: 'xterm-256color' });
   const pairs = env.map(([name, value]) => `${name}=${value}`);
   let waiting: NodeJS.Timeout | undefined;
   const exited = (code: number, signal: number): void => {
-    const tell = () => onExit({ code, signal });
-    if (stream.closed) return tell();
+    const report = () => onExit({ code, signal });
+    if (stream.closed) return report();
     stream.once('close', () => {
       clearTimeout(waiting);
-      tell();
+      report();
     });
-    waiting = setTimeout(() => {
-      // What a full buffer holds back is not lost.
+    const end = () => {
+      // A full buffer is read first, so that no output is lost.
       if (stream.isPaused()) waiting?.refresh();
       else stream.destroy();
-    }, lastOutput);
+    };
+    // What has come is read before that, also by an agent that was held up: its timers come first.
+    waiting = setTimeout(() => setImmediate(end), lastOutputTimeoutMs);
   };
-  const { fd, pid } = native.fork(
-    file,
-    args,
-    pairs,
-    cwd,
-    columns,
-    rows,
-    same,
-    same,
-    true,
-    '',
-    exited,
+  const { fd, pid } = fork(() =>
+    native.fork(file, args, pairs, cwd, columns, rows, same, same, true, '', exited),
   );
   const buffer = Buffer.allocUnsafeSlow(readSize);
   const callback = (size: number): boolean => {
@@ -75,8 +78,7 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
     return true;
   };
   const stream = new ReadStream(fd, { onread: { buffer, callback } });
-  // EIO is how a pseudoterminal ends once nobody holds it open.
-  stream.on('error', () => undefined);
+  stream.on('error', ignoreError('EIO is the end of a pseudoterminal that nobody holds open'));
   stream.resume();
   return {
     pid,
@@ -94,4 +96,33 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
       }
     },
   };
+}
+
+/** The native part names no error code; its only fault is that forkpty(3) finds no process or pseudoterminal free. */
+function fork<T>(start: () => T): T {
+  try {
+    if (freeProcesses() < spareProcesses) throw new Error('Too few processes are free.');
+    return start();
+  } catch (cause) {
+    const error = new Error('No process or pseudoterminal is free.', { cause });
+    throw Object.assign(error, { code: 'EAGAIN' });
+  }
+}
+
+/** How many more processes and threads may begin here: by cgroups of version 2, or 1, where they set a limit. */
+export function freeProcesses(groups = ['/sys/fs/cgroup', '/sys/fs/cgroup/pids']): number {
+  for (const group of groups) {
+    const [most, now] = ['pids.max', 'pids.current'].map((name) => numberIn(join(group, name)));
+    if (most !== undefined && now !== undefined) return most - now;
+  }
+  return Infinity;
+}
+
+function numberIn(file: string): number | undefined {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text === 'max' ? Infinity : Number(text);
+  } catch {
+    return undefined; // No such group: nothing is limited by it.
+  }
 }

@@ -1,17 +1,21 @@
-/** Where a shell meets the agent; all paths are secret to this one shell. */
+export type ShellKind = 'bash' | 'sh';
+
+/** The files between a shell and the agent; all paths are secret to this one shell. */
 export interface ChannelPaths {
   /** FIFO on which the shell reports: NUL-terminated records. */
   reports: string;
   /** FIFO on which the shell reads orders: lines. */
   orders: string;
+  /** FIFO on which the subshells of background commands wait: lines with their id. */
+  releases: string;
   /** Folder of the command files, named by their id. */
   commands: string;
-  /** Begins the escape sequence that says where in the output a command ended. */
+  /** Begins the escape sequence that marks where in the output a command ended. */
   mark: string;
 }
 
 export interface ShellStart {
-  /** What it carries while it runs no command of the agent; see `processesOf`. */
+  /** The number of its processes while it runs no command of the agent; see `processesOf`. */
   number: number;
   /** Without the start-up file of its user. */
   plain: boolean;
@@ -24,18 +28,21 @@ export const comeBack = '__belay';
  * The start-up file of a persistent shell, for bash and for POSIX shells such as busybox ash.
  *
  * The shell waits inside a loop for orders instead of showing its prompt: nothing is typed, so nothing is echoed, and
- * no prompt is read. Each turn reports `ready NONCE STATUS DIRECTORY`; an order that answers an older nonce is stale
+ * no prompt is read. Each iteration reports `ready NONCE STATUS DIRECTORY`; an order with an older nonce is stale
  * and dropped, so a Ctrl-C between report and order neither loses nor repeats a command. Commands are evaluated at top
  * level (in a function `declare` would not last), with the `$?` that the command before left. All paths are literals:
  * no command can break the channel by unsetting a variable. `bash` enters the loop before each prompt; other shells
  * are typed `__belay` when the prompt reports itself, with mark 0 before the prompt.
+ *
+ * A background command runs in a subshell of a subshell. The outer one ignores the signals that ask to end, so that it
+ * reports the exit code of the inner one whatever ends that, and waits until the agent has it; see `BackgroundEnd`.
  */
 export function shellScript(
-  kind: 'bash' | 'sh',
+  kind: ShellKind,
   paths: ChannelPaths,
   { number, plain }: ShellStart,
 ): string {
-  const { reports, orders, commands, mark } = paths;
+  const { reports, orders, releases, commands, mark } = paths;
   // Passes by functions and aliases that commands define under the names of builtins. Of POSIX shells only `command`
   // can be expected, so there a function of that very name still stops the loop, until the command is killed.
   const own = kind === 'bash' ? '\\builtin' : '\\command';
@@ -69,6 +76,24 @@ __belay_next() {
   case $2 in *x*) ${own} set -x ;; esac
   ${own} return "$1"
 }
+__belay_outside() {
+  __belay_flags=$-
+  ${own} set +ex
+  ${own} trap : HUP INT QUIT TERM
+}
+__belay_inside() {
+  case $__belay_flags in *e*) ${own} set -e ;; esac
+  case $__belay_flags in *x*) ${own} set -x ;; esac
+  ${own} unset __belay_flags
+}
+__belay_ended() {
+  ${own} set -- "$1" "$?"
+  ${own} printf 'ended %s %s\\000' "$1" "$2" >${quote(reports)} || ${own} exit "$2"
+  while ${own} read -r __belay_id; do
+    case $__belay_id in "$1") ${own} break ;; esac
+  done <${quote(releases)}
+  ${own} exit "$2"
+}
 trap '${own} printf "left %s\\000" "\${PWD-}" >${quote(reports).replaceAll("'", '"')}' EXIT
 __belay_prompted() {
   ${own} printf '${mark}0\\007' >/dev/tty
@@ -89,13 +114,15 @@ if { __belay_next "\${__belay_status:-0}"; } 2>/dev/null; then ${own} eval "\${_
 done
 done`;
 
-// Bash leaves its loops when a program in them is stopped (Ctrl-Z), and forgets the exit code that says so.
+// Bash leaves its loops when a program in them is stopped (Ctrl-Z), and forgets the exit code that shows it.
 const bashStatus = `__belay_status=$?
 case \${__belay_nonce-}:$__belay_status in
   ?*:0) case $(\\builtin jobs -s %+ 2>/dev/null) in ?*) __belay_status=148 ;; esac ;;
 esac`;
 
-const bashOnly = (plain: boolean) => `readonly -f __belay_carry __belay_next __belay_prompted
+const bashOnly = (
+  plain: boolean,
+) => `readonly -f __belay_carry __belay_next __belay_prompted __belay_outside __belay_inside __belay_ended
 ${plain ? '' : '[ -r ~/.bashrc ] && . ~/.bashrc'}
 shopt -s checkwinsize
 unset HISTFILE

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
 
 describe.each(['bash', 'sh'] as const)('a shell of %s that was started beforehand', (shell) => {
@@ -12,7 +12,7 @@ describe.each(['bash', 'sh'] as const)('a shell of %s that was started beforehan
 
   test('serves the first terminal, and no other', async () => {
     bench.terminals.prepare();
-    while ((await shells().catch(() => [])).length === 0) await sleep(5);
+    await until('a shell', async () => (await shells().catch(() => [])).length > 0);
     const before = await shells();
     expect(bench.events).toEqual([]);
     expect((await bench.run('v=1; echo "$PWD" $v')).text).toBe(`${bench.workspace} 1\n`);
@@ -24,7 +24,7 @@ describe.each(['bash', 'sh'] as const)('a shell of %s that was started beforehan
   test('shows its command and what that prints, once', async () => {
     bench.terminals.prepare();
     await bench.run('echo one');
-    while (!bench.screen().includes('\none\r\n')) await sleep(5);
+    await until('the output', () => bench.screen().includes('\none\r\n'));
     expect(bench.screen().match(/\$ echo one\r\none\r\n/g)).toHaveLength(1);
   });
 });
@@ -41,8 +41,9 @@ test.each([
   );
   bench.terminals.prepare();
   // It has begun, and its folder goes with it.
-  while (!existsSync(once)) await sleep(5);
-  while ((await readdir(join(bench.folder, 'state/terminals'))).length > 0) await sleep(5);
+  await until('its begin', () => existsSync(once));
+  const shells = () => readdir(join(bench.folder, 'state/terminals'));
+  await until('its end', async () => (await shells()).length === 0);
   expect(await bench.run('echo fine')).toMatchObject({ text: 'fine\n', exitCode: 0 });
   await bench.close();
 });

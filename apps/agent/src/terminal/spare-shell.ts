@@ -1,10 +1,11 @@
+import { ignoreError } from '@belay/protocol';
 import { ProcessNumbers } from './process-numbers.js';
 import { Shell, usualSize, type ShellEvents } from './shell.js';
 
-/** More output than this is no start of a shell. */
-const mostEarly = 64 * 1024;
+/** A shell that prints more than this at its start is not kept. */
+const maxEarlyBytes = 64 * 1024;
 
-/** A shell that was started before its terminal, which then hears first what the shell said until it came. */
+/** A shell that was started before its terminal, which then receives first the events until then. */
 export class SpareShell {
   /** For the terminal that takes it. */
   readonly numbers = new ProcessNumbers();
@@ -15,7 +16,7 @@ export class SpareShell {
   #ended = false;
 
   constructor(options: { folder: string; cwd: string; env: Record<string, string> }) {
-    const tell = (event: (events: ShellEvents) => void) => {
+    const forward = (event: (events: ShellEvents) => void) => {
       if (this.#events) event(this.#events);
       else this.#early.push(event);
     };
@@ -24,18 +25,18 @@ export class SpareShell {
       ...usualSize,
       number: this.numbers.first,
       plain: false,
-      onOutput: (bytes, torn) => {
+      onOutput: (bytes, partialLine) => {
         this.#count(bytes.length);
         const kept = this.#events ? bytes : Buffer.from(bytes);
-        tell((events) => events.onOutput(kept, torn));
+        forward((events) => events.onOutput(kept, partialLine));
       },
-      onMark: () => tell((events) => events.onMark()),
-      onIdle: (status, directory) => tell((events) => events.onIdle(status, directory)),
-      onPrompt: () => tell((events) => events.onPrompt()),
-      onDirectory: (directory) => tell((events) => events.onDirectory(directory)),
+      onMark: () => forward((events) => events.onMark()),
+      onIdle: (...idle) => forward((events) => events.onIdle(...idle)),
+      onPrompt: () => forward((events) => events.onPrompt()),
+      onDirectory: (directory) => forward((events) => events.onDirectory(directory)),
       onExit: (end) => {
         this.#ended = true;
-        tell((events) => events.onExit(end));
+        forward((events) => events.onExit(end));
       },
     });
     this.#shell.catch(() => (this.#ended = true));
@@ -46,24 +47,24 @@ export class SpareShell {
     return !this.#ended;
   }
 
-  /** Hands it over: `take` is given the shell before `events` hear of it. Rejects when it could not be started. */
+  /** Hands it over: `take` is called with the shell before `events` are. Rejects when it could not be started. */
   async adopt(events: ShellEvents, take: (shell: Shell) => void): Promise<void> {
     take(await this.#shell);
     this.#events = events;
     for (const event of this.#early.splice(0)) event(events);
   }
 
-  /** Ends one that nobody took. */
+  /** Ends a shell that was not adopted. */
   async close(): Promise<void> {
     this.#ended = true;
-    await this.#shell.then((shell) => shell.kill('SIGKILL')).catch(() => undefined);
+    await this.#shell.then((shell) => shell.kill('SIGKILL')).catch(ignoreError('it never started'));
   }
 
-  /** One that floods before anybody asked for it is not kept. */
+  /** A shell that floods before it is adopted is ended. */
   #count(bytes: number): void {
     if (this.#events) return;
     this.#earlyBytes += bytes;
-    if (this.#earlyBytes <= mostEarly || this.#ended) return;
+    if (this.#earlyBytes <= maxEarlyBytes || this.#ended) return;
     this.#early = [];
     void this.close();
   }

@@ -1,4 +1,4 @@
-/** Programs that would wait for a key, a window or a choice get what answers by itself. */
+/** Programs that would wait for a key, a window or a choice get one that returns by itself. */
 const calm = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
@@ -8,7 +8,7 @@ const calm = {
 };
 
 /** The agent's own connection and what its start left behind. */
-const own = ['BELAY_ROPE', 'BELAY_TOKEN', 'ENV', 'BASH_ENV'];
+const own = ['BELAY_CONNECTION', 'BELAY_TOKEN', 'ENV', 'BASH_ENV'];
 
 /** The environment of shells, made from the agent's. */
 export function terminalEnvironment(

@@ -1,5 +1,6 @@
 import {
   AppError,
+  excerpt,
   type Handlers,
   type OperationInput,
   type terminalOperations,
@@ -8,23 +9,32 @@ import type { z } from 'zod';
 import type { CallContext } from '../call-context.js';
 import type { Command } from './command.js';
 import { keySequences } from './keys.js';
+import { listeners } from './listeners.js';
 import { outputText } from './plain-text.js';
+import { signalAll } from './process-tree.js';
+import { assertAgentTypes, busy } from './terminal-faults.js';
 import type { Terminal } from './terminal.js';
+import { waitFor, waitSignal, type Happened } from './wait-for.js';
 
 type Operations = typeof terminalOperations;
 type RunResult = z.input<Operations['terminal.run']['output']>;
-type RunInput = OperationInput<Operations['terminal.run']>;
+type RunInput = OperationInput<'terminal.run'>;
 
-/** Bytes of text in an answer. */
-const textLimit = 16_000;
-/** How long an interrupted command may take to end before the answer, in ms. */
-const interruptPatience = 2_000;
-/** How long a new shell may take until it can be given a command, in ms. */
-const openingPatience = 20_000;
-/** A program is quiet when it printed nothing for so long, in ms. */
-const quiet = 150;
-/** How far back the beginning of a full-screen program is looked for, in bytes. */
-const screenReach = 1024 * 1024;
+/** The text of a result, at most. */
+const textLimitBytes = 16_000;
+/** How long an interrupted command may take to end before the call returns. */
+const interruptTimeoutMs = 2_000;
+/** How long a new shell may take until it accepts a command. */
+const openingTimeoutMs = 20_000;
+/** A program that prints nothing for so long waits for input. */
+const settledDelayMs = 150;
+/** How far back the beginning of a full-screen program is searched. */
+const screenReachBytes = 1024 * 1024;
+
+/** A background command that ends within this is reported as ended: one that cannot start is no server. */
+const deathDelayMs = 300;
+/** The text of a command in a list. */
+const commandLimit = 200;
 
 const alwaysThere = 'main';
 
@@ -39,141 +49,181 @@ export interface TerminalSet {
 
 /** The operations of terminals, over the terminals of one agent. */
 export class TerminalHandlers implements Handlers<Operations, CallContext> {
-  /** Where each terminal was last answered to. */
-  readonly #answered = new WeakMap<Terminal, number>();
+  readonly #terminals: TerminalSet;
+  /** The offset up to which each terminal was last returned: what the user reads, the model has not seen. */
+  readonly #readTo = {
+    agent: new WeakMap<Terminal, number>(),
+    user: new WeakMap<Terminal, number>(),
+  };
   /** Calls of `run` that wait for a terminal, in order. */
   readonly #queues = new WeakMap<Terminal, symbol[]>();
 
-  constructor(private readonly terminals: TerminalSet) {}
+  constructor(terminals: TerminalSet) {
+    this.#terminals = terminals;
+  }
 
   'terminal.run' = async (input: RunInput, context: CallContext): Promise<RunResult> => {
-    const terminal = await this.terminals.open(input.terminal);
-    const { background, timeout } = input;
+    const terminal = await this.#terminals.open(input.terminal);
+    const { background, timeout, until } = input;
+    const ms = input.wait * 1000;
     const stdin =
       input.stdin === undefined ? undefined : Buffer.from(input.stdin, input.stdinEncoding);
-    const command = await this.#turn(terminal, {
-      ms: input.wait * 1000,
-      signal: context.signal,
-      start: () => terminal.start(input.command, { background, stdin, timeout }),
+    let before: ReadonlySet<string> | undefined;
+    const command = await this.#startWhenFree(terminal, {
+      ms,
+      context,
+      start: () => {
+        before = until?.port === undefined ? undefined : listeners(until.port);
+        return terminal.start(input.command, { background, stdin, timeout });
+      },
     });
+    let happened: Happened | undefined;
     try {
-      const done = () => command.settled || terminal.background.includes(command);
-      await terminal.changes.until(
-        () => done() || terminal.closed,
-        input.wait * 1000,
-        context.signal,
-      );
-      if (context.signal.aborted && !done()) await interrupt(terminal, command);
+      if (background)
+        await terminal.changes.until(() => begun(terminal, command), ms, waitSignal(context));
+      const wait = { until, command, from: command.from, before, context };
+      const atOnce = background && until === undefined;
+      happened = await waitFor(terminal, { ...wait, ms: atOnce ? Math.min(ms, deathDelayMs) : ms });
+      if (context.signal.aborted && !begun(terminal, command)) await interrupt(terminal, command);
     } finally {
       command.watchers -= 1;
       terminal.changes.notify();
     }
-    return this.#answer(terminal, { command, from: command.from });
+    return {
+      ...this.#result(terminal, context, { command, from: command.from }),
+      ...told(happened, until),
+    };
   };
 
   'terminal.input' = async (
-    input: OperationInput<Operations['terminal.input']>,
+    input: OperationInput<'terminal.input'>,
     context: CallContext,
   ): Promise<RunResult> => {
     const terminal = await this.#existing(input.terminal);
     assertAgentTypes(terminal);
     const command = terminal.current;
-    if (!command && !terminal.personal) {
+    if (!command && !terminal.runsUserProgram) {
       throw new AppError(
         'conflict',
         `Nothing runs in the terminal ${terminal.name} that could take input; start a program with terminal.run first.`,
       );
     }
-    const from = terminal.output.tape.end;
+    const from = terminal.output.scrollback.end;
     const typed = Date.now();
     terminal.type(
       input.text.replace(/\r?\n/g, '\r') + input.keys.map((key) => keySequences[key]).join(''),
     );
     const settled = () =>
       command?.settled ||
-      (terminal.output.tape.end > from && Date.now() - terminal.output.lastTime >= quiet);
-    while (!settled() && Date.now() - typed < input.wait * 1000 && !context.signal.aborted) {
+      (terminal.output.scrollback.end > from &&
+        Date.now() - terminal.output.lastTime >= settledDelayMs);
+    const signal = waitSignal(context);
+    while (!settled() && Date.now() - typed < input.wait * 1000 && !signal.aborted) {
       const left = typed + input.wait * 1000 - Date.now();
-      await terminal.changes.until(settled, Math.min(quiet / 3, left), context.signal);
+      await terminal.changes.until(settled, Math.min(settledDelayMs / 3, left), signal);
     }
-    return this.#answer(terminal, { command, from });
+    return this.#result(terminal, context, { command, from });
   };
 
   'terminal.read' = async (
-    input: OperationInput<Operations['terminal.read']>,
+    input: OperationInput<'terminal.read'>,
     context: CallContext,
   ): Promise<RunResult> => {
     const terminal = await this.#existing(input.terminal);
-    const command = terminal.current;
-    if (command) {
-      command.watchers += 1;
-      const ended = () => command.settled || terminal.closed;
-      await terminal.changes.until(ended, input.wait * 1000, context.signal);
-      command.watchers -= 1;
+    const { until } = input;
+    const command = terminal.current ?? terminal.background.newestRunning;
+    const latest = subject(terminal);
+    let happened: Happened | undefined;
+    if (command || until) {
+      // The user's reading does not tell the model of an end.
+      const watches = command && (!command.background || context.source === 'agent') ? 1 : 0;
+      if (command) command.watchers += watches;
+      const from = input.from ?? this.#readTo[context.source].get(terminal) ?? 0;
+      // A command that has ended before says nothing about what is awaited, but for a server that died.
+      const awaited = latest?.background ? latest : command;
+      const ms = input.wait * 1000;
+      happened = await waitFor(terminal, { until, command: awaited, from, ms, context });
+      if (command) command.watchers -= watches;
       terminal.changes.notify();
     }
-    if (input.from === undefined) return this.#answer(terminal, { command, limit: input.limit });
-    const page = outputText(terminal.output.tape, {
+    const end = told(happened, until);
+    if (input.from === undefined) {
+      const result = this.#result(terminal, context, { command: latest, limit: input.limit });
+      return { ...result, ...named(latest), ...end };
+    }
+    const page = outputText(terminal.output.scrollback, {
       from: input.from,
-      to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.tape.end)),
+      to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.scrollback.end)),
       limit: input.limit,
       rows: terminal.rows,
     });
-    return { ...state(terminal, command), ...page };
+    return { ...state(terminal, command), ...named(latest), ...page, ...end };
   };
 
   'terminal.interrupt' = async (
-    input: OperationInput<Operations['terminal.interrupt']>,
+    input: OperationInput<'terminal.interrupt'>,
     context: CallContext,
   ): Promise<RunResult> => {
     const terminal = await this.#existing(input.terminal);
     if (context.source === 'agent') assertAgentTypes(terminal);
-    const command = terminal.current;
-    if (command && input.kill) {
-      await terminal.kill(command, 'kill');
-    } else if (command) {
-      await pressInterrupt(terminal, command);
-    } else if (terminal.personal) {
+    const ofUser = terminal.runsUserProgram;
+    const living = terminal.current ? [terminal.current] : terminal.background.living();
+    const command = ofUser ? undefined : (living.findLast(({ ended }) => !ended) ?? living.at(-1));
+    if (ofUser) {
       terminal.type('\x03');
+    } else if (command) {
+      // What the result reports, the model is not told again.
+      const watches = context.source === 'agent' ? 1 : 0;
+      command.watchers += watches;
+      const stop = (each: Command) =>
+        input.kill ? terminal.kill(each, 'kill') : pressInterrupt(terminal, each);
+      await Promise.all(living.map(stop)).finally(() => (command.watchers -= watches));
     } else {
-      const left = terminal.runningInBackground();
-      if (input.kill) await Promise.all(left.map((each) => terminal.kill(each, 'kill')));
-      else terminal.interruptBackground();
+      throw new AppError(
+        'conflict',
+        `Nothing runs in the terminal ${terminal.name}, so nothing was interrupted; terminal.list shows what runs where.`,
+      );
     }
-    return this.#answer(terminal, { command });
+    return { ...this.#result(terminal, context, { command }), ...named(command) };
   };
 
-  'terminal.close' = async (input: OperationInput<Operations['terminal.close']>) => {
-    const terminal = this.terminals.find(input.terminal);
-    if (terminal) await this.terminals.close(terminal);
+  'terminal.close' = async (input: OperationInput<'terminal.close'>) => {
+    const terminal = this.#terminals.find(input.terminal);
+    if (terminal) await this.#terminals.close(terminal);
     return { closed: terminal !== undefined };
   };
 
   'terminal.list' = () =>
     Promise.resolve({
-      terminals: this.terminals.all().map((terminal) => {
-        const command = terminal.current ?? terminal.runningInBackground().at(-1);
+      terminals: this.#terminals.all().map((terminal) => {
+        const command = terminal.current ?? terminal.background.living().at(-1);
         return {
           terminal: terminal.name,
-          running: command?.text ?? (terminal.personal ? 'a program that a person started' : null),
+          running:
+            command?.text ?? (terminal.runsUserProgram ? 'a program that the user started' : null),
           seconds: command?.seconds ?? null,
-          directory: terminal.whereabouts,
+          directory: terminal.currentDirectory,
+          background: terminal.background.recent().map((each) => ({
+            command: nameOf(each),
+            ...stateOf(each),
+          })),
           holder: terminal.holder,
-          size: terminal.output.tape.end,
+          size: terminal.output.scrollback.end,
           columns: terminal.columns,
           rows: terminal.rows,
         };
       }),
     });
 
-  /** Waits until the terminal can take a command and nobody is before; a command that nobody waits for is an error. */
-  async #turn(
+  /** Waits until the terminal can take a command and no call is before this one; one that nobody waits for is an error. */
+  async #startWhenFree(
     terminal: Terminal,
-    options: { ms: number; signal: AbortSignal; start: () => Command },
+    options: { ms: number; context: CallContext; start: () => Command },
   ): Promise<Command> {
+    const signal = waitSignal(options.context);
     const queue = this.#queues.get(terminal) ?? [];
     this.#queues.set(terminal, queue);
-    const ticket = Symbol('turn');
+    const ticket = Symbol('ticket');
     queue.push(ticket);
     const first = () => queue[0] === ticket;
     const hopeless = () =>
@@ -183,12 +233,18 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       (first() && terminal.current?.watchers === 0);
     const ready = () => first() && terminal.free;
     try {
-      await terminal.changes.until(() => hopeless() || ready(), options.ms, options.signal);
-      // The caller waits for its command; that a new shell takes its time on a busy machine is no answer to it.
-      const opening = () => first() && !terminal.current && !terminal.personal;
+      await terminal.changes.until(() => hopeless() || ready(), options.ms, signal);
+      // A new shell takes its time on a busy machine: that is no reason to refuse the command.
+      const opening = () => first() && !terminal.current && !terminal.runsUserProgram;
       const settled = () => hopeless() || ready() || !opening();
-      await terminal.changes.until(settled, openingPatience, options.signal);
-      if (options.signal.aborted) {
+      await terminal.changes.until(settled, openingTimeoutMs, signal);
+      if (options.context.userWrote?.aborted) {
+        throw new AppError(
+          'cancelled',
+          `Not run: the user wrote before the terminal ${terminal.name} was free.`,
+        );
+      }
+      if (signal.aborted) {
         throw new AppError('cancelled', 'The call was cancelled before the command began.');
       }
       if (ready()) return options.start();
@@ -201,51 +257,74 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   }
 
   async #existing(name: string): Promise<Terminal> {
-    const terminal = this.terminals.find(name);
+    const terminal = this.#terminals.find(name);
     if (terminal) return terminal;
-    if (name === alwaysThere) return this.terminals.open(name);
+    if (name === alwaysThere) return this.#terminals.open(name);
     throw new AppError(
       'not_found',
       `No terminal ${name} is open; terminal.run opens one, terminal.list shows them.`,
     );
   }
 
-  #answer(
+  #result(
     terminal: Terminal,
+    { source }: Pick<CallContext, 'source'>,
     about: { command: Command | undefined; from?: number; limit?: number },
   ): RunResult {
-    const { command = terminal.last } = about;
+    const command = about.command ?? subject(terminal);
     const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
-    const from = screenStart(terminal, command) ?? about.from ?? this.#answered.get(terminal) ?? 0;
-    const text = outputText(terminal.output.tape, {
+    const readTo = this.#readTo[source];
+    const from = screenStart(terminal, command) ?? about.from ?? readTo.get(terminal) ?? 0;
+    const text = outputText(terminal.output.scrollback, {
       from,
       to,
-      limit: about.limit ?? textLimit,
+      limit: about.limit ?? textLimitBytes,
       rows: terminal.rows,
     });
-    this.#answered.set(terminal, terminal.output.past(text.to));
+    readTo.set(terminal, terminal.output.past(text.to));
     return { ...state(terminal, about.command), ...text };
   }
 }
 
+/** Whether a command has ended, or its terminal is free though it runs. */
+const begun = (terminal: Terminal, command: Command): boolean =>
+  terminal.closed || command.settled || (command.background && terminal.current !== command);
+
+/** What ended a wait, where the result would not show it. */
+const told = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
+  happened && (until || happened === 'message') ? { happened } : {};
+
+const nameOf = ({ text }: Command): string => excerpt(text, commandLimit);
+
+const named = (command: Command | undefined): { command: string } | undefined =>
+  command && { command: nameOf(command) };
+
+/** The command that a terminal is about when a call names none. */
+const subject = (terminal: Terminal): Command | undefined =>
+  terminal.current ?? terminal.background.newestRunning ?? terminal.latest;
+
 function state(terminal: Terminal, given: Command | undefined) {
-  const command = given ?? terminal.current ?? terminal.last;
-  const running = command ? 'running' : terminal.personal ? 'running' : 'exited';
+  const command = given ?? subject(terminal);
+  const idle = { status: terminal.runsUserProgram ? 'running' : 'exited', exitCode: null } as const;
   return {
     terminal: terminal.name,
-    status: command?.background ? 'background' : (command?.ended?.status ?? running),
-    exitCode: command?.ended?.exitCode ?? null,
-    seconds: command?.seconds ?? 0,
-    directory: terminal.whereabouts,
-  } as const;
+    ...(command ? stateOf(command) : { ...idle, seconds: 0 }),
+    directory: terminal.currentDirectory,
+  };
 }
 
-/** A full-screen program only sends changes: its picture is complete from its beginning on. */
+function stateOf({ ended, background, seconds }: Command) {
+  const running = background ? 'background' : 'running';
+  const { status = running, exitCode = null } = ended ?? {};
+  return { status, exitCode, seconds } as const;
+}
+
+/** A full-screen program only sends changes: its screen is complete only from its beginning on. */
 function screenStart(terminal: Terminal, command: Command | undefined): number | undefined {
   if (!command || command.ended) return undefined;
-  const end = terminal.output.tape.end;
-  const from = Math.max(command.from, terminal.output.tape.start, end - screenReach);
-  const bytes = terminal.output.tape.slice(from, end);
+  const end = terminal.output.scrollback.end;
+  const from = Math.max(command.from, terminal.output.scrollback.start, end - screenReachBytes);
+  const bytes = terminal.output.scrollback.slice(from, end);
   const enter = bytes.lastIndexOf('\x1b[?1049h');
   return enter > bytes.lastIndexOf('\x1b[?1049l') ? from + enter : undefined;
 }
@@ -257,34 +336,9 @@ async function interrupt(terminal: Terminal, command: Command): Promise<void> {
 
 async function pressInterrupt(terminal: Terminal, command: Command): Promise<void> {
   command.cause ??= 'interrupt';
-  terminal.type('\x03');
-  await terminal.changes.until(() => command.ended !== undefined, interruptPatience);
-  // It took the key as it likes and goes on: how it ends later is its own matter.
+  if (terminal.current === command) terminal.type('\x03');
+  else signalAll(terminal.processes(command), 'SIGINT');
+  await terminal.changes.until(() => command.ended !== undefined, interruptTimeoutMs);
+  // The command handled the key and continues: its later end is not an interruption.
   if (!command.ended && command.cause === 'interrupt') command.cause = undefined;
-}
-
-function assertAgentTypes(terminal: Terminal): void {
-  if (terminal.holder === 'agent') return;
-  throw new AppError(
-    'conflict',
-    `A person has taken over the terminal ${terminal.name}; wait until it is handed back, or use another terminal.`,
-  );
-}
-
-function busy(terminal: Terminal): AppError {
-  if (terminal.closed) return new AppError('conflict', `The terminal ${terminal.name} was closed.`);
-  if (terminal.broken) {
-    return new AppError(
-      'unavailable',
-      `No shell can be started in the terminal ${terminal.name}; close it and try again.`,
-    );
-  }
-  const command = terminal.current;
-  const what = command
-    ? `\`${command.text.slice(0, 200)}\` still runs in the terminal ${terminal.name}, for ${Math.round(command.seconds)} s`
-    : `The terminal ${terminal.name} is not ready: a program that a person started may still run in it`;
-  return new AppError(
-    'conflict',
-    `${what}; wait for it with terminal.read, end it with terminal.interrupt, or use another terminal.`,
-  );
 }

@@ -1,28 +1,30 @@
-import { existsSync } from 'node:fs';
 import { AppError } from '@belay/protocol';
+import { isThere } from '../permissions.js';
+import { BackgroundCommands } from './background-commands.js';
 import { Changes } from './changes.js';
 import { Command } from './command.js';
+import { commandSource } from './command-source.js';
 import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
+import { isProcessLimit, retryFork } from './fork-retry.js';
 import type { OpenStream } from './outlet.js';
 import { Output } from './output.js';
 import { ProcessNumbers } from './process-numbers.js';
-import { processesOf, signalAll, type Process } from './process-tree.js';
-import { promptText, typedText } from './prompt.js';
-import { quote } from './shell-script.js';
+import { processesOf, type Process } from './process-tree.js';
+import { disputeText, promptText } from './prompt.js';
 import { Shell, usualSize, type ShellEvents } from './shell.js';
 import type { SpareShell } from './spare-shell.js';
 
-/** How long a shell whose command has ended may take to say so, in ms. */
-const lastPatience = 10_000;
-/** How often a shell is started, or called back to its loop, before that is given up. */
+/** How long a shell may take to report that its command has ended. */
+const endTimeoutMs = 10_000;
+/** How often a shell is started, or called back to its loop, before the agent gives up. */
 const attempts = 3;
-/** How long a prompt has to be taken back before the agent types there, in ms. */
-const promptPatience = 20;
-/** How long what it typed may take to be read, in ms; then it is typed again. */
-const typingPatience = 3_000;
-/** How often the directory of a running command is looked at, in ms. */
-const watchEvery = 250;
+/** How long a prompt may be shown before the agent types there: bash withdraws its own. */
+const promptDelayMs = 20;
+/** How long its keystrokes may take to be read; then they are repeated. */
+const typingTimeoutMs = 3_000;
+/** How often the directory of a running command is read. */
+const watchIntervalMs = 250;
 
 export interface TerminalOptions {
   name: string;
@@ -32,11 +34,13 @@ export interface TerminalOptions {
   /** Offset of the first byte: what the server has stored under this name already. */
   start: number;
   openStream: OpenStream;
+  /** A background command has ended, and no call of the agent waits for it. */
+  onBackgroundEnd(terminal: Terminal, command: Command): void;
   /** Its first shell, if one is there already. */
   spare?: SpareShell | undefined;
 }
 
-/** A named terminal: one shell after another, one tape of output, one who types. */
+/** A named terminal: one shell after another, one scrollback, one owner of the input. */
 export class Terminal {
   readonly changes = new Changes();
   readonly output: Output;
@@ -46,28 +50,32 @@ export class Terminal {
   directory: string;
   /** The command in the foreground. */
   current: Command | undefined;
-  /** The last one that ended there. */
-  last: Command | undefined;
-  background: Command[] = [];
+  /** The last one that was begun here. */
+  latest: Command | undefined;
+  readonly background = new BackgroundCommands(this);
   closed = false;
+  /** It is broken since no process could be started. */
+  atProcessLimit = false;
+  readonly #options: TerminalOptions;
   readonly #numbers: ProcessNumbers;
   #shell: Shell | undefined;
   /** The shell waits for an order. */
   #idle = false;
-  /** The shell shows its own prompt, for a person. */
+  /** The shell shows its own prompt, for the user. */
   #released = false;
-  /** What a person typed before there was a shell to take it. */
-  #early = '';
-  /** How often the agent typed to get the shell back; the line before the cursor holds it. */
+  /** Keystrokes of the user from before there was a shell. */
+  #earlyInput = '';
+  /** How often the agent typed to call the shell back; the line before the cursor shows it. */
   #typed = 0;
-  /** The shell shows its prompt though nobody released it. */
-  #fallen = false;
+  /** The shell shows its prompt though nobody released it: it left its loop. */
+  #outOfLoop = false;
   #returning: NodeJS.Timeout | undefined;
   #markAt: number | undefined;
   readonly #watch: NodeJS.Timeout;
   #failures = 0;
 
-  constructor(private readonly options: TerminalOptions) {
+  constructor(options: TerminalOptions) {
+    this.#options = options;
     this.#numbers = options.spare?.numbers ?? new ProcessNumbers();
     this.directory = options.workspace;
     this.output = new Output({
@@ -77,22 +85,25 @@ export class Terminal {
       changes: this.changes,
       onHold: (held) => this.#shell?.hold(held),
     });
-    // A shell that is replaced by a program or killed cannot say any more where it was.
-    this.#watch = setInterval(() => (this.directory = this.whereabouts), watchEvery).unref();
+    // A shell that is replaced by a program or killed cannot report its directory any more.
+    this.#watch = setInterval(
+      () => (this.directory = this.currentDirectory),
+      watchIntervalMs,
+    ).unref();
     void this.#open(options.spare);
   }
 
   get name(): string {
-    return this.options.name;
+    return this.#options.name;
   }
 
   /** Whether a command can be given to the shell now. */
   get free(): boolean {
-    return this.#idle && !this.output.torn && !this.current && this.holder === 'agent';
+    return this.#idle && !this.output.hasPartialLine && !this.current && this.holder === 'agent';
   }
 
-  /** Whether a program that a person started has the terminal. */
-  get personal(): boolean {
+  /** Whether a program that the user started has the terminal. */
+  get runsUserProgram(): boolean {
     return this.#released && !this.current && this.#shell?.inFront === false;
   }
 
@@ -106,7 +117,7 @@ export class Terminal {
   }
 
   /** Where the shell is now, also while a command runs. */
-  get whereabouts(): string {
+  get currentDirectory(): string {
     return (this.current && this.#shell?.directory) || this.directory;
   }
 
@@ -118,22 +129,15 @@ export class Terminal {
     const shell = this.#shell;
     if (!shell || !this.free)
       throw new AppError('conflict', `The terminal ${this.name} is not free.`);
-    this.output.print(typedText(text));
-    const command = new Command(
-      this.#numbers.next(),
-      text,
-      options.background,
-      this.output.tape.end,
-    );
+    const { background } = options;
+    const from = this.output.begin(text, { background });
+    const command = new Command(this.#numbers.next(), text, background, from);
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
-    const source = [
-      `__belay_text=${quote(text)}`,
-      `__belay_source=${wrapped(options.background, input)}`,
-    ];
-    this.current = command;
+    this.current = this.latest = command;
     this.#markAt = undefined;
     this.#idle = false;
-    shell.run(command.id, `${source.join('\n')}\n`);
+    const place = { id: command.id, background, kind: shell.kind, input };
+    shell.run(command.id, commandSource(text, place), background);
     if (options.timeout !== undefined) {
       const expire = () => void this.kill(command, 'timeout');
       command.limit = setTimeout(expire, options.timeout * 1000).unref();
@@ -142,10 +146,10 @@ export class Terminal {
     return command;
   }
 
-  /** Types into whatever has the terminal; while a shell is only just coming, its prompt is waited for. */
+  /** Types into the program that has the terminal; while a shell is starting, its prompt is awaited. */
   type(data: string): void {
     if (this.#shell && (this.current || this.#released || this.#idle)) this.#shell.write(data);
-    else this.#early += data;
+    else this.#earlyInput += data;
   }
 
   /** The living processes of a command. */
@@ -153,14 +157,8 @@ export class Terminal {
     return processesOf(command.origin(this.#shell?.pid));
   }
 
-  /** Background commands that still run; those that have ended are forgotten. */
-  runningInBackground(): Command[] {
-    this.background = this.background.filter((command) => this.processes(command).length > 0);
-    return this.background;
-  }
-
-  interruptBackground(): void {
-    for (const command of this.runningInBackground()) signalAll(this.processes(command), 'SIGINT');
+  onBackgroundEnd(command: Command): void {
+    if (!this.closed && command.watchers === 0) this.#options.onBackgroundEnd(this, command);
   }
 
   /** Ends a command with all it started; resolves when that is done. */
@@ -182,7 +180,7 @@ export class Terminal {
     if (holder === this.holder) return;
     this.holder = holder;
     if (holder === 'user' && this.#idle) this.#release();
-    // Throws away what was half typed; a running program is left alone and the shell comes back after it.
+    // Discards a half-typed line; a running program is left alone and the shell returns after it.
     else if (holder === 'agent' && this.#released && this.#shell?.inFront)
       this.#shell.write('\x03');
     this.changes.notify();
@@ -192,73 +190,85 @@ export class Terminal {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
+    for (const command of this.background.living()) command.cause ??= 'kill';
     clearInterval(this.#watch);
     clearTimeout(this.#returning);
     this.changes.notify();
+    const shell = this.#shell;
     const left = () => processesOf({ numbers: this.#numbers, shell: this.#shell?.pid, since: 0 });
-    // The first look is at once: some are known only while the shell lives.
+    // The first search is immediate: some processes are known only while the shell lives.
     const ended = endProcesses(left, 0);
     this.#shell?.kill('SIGKILL');
     await ended;
+    shell?.checkBackground();
     await this.changes.until(() => this.#shell === undefined, 2_000);
     this.output.close();
   }
 
   async #kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
     const shell = this.#shell;
-    if (!shell || command.ended || this.closed) return;
+    if (!shell || (command.ended && !command.background) || this.closed) return;
     await endCommand(command, cause, {
       pid: shell.pid,
       changes: this.changes,
-      busy: () => this.current === command && this.#shell === shell && !this.#fallen,
+      busy: () => this.current === command && this.#shell === shell && !this.#outOfLoop,
       kill: (signal) => shell.kill(signal),
     });
-    await this.changes.until(() => this.current !== command, lastPatience);
+    shell.checkBackground();
+    const over = () => this.current !== command && command.ended !== undefined;
+    await this.changes.until(over, endTimeoutMs);
   }
 
   async #open(spare?: SpareShell): Promise<void> {
     if (this.closed) return;
-    const { folder, workspace, env } = this.options;
-    const cwd = [this.directory, workspace, '/'].find((path) => existsSync(path)) ?? '/';
+    const { folder, workspace, env } = this.#options;
+    const cwd = [this.directory, workspace, '/'].find(isThere) ?? '/';
     this.directory = cwd;
     const events: ShellEvents = {
-      onOutput: (bytes, torn) => this.output.receive(bytes, torn),
-      onMark: () => (this.#markAt ??= this.output.tape.end),
-      onIdle: (status, directory) => this.#idled(status, directory),
+      onOutput: (bytes, partialLine) => this.output.receive(bytes, partialLine),
+      onMark: () => (this.#markAt = this.output.scrollback.end),
+      onIdle: (...idle) => this.#idled(...idle),
       onPrompt: () => this.#prompted(),
       onDirectory: (directory) => (this.directory = directory),
       onExit: (end) => this.#exited(end),
     };
     const { columns, rows } = this;
     const start = { number: this.#numbers.first, plain: this.#plain };
-    try {
+    const begin = async () => {
       if (spare?.usable) await spare.adopt(events, (shell) => (this.#shell = shell));
       else this.#shell = await Shell.open({ folder, cwd, env, ...start, columns, rows, ...events });
+    };
+    try {
+      await retryFork(begin, () => this.closed);
       if (this.closed) this.#shell?.kill('SIGKILL');
     } catch (error) {
-      this.#failures += 1;
+      this.atProcessLimit = isProcessLimit(error);
+      this.#failures = this.atProcessLimit ? attempts : this.#failures + 1;
+      this.changes.notify();
       const reason = error instanceof Error ? error.message : String(error);
       this.output.print(`\r\n[no shell can be started: ${reason}]\r\n`);
       if (!this.broken) await this.#open();
     }
   }
 
-  #idled(status: number, directory: string): void {
+  #idled(status: number, directory: string, disputed: boolean): void {
     this.directory = directory || (this.#shell?.directory ?? this.directory);
     const shell = this.#shell;
     if (!shell) return;
-    if (this.current && !this.current.cause && shell.dropped) return shell.again();
+    if (this.current && !this.current.cause && shell.dropped) return shell.repeat();
     this.#failures = 0;
     this.#released = false;
-    this.#fallen = false;
+    this.#outOfLoop = false;
     clearTimeout(this.#returning);
-    this.#finish(status, this.#markAt ?? this.output.tape.end);
+    if (disputed && this.current && !this.current.cause)
+      this.#markAt = this.output.print(disputeText(status));
+    this.#finish(status, this.#markAt ?? this.output.scrollback.end);
     this.#markAt = undefined;
     this.changes.notify();
-    void this.output.whole().then(() => this.#invite(shell));
+    void this.output.lineComplete().then(() => this.#becomeReady(shell));
   }
 
-  #invite(shell: Shell): void {
+  #becomeReady(shell: Shell): void {
     if (this.#shell !== shell || this.#idle) return;
     this.#idle = true;
     if (this.holder === 'user') this.#release();
@@ -272,16 +282,16 @@ export class Terminal {
     this.output.flush();
     this.current = undefined;
     if (command.background) {
-      this.background.push(command);
+      this.background.add(command, this.#shell, status);
     } else {
       command.end(status, to);
+      this.output.foreground.end(to);
       this.#shell?.discard(`${command.id}-input`);
-      this.last = command;
     }
   }
 
   #prompt(): void {
-    const text = promptText(this.directory, this.options.env.HOME ?? '/');
+    const text = promptText(this.directory, this.#options.env.HOME ?? '/');
     this.output.prompt(text, { replace: this.#typed > 0 });
     this.#typed = 0;
   }
@@ -291,39 +301,39 @@ export class Terminal {
     this.#released = true;
     this.output.print('\r\x1b[K');
     this.#shell?.release();
-    this.#shell?.write(this.#early);
-    this.#early = '';
+    this.#shell?.write(this.#earlyInput);
+    this.#earlyInput = '';
   }
 
-  /** A prompt nobody asked for: the command is over, and the shell has fallen out of its loop. */
+  /** A prompt that nobody requested: the command has ended, and the shell has left its loop. */
   #prompted(): void {
     if (this.holder === 'user' && this.#released) return;
-    this.#fallen = true;
+    this.#outOfLoop = true;
     this.changes.notify();
     clearTimeout(this.#returning);
-    // Bash comes back by itself; what is typed then would be input of the next command, and so would a second typing.
-    const delay = this.#typed > 0 ? typingPatience : promptPatience;
+    // Bash returns by itself; keystrokes would then be input of the next command, and so would repeated ones.
+    const delay = this.#typed > 0 ? typingTimeoutMs : promptDelayMs;
     this.#returning = setTimeout(() => this.#comeBack(), delay);
   }
 
   #comeBack(): void {
-    if (this.closed || !this.#fallen || !this.#shell?.inFront) return;
-    // One whose own means a command took away is replaced.
+    if (this.closed || !this.#outOfLoop || !this.#shell?.inFront) return;
+    // A command has disabled what the loop needs: the shell is replaced.
     if (this.#typed >= attempts) return this.#shell.kill('SIGKILL');
     this.#typed += 1;
     this.#shell.comeBack();
-    this.#returning = setTimeout(() => this.#comeBack(), typingPatience);
+    this.#returning = setTimeout(() => this.#comeBack(), typingTimeoutMs);
   }
 
   #exited(end: { code: number; signal: number }): void {
     this.#shell = undefined;
     this.#idle = false;
     this.#released = false;
-    this.#fallen = false;
+    this.#outOfLoop = false;
     this.#typed = 0;
     clearTimeout(this.#returning);
     const code = end.signal > 0 ? 128 + end.signal : end.code;
-    const to = this.output.tape.end;
+    const to = this.output.scrollback.end;
     if (!this.closed) {
       this.#failures += 1;
       const how =
@@ -333,13 +343,7 @@ export class Terminal {
       this.output.print(`\r\n[the shell ${how}; ${next}]\r\n`);
       if (!this.broken) void this.#open();
     }
-    this.#finish(code, this.closed ? to : this.output.tape.end);
+    this.#finish(code, this.closed ? to : this.output.scrollback.end);
     this.changes.notify();
   }
-}
-
-/** A word of shell source: what evaluates the command's text, with its input and in its place. */
-function wrapped(background: boolean, input: string | undefined): string {
-  if (!background && input === undefined) return '$__belay_text';
-  return quote(`eval "$__belay_text" <${quote(input ?? '/dev/null')}${background ? ' &' : ''}`);
 }

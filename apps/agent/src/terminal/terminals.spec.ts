@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
 
 jest.setTimeout(60_000);
@@ -10,24 +10,21 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
   beforeEach(async () => void (bench = await TerminalBench.open({ shell })));
   afterEach(() => bench.close());
 
-  const until = async (what: string, check: () => boolean) => {
-    for (const end = Date.now() + 20_000; !check(); await sleep(10)) {
-      if (Date.now() > end) throw new Error(`never: ${what}\n${bench.screen()}`);
-    }
-  };
-  const told = () =>
+  const appears = (what: string, check: () => boolean) =>
+    until(what, check, { state: () => bench.screen() });
+  const changes = () =>
     bench.events.map(
       ({ args }) => `${String(args.terminal)} ${String(args.change)} ${String(args.holder)}`,
     );
 
-  test('tells when a terminal opens, changes and closes', async () => {
+  test('reports when a terminal opens, changes and closes', async () => {
     await bench.run('true');
     bench.terminals.resize('main', 100, 40);
     bench.terminals.resize('main', 100, 40);
     bench.terminals.hold('main', 'user');
     bench.terminals.hold('main', 'user');
     await bench.call('terminal.close', { terminal: 'main' });
-    expect(told()).toEqual([
+    expect(changes()).toEqual([
       'main opened agent',
       'main resized agent',
       'main held user',
@@ -41,30 +38,48 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     const closed = bench.call('terminal.close', { terminal: 'main' });
     expect((await bench.run('echo again')).text).toBe('again\n');
     expect(await closed).toEqual({ closed: true });
-    expect(told()).toEqual(['main opened agent', 'main closed agent', 'main opened agent']);
+    expect(changes()).toEqual(['main opened agent', 'main closed agent', 'main opened agent']);
     expect((await bench.call('terminal.list', {})).terminals).toHaveLength(1);
   });
 
-  test('a person takes a terminal over, types, and hands it back with directory and variables', async () => {
+  test('output is whole though this process is kept waiting', async () => {
+    await bench.run('i=0; while [ $i -lt 300000 ]; do i=$((i+1)); echo "<$i>"; done', {
+      background: true,
+    });
+    let stalls = 0;
+    const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
+    const stall = () => {
+      Atomics.wait(nobodyWakes, 0, 0, 450);
+      stalls += 1;
+      if (stalls < 30) setImmediate(stall);
+    };
+    stall();
+    for (const turn of [1, 2, 3]) {
+      expect((await bench.run(`echo "[turn$((${turn}))]"`)).text).toContain(`[turn${turn}]`);
+    }
+    stalls = 30;
+  });
+
+  test('a user takes a terminal over, types, and hands it back with directory and variables', async () => {
     await bench.run('v=1');
     expect(() => bench.terminals.keys('main', 'ls\r')).toThrow('take it over first');
     bench.terminals.hold('main', 'user');
     bench.terminals.keys('main', 'mkdir -p mine; cd mine; v=$((v+41)); echo v is $v\r');
-    await until('the person sees it', () => bench.screen().includes('v is 42\r\n'));
-    await expect(bench.run('true')).rejects.toThrow('A person has taken over the terminal main');
+    await appears('the user sees it', () => bench.screen().includes('v is 42\r\n'));
+    await expect(bench.run('true')).rejects.toThrow('The user has taken over the terminal main');
     expect((await bench.call('terminal.list', {})).terminals[0]?.holder).toBe('user');
     bench.terminals.keys('main', 'half a comm');
-    await until('the echo', () => bench.screen().includes('half a comm'));
+    await appears('the echo', () => bench.screen().includes('half a comm'));
     bench.terminals.hold('main', 'agent');
     const result = await bench.run('echo $v; basename "$PWD"');
     expect(result.text).toBe('42\nmine\n');
   });
 
-  test('a person answers a program of the agent', async () => {
+  test('a user answers a program of the agent', async () => {
     const run = bench.run('printf \'sure? \'; read -r answer; echo "you said $answer"', {
       wait: 30,
     });
-    await until('the question', () => bench.screen().includes('sure? '));
+    await appears('the question', () => bench.screen().includes('sure? '));
     bench.terminals.hold('main', 'user');
     bench.terminals.keys('main', 'yes\r');
     expect((await run).text).toContain('you said yes\n');
@@ -72,12 +87,13 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     expect((await bench.run('echo on')).text).toBe('on\n');
   });
 
-  test('a program of a person goes on after the terminal was handed back', async () => {
+  test('a program of a user continues after the terminal was handed back', async () => {
     await bench.run('true');
     bench.terminals.hold('main', 'user');
-    bench.terminals.keys('main', 'sleep 600; echo woken\r');
-    await until('it runs', () => bench.screen().includes('echo woken\r\n'));
-    await sleep(100);
+    // What prints is in front of the shell already: taken back before, the terminal would have no program.
+    const program = `sh -c "printf 'be%s' gun; exec sleep 600"`;
+    bench.terminals.keys('main', `${program}; echo woken\r`);
+    await appears('it runs', () => bench.screen().includes('begun'));
     bench.terminals.hold('main', 'agent');
     await expect(bench.run('true', { wait: 0.3 })).rejects.toThrow('is not ready');
     expect(await bench.call('terminal.interrupt', {})).toMatchObject({ terminal: 'main' });
@@ -89,13 +105,13 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     bench.terminals.hold('main', 'user');
     const before = bench.screen().length;
     bench.terminals.keys('main', 'xyz');
-    await until('the echo', () => bench.screen().slice(before).includes('xyz'));
+    await appears('the echo', () => bench.screen().slice(before).includes('xyz'));
   });
 
   test('a cancelled call interrupts its command', async () => {
     const controller = new AbortController();
     const run = bench.call('terminal.run', { command: 'sleep 600' }, { signal: controller.signal });
-    await until('it runs', () => bench.terminals.running().length === 1);
+    await appears('it runs', () => bench.terminals.running().length === 1);
     controller.abort();
     expect((await run).status).toBe('interrupted');
     expect((await bench.run('echo on')).text).toBe('on\n');
@@ -105,23 +121,24 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     const controller = new AbortController();
     const command = 'sh -c \'trap "" INT; echo begun; while :; do sleep 0.1; done\'';
     const run = bench.call('terminal.run', { command }, { signal: controller.signal });
-    await until('it runs', () => bench.screen().includes('begun\r\n'));
+    await appears('it runs', () => bench.screen().includes('begun\r\n'));
     controller.abort();
     expect((await run).status).toBe('interrupted');
     expect(bench.terminals.running()).toEqual([]);
   });
 
   test('a call that is cancelled while it waits for its turn never runs', async () => {
-    const first = bench.run('sleep 0.5; echo first');
+    const first = bench.run('until [ -e go ]; do sleep 0.02; done; echo first');
     const controller = new AbortController();
     const second = bench.call(
       'terminal.run',
       { command: 'echo second' },
       { signal: controller.signal },
     );
-    await until('the first runs', () => bench.terminals.running().length === 1);
+    await appears('the first runs', () => bench.terminals.running().length === 1);
     controller.abort();
     await expect(second).rejects.toMatchObject({ code: 'cancelled' });
+    await writeFile(join(bench.workspace, 'go'), '');
     expect((await first).text).toBe('first\n');
     expect((await bench.run('true')).status).toBe('exited');
     expect(bench.screen()).not.toContain('echo second');
@@ -137,7 +154,7 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     );
   });
 
-  test('says what runs', async () => {
+  test('lists what runs', async () => {
     await bench.run('sleep 600', { background: true });
     await bench.run('sleep 601', { wait: 0.1 });
     expect(bench.terminals.running()).toEqual([
@@ -158,9 +175,7 @@ test('a terminal that is opened again goes on behind its old bytes', async () =>
   await bench.call('terminal.close', { terminal: 'main' });
   const second = await bench.run('echo new');
   expect(second.from).toBeGreaterThan(first.to);
-  for (const end = Date.now() + 20_000; bench.screen().length < second.to && Date.now() < end;) {
-    await sleep(5);
-  }
+  await until('the output', () => bench.screen().length >= second.to);
   expect(bench.screen().slice(second.from, second.to)).toBe('new\r\n');
   await bench.close();
 });
@@ -178,7 +193,7 @@ test('a state folder that cannot be used is an error, not a hang', async () => {
   await bench.close();
 });
 
-test('what a person types into a terminal that is only just opened is not lost', async () => {
+test('keystrokes into a terminal that is still opening are not lost', async () => {
   const bench = await TerminalBench.open();
   for (const name of ['a', 'b', 'c']) {
     await bench.terminals.open(name);
@@ -186,10 +201,9 @@ test('what a person types into a terminal that is only just opened is not lost',
     bench.terminals.keys(name, 'echo $((40+2))\r');
   }
   for (const name of ['a', 'b', 'c']) {
-    for (const end = Date.now() + 20_000; !/^42\r$/m.test(bench.screen(name));) {
-      if (Date.now() > end) throw new Error(`${name}: ${bench.screen(name)}`);
-      await new Promise((done) => setTimeout(done, 20));
-    }
+    await until(`the output of ${name}`, () => /^42\r$/m.test(bench.screen(name)), {
+      state: () => bench.screen(name),
+    });
   }
   await bench.close();
 });

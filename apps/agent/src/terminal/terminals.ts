@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AppError,
-  fact,
+  newEvent,
   type EventArgs,
   type Handlers,
   type terminalOperations,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import type { Journal } from '../journal.js';
+import type { EventWriter } from '../event-writer.js';
 import type { OpenStream } from './outlet.js';
+import type { Command } from './command.js';
+import { exitEvent } from './exit-event.js';
 import { terminalEnvironment } from './terminal-environment.js';
 import { SpareShell } from './spare-shell.js';
 import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
@@ -22,9 +24,9 @@ export interface TerminalsOptions {
   /** Folder for what lasts no longer than the agent; a Linux file system that has FIFOs. */
   state: string;
   env: Record<string, string | undefined>;
-  journal: Journal;
+  writer: EventWriter;
   openStream: OpenStream;
-  /** How many bytes of a terminal the server has: an agent that takes over a session goes on from there. */
+  /** How many bytes of a terminal the server has: an agent that takes over a session continues from there. */
   stored?: (terminal: string) => Promise<number>;
 }
 
@@ -32,10 +34,10 @@ export interface Terminals {
   handlers: Handlers<typeof terminalOperations, CallContext>;
   /** Starts the shell of the first terminal beforehand. */
   prepare(): void;
-  /** A person's keystrokes. Throws `conflict` unless a person holds the terminal. */
+  /** A user's keystrokes. Throws `conflict` unless a user owns the input. */
   keys(terminal: string, data: string): void;
   resize(terminal: string, columns: number, rows: number): void;
-  /** Who types from now on. */
+  /** Sets the input owner. */
   hold(terminal: string, holder: 'agent' | 'user'): void;
   /** Opens a terminal; one that is open stays as it is. */
   open(terminal: string): Promise<void>;
@@ -57,21 +59,29 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   const closing = new Map<string, Promise<void>>();
   let spare: SpareShell | undefined;
 
-  const tell = (terminal: Terminal, change: EventArgs<'terminal'>['change'], message: string) => {
+  const appendChange = (
+    terminal: Terminal,
+    change: EventArgs<'terminal'>['change'],
+    message: string,
+  ) => {
     const { name, columns, rows, holder } = terminal;
-    options.journal.append(
-      fact('agent', 'terminal', {
+    options.writer.append(
+      newEvent('agent', 'terminal', {
         args: { terminal: name, change, columns, rows, holder },
         message,
       }),
     );
   };
-  // A name that was used before goes on behind its old bytes, which may still be on their way.
+  const onBackgroundEnd = (terminal: Terminal, command: Command) => {
+    const event = exitEvent(terminal, command);
+    if (event) options.writer.append(event);
+  };
+  // A name that was used before continues behind its old bytes, which may still be in transit.
   const firstOffset = async (name: string): Promise<number> => {
     const end = ends.get(name) ?? 0;
     if (!options.stored) return end;
     let offset = await options.stored(name);
-    for (let turn = 0; turn < 30 && offset < end; turn += 1) {
+    for (let attempt = 0; attempt < 30 && offset < end; attempt += 1) {
       await sleep(100);
       offset = await options.stored(name);
     }
@@ -81,10 +91,11 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     await closing.get(name);
     const start = await firstOffset(name);
     const { workspace, openStream } = options;
-    const terminal = new Terminal({ name, folder, workspace, env, start, openStream, spare });
+    const places = { name, folder, workspace, env };
+    const terminal = new Terminal({ ...places, start, openStream, onBackgroundEnd, spare });
     spare = undefined;
     open.set(name, terminal);
-    tell(terminal, 'opened', `Terminal ${name} opened.`);
+    appendChange(terminal, 'opened', `Terminal ${name} opened.`);
     return terminal;
   };
   const set: TerminalSet = {
@@ -101,12 +112,12 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       const { name } = terminal;
       open.delete(name);
       const closed = terminal.close().finally(() => {
-        ends.set(name, terminal.output.tape.end);
+        ends.set(name, terminal.output.scrollback.end);
         closing.delete(name);
       });
       closing.set(name, closed);
       await closed;
-      tell(terminal, 'closed', `Terminal ${name} closed.`);
+      appendChange(terminal, 'closed', `Terminal ${name} closed.`);
     },
   };
   const existing = (name: string): Terminal => {
@@ -125,7 +136,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       if (terminal.holder !== 'user') {
         throw new AppError(
           'conflict',
-          `The agent types in the terminal ${name}; take it over first.`,
+          `The agent is in control of the terminal ${name}; take it over first.`,
         );
       }
       terminal.type(data);
@@ -134,7 +145,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       const terminal = existing(name);
       if (terminal.columns === columns && terminal.rows === rows) return;
       terminal.resize(columns, rows);
-      tell(terminal, 'resized', `Terminal ${name} is now ${columns} × ${rows}.`);
+      appendChange(terminal, 'resized', `Terminal ${name} is now ${columns} × ${rows}.`);
     },
     hold(name, holder) {
       const terminal = existing(name);
@@ -142,16 +153,16 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       terminal.hold(holder);
       const message =
         holder === 'user'
-          ? `A person took over terminal ${name}.`
+          ? `The user took over terminal ${name}.`
           : `Terminal ${name} was handed back to the agent.`;
-      tell(terminal, 'held', message);
+      appendChange(terminal, 'held', message);
     },
     async open(name) {
       await set.open(name);
     },
     running: () =>
       set.all().flatMap((terminal) => {
-        const commands = [terminal.current ?? [], terminal.runningInBackground()].flat();
+        const commands = [terminal.current ?? [], terminal.background.living()].flat();
         return commands.map((command) => ({ terminal: terminal.name, command: command.text }));
       }),
     async close() {

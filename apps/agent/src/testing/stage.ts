@@ -1,109 +1,132 @@
 import {
   AppError,
   agentCalls,
-  fact,
+  ignoreError,
+  newEvent,
+  ReceivedPrompt,
   serverCalls,
   sessionSettings,
   type AgentEvent,
   type ApprovalRequest,
   type ApprovalVerdict,
   type Event,
+  type ActionOutput,
   type McpOutput,
   type Message,
   type ModelReply,
   type ModelRequest,
   type SessionSettingsInput,
+  type StartedAction,
   type NewEvent,
+  type ServerService,
+  calledOperation,
+  isCall,
+  subjectOf,
 } from '@belay/protocol';
-import { memoryRopes, type Rope } from '@belay/rope';
+import { memoryConnections, type RpcConnection } from '@belay/rpc';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { runAgent } from '../agent.js';
-import type { Rooms } from '../dispatch.js';
-import type { Journal } from '../journal.js';
+import type { EventWriter } from '../event-writer.js';
 import { createPlan } from '../plan/plan.js';
-import type { AgentRooms, MakeRooms } from '../rooms.js';
+import type { OperationHandlers, AgentServices, CreateServices } from '../agent-services.js';
 
 type Reply = Partial<Omit<ModelReply, 'calls'>> & {
   calls?: { operation: string; input?: unknown; id?: string; invalid?: string }[];
 };
-export type ModelTurn =
+export type ScriptedReply =
   Reply | Error | ((request: ModelRequest, signal: AbortSignal) => Promise<Reply> | Reply);
 
 export interface StageOptions {
   settings?: Partial<SessionSettingsInput>;
   /** What the model replies, in order; then it calls finish. */
-  turns: ModelTurn[];
-  handlers?: Partial<Rooms>;
+  turns: ScriptedReply[];
+  handlers?: Partial<OperationHandlers>;
   approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
-  guidance?: AgentRooms['guidance']['read'];
-  /** What the server answers a logged call of an MCP tool. */
+  /** Called before the server takes note that messages were taken. */
+  onDeliver?: (messages: number[]) => Promise<void>;
+  /** Awaited before events are stored. */
+  beforeAppend?: () => Promise<void>;
+  guidance?: AgentServices['guidance']['read'];
+  /** The server’s output of a logged call of an MCP tool. */
   mcp?: (call: { id: string }) => Promise<McpOutput>;
+  action?: (call: { id: string }) => Promise<ActionOutput | StartedAction>;
   /** Blobs of the server, as text. */
   blobs?: Record<string, string>;
-  /** Real rooms in place of the fakes. */
-  makeRooms?: MakeRooms;
+  /** Real services in place of the fakes. */
+  createServices?: CreateServices;
   unpack?: (tar: Readable) => Promise<void>;
-  /** The log to go on from. */
+  /** The log to continue from. */
   events?: Event[];
   epoch?: number;
+  refusals?: AgentServices['refusals'];
+  /** What the server is set up with. */
+  services?: ServerService[];
 }
 
-/** A server's side in memory with a scripted model, and an agent whose rooms are fakes: the loop is real. */
+/** A server’s side in memory with a scripted model, and an agent whose services are fakes: the loop is real. */
 export class Stage {
   readonly log: Event[];
   readonly requests: ModelRequest[] = [];
   readonly commits: string[] = [];
   readonly killed: string[] = [];
+  /** Queued messages that the agent has taken. */
+  readonly delivered: number[] = [];
   running: { terminal: string; command: string }[] = [];
   readonly ended: Promise<void>;
-  readonly ropes = memoryRopes({ server: serverCalls, agent: agentCalls });
+  readonly connections = memoryConnections({ server: serverCalls, agent: agentCalls });
   readonly #options: StageOptions;
   readonly #greeted = Promise.withResolvers<void>();
   readonly #seqs = new Map<number, number>();
-  readonly #personCalls = new Set<string>();
+  readonly #userCalls = new Set<string>();
   #waiting = new Set<() => void>();
   #storedN = 0;
-  #told = 0;
+  #sentLength = 0;
   /** How many appends fail for now. */
   refuseAppend = 0;
   /** A newer agent has the session. */
   fenced = false;
+  #writer: EventWriter | undefined;
 
   constructor(options: StageOptions) {
     this.#options = options;
     const settings = this.settings;
     this.log = [...(options.events ?? [])];
     if (this.log.length === 0) {
-      this.#store([fact('user', 'start', { args: settings, message: 'Go' })]);
+      this.#store([newEvent('user', 'start', { args: settings, message: 'Go' })]);
     }
-    this.serve(this.ropes.server);
+    this.serve(this.connections.server);
     this.server.accept('terminal', async (_, stream) => void stream.resume());
     this.ended = runAgent({
-      rope: this.ropes.agent,
+      connection: this.connections.agent,
       version: 'test',
-      makeRooms: options.makeRooms ?? (async ({ journal }) => this.#rooms(journal)),
+      createServices: options.createServices ?? (async ({ writer }) => this.#services(writer)),
       unpack: options.unpack ?? (async () => {}),
     });
-    this.ended.catch(() => undefined);
+    this.ended.catch(ignoreError('tests await `ended`'));
   }
 
   get settings() {
     return sessionSettings.parse({ task: 'Do it', model: 'scripted:x', ...this.#options.settings });
   }
 
-  get server(): Rope<typeof serverCalls, typeof agentCalls> {
-    return this.ropes.server;
+  get server(): RpcConnection<typeof serverCalls, typeof agentCalls> {
+    return this.connections.server;
   }
 
-  /** Writes what a person or the server says into the log, and tells the agent. */
+  /** Has the agent write an event, as its services do. */
+  append(event: NewEvent): void {
+    this.#writer?.append(event);
+  }
+
+  /** Appends events of the user or the server to the log, and sends them to the agent. */
   async say(...events: NewEvent[]): Promise<void> {
     this.#store(events);
-    await this.#tell();
+    await this.#send();
   }
 
   message(text: string, more: object = {}): Promise<void> {
-    return this.say(fact('user', 'message', { args: { text, ...more }, message: text }));
+    return this.say(newEvent('user', 'message', { args: { text, ...more }, message: text }));
   }
 
   async until(what: (log: Event[]) => boolean): Promise<void> {
@@ -140,28 +163,45 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await this.ropes.agent.close();
-    await this.ended.catch(() => undefined);
+    await this.connections.agent.close();
+    await this.ended.catch(ignoreError('the test has asserted it'));
   }
 
-  serve(server: Rope<typeof serverCalls, typeof agentCalls>): void {
+  serve(server: RpcConnection<typeof serverCalls, typeof agentCalls>): void {
     const { epoch = 1 } = this.#options;
+    const received = new ReceivedPrompt();
     const unserved = () => Promise.reject(new Error('not served on this stage'));
     server.serve({
       hello: async ({ session, lastSeq }) => {
         if (!session) setImmediate(() => this.#greeted.resolve());
         return {
-          assignment: session
+          startPayload: session
             ? null
             : { session: 's1', settings: this.settings, events: this.#mark(), epoch },
           events: session ? this.log.filter((event) => event.seq > lastSeq) : [],
           storedN: this.#storedN,
+          services: this.#options.services ?? [],
         };
       },
-      'events.append': async ({ events }) => ({ seqs: this.#append(events) }),
-      'model.generate': (request, { signal }) => this.#generate(request, signal),
-      'approvals.request': async (request, { signal }) =>
-        this.#options.approve?.(request, signal) ?? { verdict: 'approved' },
+      'events.append': async ({ events }) => {
+        await this.#options.beforeAppend?.();
+        return { seqs: this.#append(events) };
+      },
+      'model.generate': async (call, { signal }) => this.#generate(received.take(call), signal),
+      'messages.deliver': async ({ messages, through }) => {
+        await this.#options.onDeliver?.(messages);
+        const isChanged = this.log.some(
+          ({ seq, action, args }) =>
+            seq > through &&
+            (action === 'edit' || action === 'withdraw') &&
+            messages.includes(args['message'] as number),
+        );
+        if (isChanged) throw new AppError('conflict', 'The user changed a message meanwhile.');
+        this.delivered.push(...messages);
+        return {};
+      },
+      'approvals.request': async ({ id }, { signal }) =>
+        this.#options.approve?.(this.#question(id), signal) ?? { verdict: 'approved' },
       'blobs.put': async ({ bytes }) => ({
         blob: createHash('sha256').update(bytes).digest('hex'),
       }),
@@ -172,19 +212,30 @@ export class Stage {
       'terminal.stored': async () => ({ offset: 0 }),
       'browser.frame': async () => ({}),
       'browser.sidecar': unserved,
+      'egress.report': async () => ({ text: null }),
+      'action.call': this.#options.action ?? unserved,
       'mcp.call': this.#options.mcp ?? unserved,
       'web.search': unserved,
     });
   }
 
+  /** As the server makes it: of the call in the log. */
+  #question(id: string): ApprovalRequest {
+    const call = this.log.find((event) => event.id === id && isCall(event.action));
+    if (!call) throw new Error(`The log has no call ${id}.`);
+    const { action: operation, args: input } = call;
+    const risk = calledOperation(operation)?.risk ?? 'read';
+    return { id, operation, input, risk, subject: subjectOf(operation, input) };
+  }
+
   #mark(): Event[] {
-    this.#told = this.log.length;
+    this.#sentLength = this.log.length;
     return [...this.log];
   }
 
-  async #tell(): Promise<void> {
-    const events = this.log.slice(this.#told).filter((event) => event.source !== 'agent');
-    this.#told = this.log.length;
+  async #send(): Promise<void> {
+    const events = this.log.slice(this.#sentLength).filter((event) => event.source !== 'agent');
+    this.#sentLength = this.log.length;
     if (events.length > 0) await this.server.call('session.events', { events });
   }
 
@@ -192,19 +243,19 @@ export class Stage {
     if (this.fenced) throw new AppError('conflict', 'Another sandbox works on this session now.');
     if (this.refuseAppend-- > 0) throw new Error('The disk is slow.');
     return events.map(({ n, ...event }) => {
-      const person = this.#personCalls.has(event.id ?? '');
+      const isUserCall = this.#userCalls.has(event.id ?? '');
       if (n > this.#storedN) {
         this.#storedN = n;
-        this.#store([{ ...event, source: person ? 'user' : 'agent' }]);
+        this.#store([{ ...event, source: isUserCall ? 'user' : 'agent' }]);
         this.#seqs.set(n, this.log.length);
       }
       return this.#seqs.get(n) ?? 0;
     });
   }
 
-  /** A person's call of an operation, by its door. */
+  /** A user’s call of an operation. */
   async call(id: string, operation: string, input: unknown): Promise<unknown> {
-    this.#personCalls.add(id);
+    this.#userCalls.add(id);
     return (await this.server.call('operation.call', { id, operation, input })).output;
   }
 
@@ -228,7 +279,9 @@ export class Stage {
   async #generate(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
     this.requests.push(structuredClone(request));
     this.#wake();
-    const turn = this.#options.turns.shift() ?? { calls: [{ operation: 'finish' }] };
+    const turn = this.#options.turns.shift() ?? {
+      calls: [{ operation: 'finish', input: { summary: 'done' } }],
+    };
     if (turn instanceof Error) throw turn;
     const reply = typeof turn === 'function' ? await turn(request, signal) : turn;
     const number = this.requests.length;
@@ -246,10 +299,11 @@ export class Stage {
     };
   }
 
-  #rooms(journal: Journal): AgentRooms {
+  #services(writer: EventWriter): AgentServices {
+    this.#writer = writer;
     const { handlers = {}, guidance = async () => [] } = this.#options;
     const all = {
-      ...createPlan({ journal }),
+      ...createPlan({ writer, workspace: '/none', commit: async () => {} }).handlers,
       'workspace.trust': async () => ({ files: [] }),
       'terminal.interrupt': async ({ terminal }: { terminal: string }) => {
         this.killed.push(terminal);
@@ -258,7 +312,7 @@ export class Stage {
       ...handlers,
     };
     return {
-      handlers: all as unknown as Rooms,
+      handlers: all as unknown as OperationHandlers,
       terminals: {
         keys: () => {},
         resize: () => {},
@@ -269,12 +323,20 @@ export class Stage {
       history: {
         begin: async () => {},
         commit: async ({ id }) => void this.commits.push(id),
+        changesOf: async () => null,
         export: () => Promise.reject(new Error('not on this stage')),
       },
-      guidance: { handlers: { 'workspace.trust': async () => ({ files: [] }) }, read: guidance },
+      plan: { begin: async () => {}, check: async () => {} },
+      placeSkill: async () => null,
+      guidance: {
+        handlers: { 'workspace.trust': async () => ({ files: [] }) },
+        read: guidance,
+        trustPresent: async () => {},
+      },
       describe: async () => 'A stage.',
       watch: () => {},
       page: () => null,
+      refusals: this.#options.refusals ?? (async () => undefined),
       close: async () => {},
     };
   }

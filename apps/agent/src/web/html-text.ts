@@ -1,129 +1,128 @@
+import { Parser } from 'htmlparser2';
+
 /**
  * The readable text of an HTML page: headings, lists, links with their addresses, preformatted text as it is.
- * Forgiving like a browser, never throws; it is for reading, not for rendering.
+ * Forgiving like a browser, never throws; it is for reading, not for rendering. Takes time in proportion to the page.
  */
 export function htmlText(html: string, base: string): string {
-  const body = html.replace(hidden, ' ');
-  let text = '';
-  let pre = 0;
-  let link: { href: string; from: number } | null = null;
-  let last = 0;
-  const add = (raw: string) => {
-    const decoded = decodeEntities(raw);
-    if (pre > 0) text += decoded;
-    else
-      text += /\s$/.test(text)
-        ? decoded.replace(/^\s+/, '').replace(/\s+/g, ' ')
-        : decoded.replace(/\s+/g, ' ');
-  };
-  for (const match of body.matchAll(tags)) {
-    add(body.slice(last, match.index));
-    last = match.index + match[0].length;
-    const [, slash, tag = '', attributes = ''] = match;
-    const name = tag.toLowerCase();
-    const closes = slash === '/';
-    if (name === 'pre') pre = Math.max(0, pre + (closes ? -1 : 1));
-    if (name === 'a' && !closes) link = linkOf(attributes, base, text.length);
-    else if (name === 'a' && link) {
-      text = withLink(text, link);
-      link = null;
-    } else text += mark(name, closes, attributes);
-  }
-  add(body.slice(last));
-  return tidy(text);
+  const text = new ReadableText(base);
+  parse(html, text);
+  return text.toString();
 }
 
 /** The title of a page, if it has one. */
 export function htmlTitle(html: string): string {
-  const title = /<title[^>]*>([^]*?)<\/title>/i.exec(html)?.[1] ?? '';
-  return decodeEntities(title).replace(/\s+/g, ' ').trim();
+  let title: string | undefined;
+  let inside = false;
+  parse(html, {
+    onopentagname: (name) => (inside = name === 'title' && title === undefined),
+    ontext: (text) => {
+      if (inside) title = (title ?? '') + text;
+    },
+    onclosetag: () => (inside = false),
+  });
+  return (title ?? '').replace(/\s+/g, ' ').trim();
 }
 
-const hidden =
-  /<!--[^]*?-->|<(script|style|noscript|svg|template|iframe|head)\b[^>]*>[^]*?<\/\1\s*>/gi;
-const tags = /<(\/?)([a-zA-Z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|<![^>]*>/g;
+function parse(html: string, handler: ConstructorParameters<typeof Parser>[0]): void {
+  const parser = new Parser(handler);
+  parser.write(html);
+  parser.end();
+}
+
+const hidden = new Set('script style noscript svg template iframe head'.split(' '));
 const blocks = new Set(
   'p div section article header footer main nav aside ul ol dl dt dd table tr form fieldset blockquote pre figure figcaption details summary h1 h2 h3 h4 h5 h6'.split(
     ' ',
   ),
 );
 
-function mark(name: string, closes: boolean, attributes: string): string {
+interface Link {
+  href: string;
+  /** The piece that its text begins with. */
+  from: number;
+}
+
+/** Receives a page tag by tag. */
+class ReadableText {
+  readonly #base: string;
+  readonly #pieces: string[] = [];
+  #hidden = 0;
+  #preformatted = 0;
+  #link: Link | null = null;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  onopentag(name: string, attributes: Record<string, string>): void {
+    // What a page shows is not in its head, also when that has no end.
+    if (name === 'body') this.#hidden = 0;
+    if (hidden.has(name)) this.#hidden += 1;
+    if (this.#hidden > 0) return;
+    if (name === 'pre') this.#preformatted += 1;
+    if (name === 'a') this.#link = this.#linkTo(attributes['href']);
+    this.#add(before(name, attributes));
+  }
+
+  ontext(text: string): void {
+    if (this.#hidden > 0) return;
+    if (this.#preformatted > 0) return this.#add(text);
+    const spaced = text.replace(/\s+/g, ' ');
+    this.#add(/\s$/.test(this.#pieces.at(-1)?.slice(-1) ?? '') ? spaced.trimStart() : spaced);
+  }
+
+  onclosetag(name: string): void {
+    if (hidden.has(name)) this.#hidden = Math.max(0, this.#hidden - 1);
+    if (this.#hidden > 0) return;
+    if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted - 1);
+    if (name === 'a') this.#endLink();
+    this.#add(after(name));
+  }
+
+  toString(): string {
+    return this.#pieces
+      .join('')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim();
+  }
+
+  #add(piece: string): void {
+    if (piece !== '') this.#pieces.push(piece);
+  }
+
+  #linkTo(href: string | undefined): Link | null {
+    const url = href === undefined ? null : URL.parse(href, this.#base);
+    const isWeb = url !== null && /^https?:$/.test(url.protocol);
+    return isWeb ? { href: url.href, from: this.#pieces.length } : null;
+  }
+
+  #endLink(): void {
+    if (!this.#link) return;
+    const { href, from } = this.#link;
+    this.#link = null;
+    const label = this.#pieces.slice(from).join('');
+    if (label.trim() === '') return;
+    this.#pieces.length = from;
+    this.#add(`${/^\s/.test(label) ? ' ' : ''}[${label.trim()}](${href})`);
+  }
+}
+
+function before(name: string, attributes: Record<string, string>): string {
   if (name === 'br') return '\n';
   if (name === 'hr') return '\n---\n';
-  if (name === 'li') return closes ? '' : '\n- ';
-  if (name === 'td' || name === 'th') return closes ? ' | ' : '';
-  if (name === 'img') {
-    const alt = attribute(attributes, 'alt');
-    return alt ? `[image: ${alt}]` : '';
-  }
-  if (!blocks.has(name)) return '';
+  if (name === 'li') return '\n- ';
+  if (name === 'img') return attributes['alt'] ? `[image: ${attributes['alt']}]` : '';
   const level = /^h([1-6])$/.exec(name)?.[1];
-  if (level && !closes) return `\n\n${'#'.repeat(Number(level))} `;
+  return level ? `\n\n${'#'.repeat(Number(level))} ` : around(name);
+}
+
+const after = (name: string): string => (name === 'td' || name === 'th' ? ' | ' : around(name));
+
+function around(name: string): string {
+  if (!blocks.has(name)) return '';
   return name === 'tr' || name === 'dt' || name === 'dd' ? '\n' : '\n\n';
-}
-
-function linkOf(
-  attributes: string,
-  base: string,
-  from: number,
-): { href: string; from: number } | null {
-  const href = attribute(attributes, 'href');
-  const url = href === undefined ? null : URL.parse(decodeEntities(href), base);
-  return url && /^https?:$/.test(url.protocol) ? { href: url.href, from } : null;
-}
-
-function withLink(text: string, { href, from }: { href: string; from: number }): string {
-  const label = text.slice(from).trim();
-  if (label === '') return text;
-  const space = /^\s/.test(text.slice(from)) ? ' ' : '';
-  return `${text.slice(0, from)}${space}[${label}](${href})`;
-}
-
-function attribute(attributes: string, name: string): string | undefined {
-  const match = new RegExp(`\\b${name}\\s*=\\s*("([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(
-    attributes,
-  );
-  return match?.[2] ?? match?.[3] ?? match?.[4];
-}
-
-const entities: Record<string, string> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  hellip: '…',
-  mdash: '—',
-  ndash: '–',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  bull: '•',
-  middot: '·',
-  times: '×',
-  rarr: '→',
-  larr: '←',
-  euro: '€',
-};
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(?:#x([\da-f]+)|#(\d+)|([a-z]+));/gi, (whole, hex, decimal, name) => {
-    if (name !== undefined) return entities[String(name)] ?? whole;
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(String(hex), 16);
-    return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : whole;
-  });
-}
-
-function tidy(text: string): string {
-  return text
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
 }

@@ -35,7 +35,7 @@ const loopback = 'localhost,127.0.0.1,::1,[::1],*.localhost';
 
 export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
-/** HTTP through the sandbox's proxy, redirects followed. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
+/** HTTP through the sandbox’s proxy, redirects followed. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
 export function createHttp({ proxy, certificates }: HttpOptions): Http {
   const proxyEnv = proxy
     ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: loopback }
@@ -156,8 +156,11 @@ function failure(url: URL, error: unknown, signal: AbortSignal): unknown {
       : signal.reason;
   }
   const { code, message } = error as NodeJS.ErrnoException;
+  // The message has the address of the sandbox’s own proxy, and no reason; the note of the result has that.
   if (code === 'ERR_PROXY_TUNNEL' || /proxy/i.test(message)) {
-    return new AppError('rejected', `${url.host} may not be reached from this sandbox: ${message}`);
+    return /\b403\b/.test(message)
+      ? new AppError('rejected', `${url.host} may not be reached from this sandbox.`)
+      : new AppError('unavailable', `${url.host} could not be reached from this sandbox.`);
   }
   return new AppError('unavailable', `${url.host} could not be reached: ${message}`);
 }

@@ -106,7 +106,7 @@ describe('web.fetch', () => {
     expect(first.text + second.text).toBe('0123456789'.repeat(2_500));
   });
 
-  it('sends a body, and says what is not text', async () => {
+  it('sends a body, and reports what is not text', async () => {
     const echo = await fetching({ url: `${site}/echo`, method: 'POST', body: 'hello' });
     expect(echo.text).toBe('hello');
     expect((await fetching({ url: `${site}/bytes` })).text).toMatch(/3 bytes of image\/png/);
@@ -122,7 +122,7 @@ describe('web.fetch', () => {
     });
   });
 
-  it('goes out by the proxy and to loopback directly; a refusal says why', async () => {
+  it('goes out by the proxy and to loopback directly; a refusal has its reason', async () => {
     const proxy = await startEgressProxy({
       open: async (host, port) => {
         asked.push(`${host}:${port}`);
@@ -138,7 +138,7 @@ describe('web.fetch', () => {
       expect(asked).toEqual(['allowed.test:80']);
       await expect(fetching({ url: 'https://refused.test/' }, address)).rejects.toMatchObject({
         code: 'rejected',
-        message: expect.stringContaining('refused.test'),
+        message: 'refused.test may not be reached from this sandbox.',
       });
     } finally {
       await proxy.close();

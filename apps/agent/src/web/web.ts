@@ -1,14 +1,8 @@
-import type { CallInput, CallOutput } from '@belay/rope';
-import {
-  AppError,
-  type Handlers,
-  type OperationInput,
-  type serverCalls,
-  type webOperations,
-} from '@belay/protocol';
+import type { CallInput, CallOutput } from '@belay/rpc';
+import type { Handlers, serverCalls, webOperations } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import { htmlText, htmlTitle } from './html-text.js';
-import { createHttp, type HttpAnswer, type HttpOptions } from './http.js';
+import type { FetchPage } from './fetch-page.js';
+import type { HttpOptions } from './http.js';
 
 type Calls = typeof serverCalls;
 
@@ -19,65 +13,16 @@ export interface WebOptions extends HttpOptions {
   ): Promise<CallOutput<Calls, 'web.search'>>;
 }
 
-/** Characters of one page of an answer. */
-const pageLength = 20_000;
-
 export function createWeb(options: WebOptions): Handlers<typeof webOperations, CallContext> {
-  const http = createHttp(options);
+  let fetchPage: Promise<FetchPage> | undefined;
   return {
     async 'web.fetch'(input, { signal }) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(input.timeout * 1000)]);
-      const answer = await http(requestOf(input), limit);
-      const text = textOf(answer);
-      const next = input.offset + pageLength;
-      return {
-        url: answer.url,
-        status: answer.status,
-        type: answer.type,
-        text: text.slice(input.offset, next),
-        next: next < text.length ? next : null,
-      };
+      // TLS and the reader of HTML are a tenth of an agent's start, and most never fetch a page.
+      fetchPage ??= import('./fetch-page.js').then(({ createFetchPage }) =>
+        createFetchPage(options),
+      );
+      return (await fetchPage)(input, signal);
     },
-    'web.search': (input, { signal }) => options.search(input, signal),
+    'web.search': (_, { id, signal }) => options.search({ id }, signal),
   };
-}
-
-function requestOf({
-  url,
-  method,
-  headers,
-  body,
-}: OperationInput<(typeof webOperations)['web.fetch']>) {
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
-    throw new AppError(
-      'invalid_input',
-      `A ${method} request has no body; use POST or leave it out.`,
-    );
-  }
-  return { url, method, headers, body };
-}
-
-function textOf({ url, type, bytes, truncated }: HttpAnswer): string {
-  const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
-  if (!isText(type, bytes)) {
-    return `[${bytes.length} bytes of ${type || 'an unknown type'}: not text. Download it with a command to use it.]`;
-  }
-  const text = decode(bytes, charset);
-  const end = truncated ? '\n[The answer was longer; the rest was not read.]' : '';
-  if (!/html/i.test(type)) return text + end;
-  const title = htmlTitle(text);
-  return `${title ? `# ${title}\n\n` : ''}${htmlText(text, url)}${end}`;
-}
-
-function isText(type: string, bytes: Buffer): boolean {
-  if (/^text\/|json|xml|javascript|yaml|x-www-form-urlencoded|toml/i.test(type)) return true;
-  return type === '' && !bytes.subarray(0, 8_000).includes(0);
-}
-
-function decode(bytes: Buffer, charset: string): string {
-  try {
-    return new TextDecoder(charset).decode(bytes);
-  } catch {
-    return new TextDecoder().decode(bytes);
-  }
 }

@@ -91,7 +91,17 @@ it.each<[string, [Headers, string?][]]>([
     ],
   ],
   ['a hard link to outside', [[{ name: 'h', type: 'link', linkname: '../workspace-evil/f' }]]],
+  ['a hard link to an absolute path', [[{ name: 'h', type: 'link', linkname: '/etc/passwd' }]]],
+  [
+    'a hard link through a link',
+    [
+      [{ name: 'l', type: 'symlink', linkname: '../workspace-evil' }],
+      [{ name: 'h', type: 'link', linkname: 'l/f' }],
+    ],
+  ],
   ['a device', [[{ name: 'null', type: 'character-device' }]]],
+  ['a pipe', [[{ name: 'pipe', type: 'fifo' }]]],
+  ['a name that is too long', [[{ name: 'n'.repeat(5_000) }, 'x']]],
 ])('refuses %s', async (_, entries) => {
   writeFileSync(join(outside, 'f'), 'f');
   await expect(importWorkspace(workspace, archive(...entries))).rejects.toMatchObject({
@@ -99,6 +109,66 @@ it.each<[string, [Headers, string?][]]>([
   });
   expect(readdirSync(outside)).toEqual(['f']);
 });
+
+it('refuses a hard link to a link as a way out', async () => {
+  const entries: [Headers, string?][] = [
+    [{ name: 'l', type: 'symlink', linkname: '../workspace-evil' }],
+    [{ name: 'h', type: 'link', linkname: 'l' }],
+    [{ name: 'h/x' }, 'x'],
+  ];
+  await expect(importWorkspace(workspace, archive(...entries))).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  expect(readdirSync(outside)).toEqual([]);
+});
+
+it.each<[string, (header: Buffer) => void]>([
+  ['a sparse file', (header) => header.write('S', 156)],
+  ['a volume of several', (header) => header.write('M', 156)],
+  ['a size that is no number', (header) => header.write('zzzzzzzzzzz', 124)],
+  ['a size of two to the 95th', (header) => header.fill(255, 125, 136).writeUInt8(128, 124)],
+  ['a negative size', (header) => header.fill(255, 124, 136)],
+])('refuses %s', async (_, damage) => {
+  const bytes = await buffer(archive([{ name: 'f' }, 'x']));
+  damage(bytes);
+  sign(bytes);
+  await expect(importWorkspace(workspace, Readable.from([bytes]))).rejects.toMatchObject({
+    code: 'invalid_input',
+  });
+  expect(readdirSync(workspace)).toEqual([]);
+});
+
+/** Writes the checksum of the first header anew. */
+function sign(bytes: Buffer): void {
+  bytes.fill(' ', 148, 156);
+  const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+}
+
+it('takes names and links of any length and bytes, in both forms, in pieces of any size', async () => {
+  const source = join(folder, 'source');
+  const long = `${'d'.repeat(200)}/${'e'.repeat(200)}`;
+  mkdirSync(join(source, long), { recursive: true });
+  writeFileSync(join(source, long, 'f'.repeat(250)), 'long');
+  writeFileSync(Buffer.from(`${source}/\xff\xfe`, 'latin1'), 'no UTF-8');
+  symlinkSync(`${'t'.repeat(300)}/é`, join(source, 'link'));
+  for (const format of ['gnu', 'posix', 'pax']) {
+    const tar = execFileSync('tar', ['-c', `--format=${format}`, '-C', source, '.']);
+    const target = join(folder, format);
+    mkdirSync(target);
+    await importWorkspace(target, Readable.from(pieces(tar, 333)));
+    expect(readdirSync(target, 'latin1').toSorted()).toEqual(
+      readdirSync(source, 'latin1').toSorted(),
+    );
+    expect(treeOf(join(target, 'd'.repeat(200)))).toEqual(treeOf(join(source, 'd'.repeat(200))));
+    expect(readlinkSync(join(target, 'link'))).toBe(`${'t'.repeat(300)}/é`);
+  }
+});
+
+const pieces = (bytes: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
+  );
 
 it('replaces a link by a file rather than write through it', async () => {
   writeFileSync(join(outside, 'f'), 'f');
@@ -113,7 +183,33 @@ it('replaces a link by a file rather than write through it', async () => {
   expect(readFileSync(join(workspace, 'l'), 'utf8')).toBe('new');
 });
 
-it('says what is wrong with a broken or cut archive', async () => {
+it('takes the last of two entries with one name, of whatever kinds', async () => {
+  await importWorkspace(
+    workspace,
+    archive(
+      [{ name: 'a' }, 'first'],
+      [{ name: './a' }, 'second'],
+      [{ name: 'l', type: 'symlink', linkname: '../workspace-evil' }],
+      [{ name: 'l' }, 'file'],
+    ),
+  );
+  expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('second');
+  expect(readFileSync(join(workspace, 'l'), 'utf8')).toBe('file');
+  expect(readdirSync(outside)).toEqual([]);
+});
+
+it('says why tar ended, also while the archive is still coming', async () => {
+  const begun = pack();
+  // As much as tar reads at once, so that nothing waits to be written to a pipe that breaks.
+  const record = 512 * 512;
+  begun.entry({ name: 'large', size: 2 * record }).write(Buffer.alloc(record - 512));
+  const unpacked = importWorkspace(join(folder, 'missing'), begun);
+  await expect(unpacked).rejects.toMatchObject({
+    message: expect.stringContaining('missing: Cannot open: No such file') as string,
+  });
+});
+
+it('reports what is wrong with a broken or cut archive', async () => {
   await expect(
     importWorkspace(workspace, Readable.from([Buffer.alloc(2000, 7)])),
   ).rejects.toMatchObject({ code: 'invalid_input' });

@@ -1,112 +1,80 @@
-import { constants } from 'node:fs';
-import { link, lstat, mkdir, open, rm, symlink } from 'node:fs/promises';
-import { posix } from 'node:path';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@belay/protocol';
-import { extract, type Headers } from 'tar-stream';
-import { errorNumber } from '../files/fault.js';
-import { WorkspaceFolder, type Place } from '../files/workspace-folder.js';
-
-const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+import { whileTransferring } from '@belay/rpc';
+import { asUser } from '../user-separation.js';
+import { CheckedTar } from './checked-tar.js';
 
 /**
- * Unpacks a tar archive into the workspace: files with mode and time, folders, links of both kinds. Links are kept
- * as they are and never written through; an entry that leads out, or is a device or a pipe, fails the import.
- * Rejects with `AppError` (`invalid_input`, `forbidden`, `disk_full`, …); what was unpacked until then stays.
+ * Unpacks a tar archive into the workspace with a native tar: files with mode and time, folders, links of both kinds.
+ * Links are kept as they are and never written through; an entry that leads out, or is a device or a pipe, fails the
+ * import. No other program may be writing to the workspace. Rejects with `AppError` (`invalid_input`, `forbidden`,
+ * `disk_full`, …); what was unpacked until then stays.
  */
 export async function importWorkspace(workspace: string, tar: Readable): Promise<void> {
-  const folder = new WorkspaceFolder(workspace);
-  const modes = new Map<string, number>();
-  const archive = extract();
-  archive.on('entry', (header, entry, goOn) => {
-    if (header.type === 'directory') modes.set(header.name, modeOf(header));
-    unpack(folder, header, entry).then(goOn, goOn);
+  const binary = findTar();
+  if (binary === undefined)
+    throw new AppError('unavailable', 'The archive cannot be unpacked: there is no tar here.');
+  const { file, args } = asUser(binary, [...flags, '-C', workspace]);
+  const child = spawn(file, args, { env: { LC_ALL: 'C' }, stdio: ['pipe', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (errors.length < 4_000) errors += text;
   });
-  try {
-    await pipeline(tar, archive);
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('invalid_input', `The archive cannot be unpacked: ${reason}`);
-  }
-  // Last, and inner folders first: a folder that may not be written to could not be filled.
-  for (const [name, mode] of [...modes].toReversed()) {
-    await folder.reach(name, (place) => setMode(place, mode), { follow: false });
-  }
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => (code === 0 ? resolve() : reject(failure(errors))));
+  });
+  const sent = whileTransferring(() => pipeline(tar, new CheckedTar(), child.stdin));
+  const [fromSending, fromTar] = await Promise.allSettled([
+    sent.catch((error: Error) => {
+      // A tar that has ended says itself how: Node closes its input then, whatever was still to be sent.
+      if (!(error instanceof AppError) && (isBrokenPipe(error) || hasEnded(child))) return;
+      child.kill('SIGKILL');
+      throw error;
+    }),
+    ended,
+  ]);
+  const [failed] = [fromSending, fromTar].filter(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return;
+  const error = failed.reason as Error;
+  throw error instanceof AppError ? error : cannotUnpack(error.message);
 }
 
-async function unpack(folder: WorkspaceFolder, header: Headers, entry: Readable): Promise<void> {
-  const name = posix.normalize(header.name).replace(/\/$/, '');
-  await folder.reach(
-    header.name,
-    async (place) => {
-      if (place.path !== name && !(place.path === '.' && name === '.')) {
-        throw new AppError('forbidden', `The archive writes ${header.name} through a link.`);
-      }
-      await write(folder, place, { header, entry });
-      entry.resume();
-    },
-    { follow: false, make: true },
+/**
+ * The modes of folders come last: one that may not be written to could not be filled. Names are taken as they are, for
+ * they are checked; else tar would put off links that lead out, and then replace a file of the same name by one.
+ */
+const flags = [
+  '--extract',
+  '--absolute-names',
+  '--preserve-permissions',
+  '--no-same-owner',
+  '--numeric-owner',
+  '--delay-directory-restore',
+  '--read-full-records',
+  '--blocking-factor=512',
+];
+
+/** The runtime’s tar, beside its node, else the system’s. */
+const findTar = (): string | undefined =>
+  [join(dirname(process.execPath), 'tar'), '/usr/bin/tar', '/bin/tar'].find((path) =>
+    statSync(path, { throwIfNoEntry: false })?.isFile(),
   );
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+const isBrokenPipe = (error: Error): boolean => (error as NodeJS.ErrnoException).code === 'EPIPE';
+
+function failure(errors: string): AppError {
+  if (/No space left on device|Disk quota exceeded/.test(errors))
+    return new AppError('disk_full', 'The disk is full: the workspace could not be unpacked.');
+  // The first line is the cause; the last says only that there was one.
+  return cannotUnpack(errors.split('\n', 1)[0] || 'tar was ended');
 }
 
-async function write(
-  folder: WorkspaceFolder,
-  place: Place,
-  { header, entry }: { header: Headers; entry: Readable },
-): Promise<void> {
-  if (header.type === 'directory') return makeFolder(place);
-  await rm(place.at, { force: true });
-  switch (header.type) {
-    case 'symlink':
-      return symlink(header.linkname ?? '', place.at);
-    case 'link':
-      return folder.reach(header.linkname ?? '', (target) => link(target.at, place.at), {
-        follow: false,
-      });
-    case 'file':
-    case 'contiguous-file':
-    case null:
-    case undefined:
-      return writeEntry(place, header, entry);
-    default:
-      throw new AppError(
-        'invalid_input',
-        `The archive has a ${header.type} in it: ${place.given}.`,
-      );
-  }
-}
-
-async function writeEntry(place: Place, header: Headers, entry: Readable): Promise<void> {
-  const file = await open(place.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    for await (const chunk of entry) await file.writeFile(chunk as Buffer);
-    await file.chmod(modeOf(header));
-    if (header.mtime) await file.utimes(header.mtime, header.mtime);
-  } finally {
-    await file.close();
-  }
-}
-
-async function makeFolder(place: Place): Promise<void> {
-  try {
-    await mkdir(place.at);
-  } catch (error) {
-    const found = errorNumber(error) === 'EEXIST' && (await lstat(place.at)).isDirectory();
-    if (!found) throw error;
-  }
-}
-
-async function setMode(place: Place, mode: number): Promise<void> {
-  const folder = await open(place.at, constants.O_RDONLY | constants.O_DIRECTORY | O_NOFOLLOW);
-  try {
-    await folder.chmod(mode);
-  } finally {
-    await folder.close();
-  }
-}
-
-/** Without setuid and its kin. */
-const modeOf = (header: Headers): number =>
-  (header.mode ?? (header.type === 'directory' ? 0o755 : 0o644)) & 0o777;
+const cannotUnpack = (why: string): AppError =>
+  new AppError('invalid_input', `The archive cannot be unpacked: ${why}`);

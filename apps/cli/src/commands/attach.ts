@@ -1,19 +1,25 @@
-import { isEnded } from '@belay/protocol';
+import { isEnded, visibleText } from '@belay/protocol';
 import { connect, findSession, type Where } from '../connection.js';
 import { followRun } from '../follow-run.js';
-import { conclude } from '../outcome.js';
+import { conclude, exitCodeOf, exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
-import { personAt } from '../person.js';
+import { SessionScreen } from '../screen/session-screen.js';
+import { terminalUser } from '../terminal-user.js';
 
 export interface AttachOptions extends Where {
   json?: boolean;
+  /** The transcript, also at a terminal. */
+  plain?: boolean;
 }
 
-/** `belay attach`: prints a session so far, goes on with it, and asks what it asks. Answers the exit code. */
+/**
+ * `belay attach`: a session on the whole terminal; else, and with `--plain`, prints it so far, follows it, and asks its
+ * questions. Returns the exit code.
+ */
 export async function attach(
   name: string,
   options: AttachOptions,
-  /** Sent first; then only what follows it is printed. */
+  /** Sent first; only later events are printed then. */
   message?: { text: string; delivery: 'queue' | 'steer' },
 ): Promise<number> {
   const progress = outputTo(process.stderr);
@@ -21,6 +27,14 @@ export async function attach(
   try {
     const joined = await findSession(client, name);
     const { id } = joined;
+    if (!message && !options.json && !options.plain && isScreen()) {
+      const { stdin: input, stdout: output } = process;
+      const last = await new SessionScreen({ summary: joined, client, live, input, output }).show();
+      if (isEnded(last.state)) return exitCodeOf(last);
+      const title = visibleText(last.title);
+      progress.line(`“${title}” is still running. Come back with: belay attach ${id}`);
+      return exitCodes.interrupted;
+    }
     if (message) await client.sessions.message(id, message);
     const format = options.json ? 'json' : 'words';
     const outcome = await followRun({
@@ -31,7 +45,7 @@ export async function attach(
       after: message ? joined.lastSeq : 0,
       format,
       progress,
-      person: isEnded(joined.state) && !message ? undefined : personAt(process.stdin, progress),
+      user: isEnded(joined.state) && !message ? undefined : terminalUser(process.stdin, progress),
       interrupt: 'leave',
     });
     return await conclude(outcome, { id, client, url, progress, format });
@@ -39,3 +53,7 @@ export async function attach(
     live.close();
   }
 }
+
+/** A terminal on both sides that knows more than lines. */
+const isScreen = (): boolean =>
+  Boolean(process.stdin.isTTY && process.stdout.isTTY) && process.env.TERM !== 'dumb';

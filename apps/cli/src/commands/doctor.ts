@@ -8,17 +8,17 @@ import { errorFrom, type Check } from '@belay/protocol';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
-/** `belay doctor`: what must be there, each with its remedy. Answers whether all of it is. */
+/** `belay doctor`: checks the requirements and prints remedies. Returns whether all are met. */
 export async function doctor(options: Where & { json?: boolean; port?: number }): Promise<boolean> {
   const { client, check } = await serverCheck(options);
   const checks = [
     await dataCheck(dataFolder(options)),
     check,
-    ...(client ? await client.checks() : [await engineCheck()]),
+    ...(client ? await client.server.checks() : [await engineCheck()]),
     ...(client ? [await modelCheck(client)] : []),
   ];
   const output = outputTo(process.stdout);
-  if (options.json) output.line(JSON.stringify(checks));
+  if (options.json) output.json(checks);
   else for (const each of checks) printCheck(each, output);
   return checks.every(({ ok }) => ok);
 }
@@ -43,10 +43,10 @@ async function dataCheck(folder: string): Promise<Check> {
   }
 }
 
-/** The folder, or what of its path is there: the server makes the rest. */
+/** The folder, or its nearest existing parent: the server creates the rest. */
 async function nearest(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined);
-  if (found && !found.isDirectory()) throw new Error('it is no folder');
+  if (found && !found.isDirectory()) throw new Error('it is not a folder');
   return found || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
@@ -57,7 +57,7 @@ async function serverCheck(
   try {
     const address = findServer(where);
     const client = createClient(address);
-    await client.models();
+    await client.models.list();
     const detail = `runs at ${address.url}`;
     return { client, check: { name, ok: true, detail, remedy: null } };
   } catch (error) {
@@ -69,14 +69,14 @@ async function serverCheck(
   const port = where.port ?? 4600;
   const taken = await isTaken(port);
   const detail = taken ? `does not run, and port ${port} is in use` : 'does not run';
-  const remedy = taken ? 'Start it on another port: npm start -- --port N' : 'Start it: npm start';
+  const remedy = taken ? 'Start it on another port: belay up --port N' : 'Start it: belay up';
   return { check: { name, ok: false, detail, remedy } };
 }
 
 const refusedToken: Check = {
   name: 'server',
   ok: false,
-  detail: 'refuses the token',
+  detail: 'rejects the token',
   remedy: 'Set BELAY_TOKEN to the one that the server printed at its start, or unset it.',
 };
 
@@ -87,33 +87,33 @@ const isTaken = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Asks the engine itself, for when no server runs that could. */
+/** Asks the engine directly, when no server runs that could. */
 async function engineCheck(): Promise<Check> {
   const host = process.env.DOCKER_HOST || 'unix:///var/run/docker.sock';
   if (!host.startsWith('unix://')) {
-    const detail = `DOCKER_HOST is ${host}, and Belay needs an engine on this machine`;
+    const detail = `DOCKER_HOST is ${host}, but Belay needs an engine on this machine`;
     const remedy = 'Unset DOCKER_HOST, or set it to unix:///var/run/docker.sock.';
     return { name: 'Docker', ok: false, detail, remedy };
   }
   const socketPath = host.slice('unix://'.length);
-  const answer = await new Promise<string>((done) => {
+  const problem = await new Promise<string>((done) => {
     request({ socketPath, path: '/_ping', timeout: 2000 }, (response) => {
       response.resume();
-      done(response.statusCode === 200 ? '' : `it answers ${response.statusCode}`);
+      done(response.statusCode === 200 ? '' : `it responds with status ${response.statusCode}`);
     })
       .on('timeout', function (this: { destroy(error: Error): void }) {
-        this.destroy(new Error('it does not answer'));
+        this.destroy(new Error('it does not respond'));
       })
       .on('error', (error) => done(error.message))
       .end();
   });
-  const ok = answer === '';
-  const detail = ok ? `answers at ${socketPath}` : `no engine at ${socketPath}: ${answer}`;
-  return { name: 'Docker', ok, detail, remedy: ok ? null : 'npm start installs or starts one.' };
+  const ok = problem === '';
+  const detail = ok ? `responds at ${socketPath}` : `no engine at ${socketPath}: ${problem}`;
+  return { name: 'Docker', ok, detail, remedy: ok ? null : 'belay up installs or starts one.' };
 }
 
 async function modelCheck(client: BelayClient): Promise<Check> {
-  const models = await client.models();
+  const models = await client.models.list();
   const real = models.filter((model) => !/^(scripted|cassette):/.test(model.name));
   const ready = real.filter((model) => model.ready);
   const detail = ready.length ? ready.map((model) => model.name).join(', ') : 'no key is set';

@@ -9,7 +9,7 @@ import {
   startRun,
   type FromMap,
   type Summary,
-  type Surroundings,
+  type RunOptions,
   type Trial,
   type Validity,
 } from '@belay/evaluation';
@@ -24,6 +24,9 @@ import {
 } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, type Output } from '../output.js';
+
+/** What an agent left in its workspace is held in memory. */
+const maxAnswerBytes = 512 * 2 ** 20;
 
 type Progress = { done: number; all: number };
 
@@ -41,15 +44,16 @@ export interface EvalOptions extends Where {
   fromMap?: string[];
   baseImage?: string;
   repos?: string;
+  buildNetwork?: 'default' | 'none';
   timeoutMultiplier?: number;
   preflight?: boolean;
 }
 
-/** `belay eval run`: a suite with an agent. Answers the exit code: 0 when every trial has a verdict. */
+/** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
-  return interruptible(out, options, async (around) => {
+  return interruptible(out, options, async (runOptions) => {
     const { agent, model, sample, seed, attempts, concurrency, network } = options;
     return startRun(
       {
@@ -67,22 +71,23 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
         fromMap: options.fromMap?.map(fromLine),
         sandbox: options.baseImage,
         repos: options.repos,
+        buildNetwork: options.buildNetwork,
         timeoutMultiplier: options.timeoutMultiplier,
         preflight: options.preflight,
       },
-      around,
+      runOptions,
     );
   });
 }
 
 export const evalResume = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, (around) => resumeRun(out, around));
+  interruptible(out, options, (runOptions) => resumeRun(out, runOptions));
 
 export const evalRegrade = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, (around) => regradeRun(out, around));
+  interruptible(out, options, (runOptions) => regradeRun(out, runOptions));
 
 export const evalPreflight = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, (around) => preflightRun(out, around));
+  interruptible(out, options, (runOptions) => preflightRun(out, runOptions));
 
 export function evalReport(out: string): void {
   printSummary(out, reportRun(out, { connect: () => serverAt({}) }));
@@ -92,7 +97,7 @@ export function evalReport(out: string): void {
 export function evalCompare(a: string, b: string, { json }: { json?: boolean }): void {
   const output = outputTo(process.stdout);
   const found = compareRuns(a, b);
-  if (json) return output.line(JSON.stringify(found, undefined, 2));
+  if (json) return output.json(found, 2);
   const [low, high] = found.interval;
   output.line(`${found.tasks} tasks in both: A ${percent(found.a)}, B ${percent(found.b)}`);
   output.line(`B − A: ${points(found.difference)} (95 %: ${points(low)} to ${points(high)})`);
@@ -102,29 +107,29 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
   );
 }
 
-/** Ctrl-C ends the containers; what was done is kept, and the command to go on is said. */
+/** Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. */
 async function interruptible(
   out: string,
   where: Where,
-  work: (around: Surroundings & { cache: string }) => Promise<Summary>,
+  work: (runOptions: RunOptions & { cache: string }) => Promise<Summary>,
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const stop = new AbortController();
   const onSignal = () => stop.abort(new AppError('cancelled', 'interrupted'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
-  const around = {
+  const runOptions = {
     signal: stop.signal,
     cache: join(dataFolder(), 'evaluation'),
     connect: () => serverAt(where),
-    ...tellingOf(progress),
+    ...progressTo(progress),
   };
   try {
-    const summary = await work(around);
+    const summary = await work(runOptions);
     printSummary(out, summary);
     return summary.trials.done === summary.trials.all ? 0 : exitCodes.failed;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    progress.line(`Interrupted. Go on with: belay eval resume ${out}`);
+    progress.line(`Interrupted. Resume with: belay eval resume ${out}`);
     return exitCodes.interrupted;
   } finally {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
@@ -133,11 +138,11 @@ async function interruptible(
 
 function serverAt(where: Where) {
   const address = findServer(where);
-  return { client: createClient(address), url: address.url };
+  return { client: createClient({ ...address, maxBytes: maxAnswerBytes }), url: address.url };
 }
 
-/** How a run is told of while it goes on: a line for each trial, and what a person should know of. */
-function tellingOf(progress: Output) {
+/** Prints a line for each trial, and notices. */
+function progressTo(progress: Output) {
   const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
     `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
       verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
@@ -162,6 +167,16 @@ function printSummary(out: string, summary: Summary): void {
   output.line(
     `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,
   );
+  if (summary.notAttempted > 0)
+    output.line(
+      `${summary.notAttempted} of ${summary.tasks} tasks were not attempted and count as 0`,
+    );
+  for (const { label, name, passed, tasks, score } of summary.groups)
+    output.line(`${label} ${name}: ${percent(score)} (${passed} of ${tasks * summary.attempts})`);
+  if (summary.doubtful.length > 0)
+    output.line(
+      `doubtful: ${summary.doubtful.length} of ${summary.passed} passes (the report says why)`,
+    );
   for (const [k, value] of Object.entries(summary.passAt)) output.line(`${k}: ${percent(value)}`);
   output.line(validityLine(summary, `belay eval preflight ${out}`));
   output.line(join(out, 'report.html'));
@@ -175,6 +190,7 @@ function bar(done: number, all: number): string {
 /** `ubuntu:*=my/image` of `--from-map`. */
 function fromLine(text: string): FromMap[number] {
   const at = text.lastIndexOf('=');
-  if (at < 1) throw new AppError('invalid_input', `--from-map takes NAME=IMAGE, not ${text}.`);
+  if (at < 1)
+    throw new AppError('invalid_input', `--from-map ${text} is not valid. Write it as NAME=IMAGE.`);
   return [text.slice(0, at), text.slice(at + 1)];
 }

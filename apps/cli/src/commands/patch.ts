@@ -1,17 +1,27 @@
 import { once } from 'node:events';
 import { connect, findSession, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
 import { checkedFile, writeResult } from '../result-file.js';
+import { applyPatch } from '../workspace/apply-patch.js';
+import { checkedFolder } from '../workspace/plan-workspace.js';
 
-/** `belay patch`: what a session changed, to a file or to standard output. */
-export async function printPatch(
+/** `belay patch`: writes the changes of a session to a file or to standard output, or applies them to a folder. */
+export async function writePatch(
   name: string,
-  options: Where & { output?: string },
+  options: Where & { output?: string; apply?: string },
 ): Promise<void> {
   if (options.output) await checkedFile(options.output);
+  const folder = options.apply === undefined ? undefined : await checkedFolder(options.apply);
   const { client, live } = connect(options);
   live.close();
   const { id } = await findSession(client, name);
   const patch = await client.sessions.patch(id);
-  if (options.output) return writeResult(options.output, patch);
-  if (!process.stdout.write(patch)) await once(process.stdout, 'drain');
+  if (options.output) await writeResult(options.output, patch);
+  if (folder !== undefined) {
+    if (patch.length > 0) await applyPatch(folder, patch);
+    const outcome = patch.length > 0 ? `Applied to ${folder}.` : 'No file was changed.';
+    outputTo(process.stderr).line(outcome);
+  } else if (!options.output && !process.stdout.write(patch)) {
+    await once(process.stdout, 'drain');
+  }
 }

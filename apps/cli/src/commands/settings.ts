@@ -3,13 +3,13 @@ import { connect, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 
-/** `belay settings`: sets what was given, then prints what new sessions begin with. */
+/** `belay settings`: changes the given defaults of new sessions, then prints all. */
 export async function settings(options: Where & OwnSettings & { json?: boolean }): Promise<void> {
   const { client, live } = connect(options);
   try {
     const now = await client.settings.change(ownSettings(options));
     const output = outputTo(process.stdout);
-    if (options.json) output.line(JSON.stringify(now));
+    if (options.json) output.json(now);
     else for (const [name, value] of rows(now)) output.line(`${name.padEnd(14)} ${value}`);
   } finally {
     live.close();

@@ -1,6 +1,8 @@
-import { fact, type ApprovalRequest, type NewRule } from '@belay/protocol';
+import { newEvent, type ApprovalRequest, type NewRule } from '@belay/protocol';
+import { staysTrue, until } from '@belay/testing';
+import { owner } from '../access/caller.js';
 import { onEveryDatabase } from '../testing/databases.js';
-import { TestLogs, until } from '../testing/logs.js';
+import { TestLogs } from '../testing/logs.js';
 import { ApprovalService } from './approval.service.js';
 import { RulePreviews } from './rule-preview.js';
 import { RulesStore } from './rules.store.js';
@@ -53,22 +55,77 @@ onEveryDatabase('approvals', (databases) => {
   });
   afterEach(() => logs.close());
 
-  it('asks a person before what executes, and goes on when it is answered', async () => {
+  it('asks the user before an execution, and continues once it is answered', async () => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
     expect(await summary()).toMatchObject({
       state: 'waiting',
       reason: expect.stringContaining('npm test'),
     });
-    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
     expect(await verdict).toEqual({ verdict: 'approved' });
     expect(await summary()).toMatchObject({ state: 'running', waitingFor: [] });
   });
 
-  it('gives the reason of a rejection to who asked', async () => {
+  it('asks in the mode safe before every action, and no more once the mode is another', async () => {
+    await logs.session('safe', { approvals: 'safe' });
+    const call = (id: string, operation: string, input: object) => {
+      const request = { id, operation, input, risk: 'read', subject: '' } as const;
+      return approvals.request('safe', request, never);
+    };
+    const verdicts = [
+      call('w', 'files.write', { path: 'a', content: '' }),
+      call('r', 'files.read', { path: 'a' }),
+      call('l', 'browser.open', { url: 'http://localhost:3000' }),
+    ];
+    expect(await call('p', 'plan.update', { markdown: '' })).toEqual({ verdict: 'approved' });
+    const waiting = async () => (await logs.log.summary('safe')).waitingFor.map(({ id }) => id);
+    await until('all questions', async () => (await waiting()).length === 3);
+    await approvals.answer('safe', { id: 'w', caller: owner }, { verdict: 'rejected' });
+    expect(await verdicts[0]).toMatchObject({ verdict: 'rejected' });
+    const change = { args: { approvals: 'ask' as const }, message: 'ask' };
+    await logs.log.append('safe', [newEvent('user', 'change', change)]);
+    expect(await Promise.all(verdicts.slice(1))).toEqual([
+      { verdict: 'approved' },
+      { verdict: 'approved' },
+    ]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('answers what else waits by the rule that an answer made', async () => {
+    const egress = (host: string) => {
+      const subject = `${host}:443`;
+      const question = { id: `egress:${subject}`, input: {}, subject, risk: 'network' } as const;
+      return approvals.request('s', { ...question, operation: 'egress' }, never);
+    };
+    const verdicts = ['github.com', 'codeload.github.com', 'evil.example'].map(egress);
+    await waits(3);
+    const remember = {
+      scope: 'session',
+      operation: 'egress',
+      pattern: '@npm',
+      expires: null,
+    } as const;
+    await approvals.answer(
+      's',
+      { id: 'egress:github.com:443', caller: owner },
+      { verdict: 'approved', remember },
+    );
+    expect(await Promise.all(verdicts.slice(0, 2))).toMatchObject([
+      { verdict: 'approved' },
+      { verdict: 'approved' },
+    ]);
+    expect((await summary()).waitingFor).toMatchObject([{ subject: 'evil.example:443' }]);
+  });
+
+  it('returns the reason of a rejection to the caller', async () => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
-    await approvals.answer('s', 'c1', { verdict: 'rejected', reason: 'Use pnpm.' });
+    await approvals.answer(
+      's',
+      { id: 'c1', caller: owner },
+      { verdict: 'rejected', reason: 'Use pnpm.' },
+    );
     expect(await verdict).toEqual({ verdict: 'rejected', reason: 'Use pnpm.' });
   });
 
@@ -76,15 +133,19 @@ onEveryDatabase('approvals', (databases) => {
     const first = approvals.request('s', run('c1'), never);
     const second = approvals.request('s', run('c2', 'make'), never);
     await waits(2);
-    await approvals.answer('s', 'c2', { verdict: 'rejected', reason: 'No.' });
+    await approvals.answer(
+      's',
+      { id: 'c2', caller: owner },
+      { verdict: 'rejected', reason: 'No.' },
+    );
     expect((await second).verdict).toBe('rejected');
     expect((await summary()).state).toBe('waiting');
-    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
     expect((await first).verdict).toBe('approved');
     expect((await summary()).state).toBe('running');
   });
 
-  it('asks nobody about reading and writing, whatever the agent calls their risk', async () => {
+  it('does not ask about reading and writing, whatever risk the agent states', async () => {
     const read = { ...run('c1'), operation: 'files.read', input: { path: 'a' }, subject: 'a' };
     expect(await approvals.request('s', read, never)).toEqual({ verdict: 'approved' });
     const sly = approvals.request(
@@ -94,7 +155,7 @@ onEveryDatabase('approvals', (databases) => {
     );
     await waits(1);
     expect((await summary()).waitingFor[0]).toMatchObject({ risk: 'execute', subject: 'rm -rf x' });
-    await approvals.answer('s', 'c2', { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'c2', caller: owner }, { verdict: 'rejected' });
     expect((await sly).verdict).toBe('rejected');
   });
 
@@ -109,7 +170,7 @@ onEveryDatabase('approvals', (databases) => {
     const elsewhere = open('b2', 'https://localhost.example.org/');
     await waits(1);
     expect((await summary()).waitingFor[0]?.subject).toBe('localhost.example.org:443');
-    await approvals.answer('s', 'b2', { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'b2', caller: owner }, { verdict: 'rejected' });
     await elsewhere;
   });
 
@@ -123,36 +184,39 @@ onEveryDatabase('approvals', (databases) => {
     });
   });
 
-  it('in the mode delay holds a call back, without waiting for a person', async () => {
+  it('in the mode delay holds a call back, without waiting for the user', async () => {
     await logs.session('d', { approvals: 'delay' });
     const from = Date.now();
     const held = approvals.request('d', run('c1'), never);
     const rejected = approvals.request('d', run('c2'), never);
     await until('two held calls', async () => (await logs.log.lastSeq('d')) >= 5);
     expect((await logs.log.summary('d')).state).toBe('running');
-    await approvals.answer('d', 'c2', { verdict: 'rejected', reason: 'Wait.' });
+    await approvals.answer(
+      'd',
+      { id: 'c2', caller: owner },
+      { verdict: 'rejected', reason: 'Wait.' },
+    );
     expect(await rejected).toEqual({ verdict: 'rejected', reason: 'Wait.' });
     expect(await held).toEqual({ verdict: 'approved' });
     expect(Date.now() - from).toBeGreaterThanOrEqual(1_990);
   });
 
-  it('a pause holds a delayed call until the session goes on', async () => {
+  it('a pause holds a delayed call until the session resumes', async () => {
     await logs.session('d', { approvals: 'delay' });
     let decided = false;
     const held = approvals.request('d', run('c1'), never).finally(() => (decided = true));
     await until('a held call', async () => (await logs.log.lastSeq('d')) >= 4);
-    await logs.log.append('d', [fact('user', 'pause', { args: {}, message: 'Paused.' })]);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(decided).toBe(false);
-    await logs.log.append('d', [fact('user', 'resume', { args: {}, message: 'On.' })]);
+    await logs.log.append('d', [newEvent('user', 'pause', { args: {}, message: 'Paused.' })]);
+    await staysTrue('the call is held', 2_500, () => !decided);
+    await logs.log.append('d', [newEvent('user', 'resume', { args: {}, message: 'On.' })]);
     expect(await held).toEqual({ verdict: 'approved' });
   });
 
   it('an answer during a pause leaves the session paused', async () => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
-    await logs.log.append('s', [fact('user', 'pause', { args: {}, message: 'Paused.' })]);
-    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    await logs.log.append('s', [newEvent('user', 'pause', { args: {}, message: 'Paused.' })]);
+    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
     expect((await verdict).verdict).toBe('approved');
     expect((await summary()).state).toBe('paused');
   });
@@ -160,7 +224,7 @@ onEveryDatabase('approvals', (databases) => {
   it('a stop rejects everything that waits', async () => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
-    await logs.log.append('s', [fact('user', 'stop', { args: {}, message: 'Stopped.' })]);
+    await logs.log.append('s', [newEvent('user', 'stop', { args: {}, message: 'Stopped.' })]);
     expect(await verdict).toMatchObject({ verdict: 'rejected' });
     expect(await summary()).toMatchObject({ state: 'stopped', waitingFor: [] });
   });
@@ -172,7 +236,7 @@ onEveryDatabase('approvals', (databases) => {
     wire();
     expect(await summary()).toMatchObject({ state: 'waiting', waitingFor: [{ id: 'c1' }] });
     const again = approvals.request('s', run('c1'), never);
-    await approvals.answer('s', 'c1', { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
     expect(await again).toEqual({ verdict: 'approved' });
     expect((await actions()).filter((action) => action === 'approval')).toHaveLength(1);
   });
@@ -182,7 +246,11 @@ onEveryDatabase('approvals', (databases) => {
     await waits(1);
     await logs.reopen();
     wire();
-    await approvals.answer('s', 'c1', { verdict: 'rejected', reason: 'No.' });
+    await approvals.answer(
+      's',
+      { id: 'c1', caller: owner },
+      { verdict: 'rejected', reason: 'No.' },
+    );
     const again = await approvals.request('s', run('c1'), never);
     expect(again).toEqual({ verdict: 'rejected', reason: 'No.' });
   });
@@ -192,10 +260,10 @@ onEveryDatabase('approvals', (databases) => {
     const host = approvals.request('s', egress, never);
     await waits(2);
     const args = { approvals: 'auto' as const };
-    await logs.log.append('s', [fact('user', 'change', { args, message: 'Changed.' })]);
+    await logs.log.append('s', [newEvent('user', 'change', { args, message: 'Changed.' })]);
     expect(await call).toEqual({ verdict: 'approved' });
     expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
-    await approvals.answer('s', 'e1', { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'e1', caller: owner }, { verdict: 'rejected' });
     await host;
   });
 
@@ -208,23 +276,27 @@ onEveryDatabase('approvals', (databases) => {
     expect((await summary()).waitingFor).toEqual([]);
   });
 
-  it('says so when nothing waits under an id', async () => {
-    const answer = approvals.answer('s', 'c9', { verdict: 'approved' });
+  it('fails when no question waits under an id', async () => {
+    const answer = approvals.answer('s', { id: 'c9', caller: owner }, { verdict: 'approved' });
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('remembers an answer as a rule, counts its uses, and forgets it when revoked', async () => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
-    await approvals.answer('s', 'c1', {
-      verdict: 'approved',
-      remember: {
-        scope: 'session',
-        operation: 'terminal.run',
-        pattern: 'npm test *',
-        expires: null,
+    await approvals.answer(
+      's',
+      { id: 'c1', caller: owner },
+      {
+        verdict: 'approved',
+        remember: {
+          scope: 'session',
+          operation: 'terminal.run',
+          pattern: 'npm test *',
+          expires: null,
+        },
       },
-    });
+    );
     await verdict;
     expect(await approvals.request('s', run('c2', 'npm test -- a'), never)).toEqual({
       verdict: 'approved',
@@ -261,7 +333,7 @@ onEveryDatabase('approvals', (databases) => {
     expect(await approvals.request('w2', run('c1'), never)).toEqual({ verdict: 'approved' });
     const asked = approvals.request('s', run('c2'), never);
     await waits(1);
-    await approvals.answer('s', 'c2', { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'c2', caller: owner }, { verdict: 'rejected' });
     await asked;
     await expect(rules.create(newRule({ scope: 'session' }))).rejects.toMatchObject({
       code: 'invalid_input',
@@ -274,7 +346,7 @@ onEveryDatabase('approvals', (databases) => {
         { source: 'agent', action: 'terminal.run', args: { command }, message: command },
       ]);
     }
-    const preview = await new RulePreviews(logs.log, rules).preview(newRule());
+    const preview = await new RulePreviews(logs.log, rules).preview(newRule(), owner);
     expect(preview.matches).toBe(2);
     expect(preview.examples.map(({ subject }) => subject)).toEqual(['npm test', 'npm test -- a']);
   });

@@ -1,22 +1,31 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
-  approvalDelay,
-  fact,
+  approvalDelayMs,
+  calledOperation,
+  hostQuestionPrefix,
+  ignoreError,
+  isCall,
   isEnded,
-  isFact,
-  mcpToolNamed,
+  isEvent,
+  needsDecision,
   operationNamed,
+  newEvent,
+  subjectOf,
   type ApprovalAnswer,
   type ApprovalMode,
   type ApprovalRequest,
   type ApprovalVerdict,
   type Event,
   type NewEvent,
+  type Rule,
+  type SessionState,
+  userCallPrefix,
 } from '@belay/protocol';
+import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionStore } from '../logs/session.store.js';
-import { subjectOf } from '../logs/subject.js';
+import { matches } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {
@@ -25,14 +34,20 @@ interface Waiting {
   settle: (verdict: ApprovalVerdict) => void;
 }
 
+const ruleReason = 'A rule rejects this call.';
+
+/** Open questions of one session: so many about its calls, and as many about hosts. */
+const maxOpenQuestions = 20;
+
 /**
- * Decides whether a call may run: by a rule, by the session's mode, or by a person. Questions and answers are
- * events, so that a question outlives the server: the agent asks it again and joins the one that waits.
+ * Decides whether a call may run: by a rule, by the session’s mode, or by the user. Questions are made by the server
+ * alone, of what it knows: `ApprovedCalls` of the call in the log, `RefusedHosts` of a connection. They and their
+ * answers are events, so a question survives a restart of the server: it is repeated and joins the pending one.
  */
 @Injectable()
 export class ApprovalService implements OnModuleInit, OnModuleDestroy {
-  private readonly waiting = new Map<string, Map<string, Waiting>>();
-  private closing = false;
+  readonly #waiting = new Map<string, Map<string, Waiting>>();
+  #closing = false;
 
   constructor(
     private readonly log: EventLog,
@@ -42,37 +57,42 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     this.log.subscribeAll((session, events) => {
-      const waiting = this.waiting.get(session);
+      const waiting = this.#waiting.get(session);
       if (!waiting) return;
-      for (const event of events) this.hear(waiting, event);
-      const turnsAuto = events.some(
-        (event) => isFact(event, 'change') && event.args.approvals === 'auto',
-      );
-      if (turnsAuto) void this.releaseWaiting(session);
+      for (const event of events) this.#receive(waiting, event);
+      for (const event of events) {
+        const mode = isEvent(event, 'change') ? event.args.approvals : undefined;
+        if (mode) void this.#releaseWaiting(session, mode);
+      }
     });
   }
 
   onModuleDestroy(): void {
-    this.closing = true;
+    this.#closing = true;
   }
 
-  /** Answers when it is decided. The same request asked again joins the one that waits, or gets its verdict. */
+  /**
+   * Resolves with the verdict. A repeated request joins the pending one, or returns its verdict. Throws `limit_reached`
+   * when too many questions are open, and `cancelled` after the session’s end.
+   */
   async request(
     session: string,
     asked: ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalVerdict> {
-    const joined = this.waiting.get(session)?.get(asked.id);
+    const joined = this.#waiting.get(session)?.get(asked.id);
     if (joined) return joined.verdict;
-    const request = known(asked);
-    const waiting = this.wait(session, request);
+    const request = defined(asked);
+    const open = [...(this.#waiting.get(session)?.keys() ?? [])];
+    refuseTooMany(request, open);
+    const waiting = this.#wait(session, request);
     try {
-      await this.log.stalls.whenRoom(session, () => this.ask(session, request, waiting), signal);
+      await this.log.stalls.whenSpace(session, () => this.#ask(session, request, waiting), signal);
     } catch (error) {
-      this.forget(session, request.id);
+      this.#forget(session, request.id);
       throw error;
     }
-    const withdraw = (): void => void this.withdraw(session, request.id);
+    const withdraw = (): void => void this.#withdraw(session, request.id);
     if (signal.aborted) withdraw();
     signal.addEventListener('abort', withdraw, { once: true });
     try {
@@ -82,137 +102,170 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** A person's answer; `not_found` when no such question waits. */
-  async answer(session: string, call: string, answer: ApprovalAnswer): Promise<void> {
-    const { verdict, reason, remember } = answer;
+  /** What is decided without the user, by a rule or the mode; undefined when the user would be asked. */
+  async withoutAsking(
+    session: string,
+    asked: ApprovalRequest,
+  ): Promise<ApprovalVerdict | undefined> {
+    const request = defined(asked);
+    const rule = await this.rules.decide(session, request);
+    if (rule) return { verdict: rule.verdict, reason: ruleReason, by: 'rule' };
+    const way = wayOf(request, (await this.log.settings(session)).approvals);
+    return way === 'run' ? { verdict: 'approved' } : undefined;
+  }
+
+  /** The user’s answer; `not_found` when no such question waits. */
+  async answer(
+    session: string,
+    { id: call, caller }: { id: string; caller: Caller },
+    { verdict, reason, remember }: ApprovalAnswer,
+  ): Promise<void> {
+    assertMay(caller, 'operate', session);
+    // A rule for more than this session decides on others, too.
+    if (remember && remember.scope !== 'session') assertMay(caller, 'admin');
     await this.log.append(session, ({ waitingFor }) => {
-      const held = this.waiting.get(session)?.has(call) ?? false;
+      const held = this.#waiting.get(session)?.has(call) ?? false;
       if (!held && !waitingFor.some(({ id }) => id === call)) {
         throw new AppError('not_found', `No question with the id ${call} waits for an answer.`);
       }
-      return [verdictFact('user', call, { verdict, reason })];
+      return [verdictEvent('user', call, { verdict, reason })];
     });
-    if (remember) await this.rules.create({ ...remember, session, verdict });
+    if (!remember) return;
+    await this.#follow(session, await this.rules.create({ ...remember, session, verdict }));
+  }
+
+  /** A rule that was made of one answer answers what else waits, too. */
+  async #follow(session: string, rule: Rule): Promise<void> {
+    const verdict = { verdict: rule.verdict, reason: ruleReason };
+    const others = [...(this.#waiting.get(session)?.values() ?? [])]
+      .filter(({ request }) => matches(rule, request))
+      .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
+    if (others.length > 0) await this.log.append(session, others);
   }
 
   /** Settles by a rule or the mode, or leaves a question in the log. */
-  private async ask(session: string, request: ApprovalRequest, waiting: Waiting): Promise<void> {
-    const earlier = await this.earlier(session, request);
-    if (earlier && !isFact(earlier, 'approval'))
-      return this.hear(new Map([[request.id, waiting]]), earlier);
-    if (earlier && isFact(earlier, 'approval')) {
-      if (earlier.args.until) this.runLater(session, request.id, earlier.args.until);
+  async #ask(session: string, request: ApprovalRequest, waiting: Waiting): Promise<void> {
+    const earlier = await this.#earlier(session, request);
+    if (earlier && !isEvent(earlier, 'approval'))
+      return this.#receive(new Map([[request.id, waiting]]), earlier);
+    if (earlier && isEvent(earlier, 'approval')) {
+      if (earlier.args.until) this.#runLater(session, request.id, earlier.args.until);
       return;
     }
+    const { state } = await this.log.summary(session);
+    if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
     const rule = await this.rules.decide(session, request);
     if (rule) {
-      const verdict = { verdict: rule.verdict, reason: 'A rule rejects this call.' };
-      await this.log.append(session, [verdictFact('server', request.id, verdict, rule.id)]);
+      const verdict = { verdict: rule.verdict, reason: ruleReason };
+      await this.log.append(session, [verdictEvent('server', request.id, verdict, rule.id)]);
       return;
     }
     const { approvals } = await this.log.settings(session);
     const way = wayOf(request, approvals);
     if (way === 'run') return waiting.settle({ verdict: 'approved' });
     if (way === 'refuse') {
-      const reason = `Nobody is asked in the mode auto: allow ${request.subject} with a rule.`;
-      return waiting.settle({ verdict: 'rejected', reason });
+      const reason = `Nobody is asked in the mode auto, and no rule of the user allows ${request.subject}.`;
+      return waiting.settle({ verdict: 'rejected', reason, by: 'server' });
     }
-    await this.question(session, request, way);
+    await this.#question(session, request, way);
   }
 
-  private async question(
-    session: string,
-    request: ApprovalRequest,
-    mode: 'ask' | 'delay',
-  ): Promise<void> {
-    const until = mode === 'delay' ? new Date(Date.now() + approvalDelay).toISOString() : null;
+  async #question(session: string, request: ApprovalRequest, mode: 'ask' | 'delay'): Promise<void> {
+    const until = mode === 'delay' ? new Date(Date.now() + approvalDelayMs).toISOString() : null;
     const what = [request.operation, request.subject].filter(Boolean).join(' ');
     const message = mode === 'ask' ? `May this run? ${what}` : `Runs in two seconds: ${what}`;
-    await this.log.append(session, ({ state }) => {
+    await this.log.append(session, ({ state, waitingFor }) => {
       if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
+      const open = waitingFor.map(({ id }) => id);
+      refuseTooMany(request, open);
       const args = { ...request, mode, until };
-      return [fact('server', 'approval', { args, message, id: request.id })];
+      return [newEvent('server', 'approval', { args, message, id: request.id })];
     });
-    if (until) this.runLater(session, request.id, until);
+    if (until) this.#runLater(session, request.id, until);
   }
 
-  /** Who turns the session to `auto` means the calls that wait, too. */
-  private async releaseWaiting(session: string): Promise<void> {
-    const calls = [...(this.waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => wayOf(request, 'auto') === 'run')
-      .map(({ request }) => verdictFact('server', request.id, { verdict: 'approved' }));
-    await this.log.append(session, calls).catch(() => undefined);
+  /** A change of the mode also allows the calls that wait and would not in the new one. */
+  async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
+    const calls = [...(this.#waiting.get(session)?.values() ?? [])]
+      .filter(({ request }) => wayOf(request, mode) === 'run')
+      .map(({ request }) => verdictEvent('server', request.id, { verdict: 'approved' }));
+    if (calls.length === 0) return;
+    await this.log
+      .append(session, calls)
+      .catch(ignoreError('the calls go on waiting for the user'));
   }
 
-  /** A paused session holds the call until it goes on. */
-  private runLater(session: string, call: string, until: string): void {
+  /** A paused session delays the call until it is resumed. */
+  #runLater(session: string, call: string, until: string): void {
     const wait = Math.max(0, new Date(until).getTime() - Date.now());
     setTimeout(() => {
-      if (this.closing || !this.waiting.get(session)?.has(call)) return;
+      if (this.#closing || !this.#waiting.get(session)?.has(call)) return;
       void this.log
         .append(session, ({ state }) =>
-          this.waiting.get(session)?.has(call) && state !== 'paused' && !isEnded(state)
-            ? [verdictFact('server', call, { verdict: 'approved' })]
+          this.#waiting.get(session)?.has(call) && !isHeld(call, state) && !isEnded(state)
+            ? [verdictEvent('server', call, { verdict: 'approved' })]
             : [],
         )
         .then((events) => {
-          const isHeld = events.length === 0 && this.waiting.get(session)?.has(call);
-          if (isHeld) this.runLater(session, call, new Date(Date.now() + 200).toISOString());
+          const isHeldBack = events.length === 0 && this.#waiting.get(session)?.has(call);
+          if (isHeldBack) this.#runLater(session, call, new Date(Date.now() + 200).toISOString());
         })
-        .catch(() => undefined);
+        .catch(ignoreError('the call goes on waiting for the user'));
     }, wait).unref();
   }
 
-  private hear(waiting: Map<string, Waiting>, event: Event): void {
-    if (isFact(event, 'approve')) waiting.get(event.id ?? '')?.settle({ verdict: 'approved' });
-    else if (isFact(event, 'reject')) {
-      const { reason } = event.args;
-      waiting.get(event.id ?? '')?.settle({ verdict: 'rejected', ...(reason && { reason }) });
-    } else if (isFact(event, 'state') && isEnded(event.args.state)) {
+  #receive(waiting: Map<string, Waiting>, event: Event): void {
+    if (isEvent(event, 'approve')) waiting.get(event.id ?? '')?.settle({ verdict: 'approved' });
+    else if (isEvent(event, 'reject')) {
+      const { reason, rule } = event.args;
+      const by =
+        event.source === 'user' ? {} : ({ by: rule === null ? 'server' : 'rule' } as const);
+      const rejected = { verdict: 'rejected', ...(reason && { reason }), ...by } as const;
+      waiting.get(event.id ?? '')?.settle(rejected);
+    } else if (isEvent(event, 'state') && isEnded(event.args.state)) {
       const reason = `The session is ${event.args.state}.`;
-      for (const each of waiting.values()) each.settle({ verdict: 'rejected', reason });
+      for (const each of waiting.values())
+        each.settle({ verdict: 'rejected', reason, by: 'server' });
     }
   }
 
-  private wait(session: string, request: ApprovalRequest): Waiting {
+  #wait(session: string, request: ApprovalRequest): Waiting {
     const { promise: verdict, resolve } = Promise.withResolvers<ApprovalVerdict>();
     const settle = (decided: ApprovalVerdict): void => {
-      this.forget(session, request.id);
+      this.#forget(session, request.id);
       resolve(decided);
     };
     const waiting = { request, verdict, settle };
-    const all = this.waiting.get(session) ?? new Map<string, Waiting>();
-    this.waiting.set(session, all.set(request.id, waiting));
+    const all = this.#waiting.get(session) ?? new Map<string, Waiting>();
+    this.#waiting.set(session, all.set(request.id, waiting));
     return waiting;
   }
 
-  private forget(session: string, call: string): void {
-    const all = this.waiting.get(session);
+  #forget(session: string, call: string): void {
+    const all = this.#waiting.get(session);
     all?.delete(call);
-    if (all?.size === 0) this.waiting.delete(session);
+    if (all?.size === 0) this.#waiting.delete(session);
   }
 
-  /** The call is not wanted any more. At the server's own end nothing is withdrawn: the agent asks again. */
-  private async withdraw(session: string, call: string): Promise<void> {
+  /** Withdraws the question of a cancelled call. At shutdown none is withdrawn, because the agent asks again. */
+  async #withdraw(session: string, call: string): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    if (this.closing || !this.waiting.get(session)?.has(call)) return;
-    const rejected = { verdict: 'rejected' as const, reason: 'The call was withdrawn.' };
+    if (this.#closing || !this.#waiting.get(session)?.has(call)) return;
+    const reason = 'The call was withdrawn.';
+    const rejected = { verdict: 'rejected', reason, by: 'server' } as const;
     await this.log
       .append(session, ({ state }) =>
-        isEnded(state) ? [] : [verdictFact('server', call, rejected)],
+        isEnded(state) ? [] : [verdictEvent('server', call, rejected)],
       )
-      .catch(() => undefined);
-    this.waiting.get(session)?.get(call)?.settle(rejected);
+      .catch(ignoreError('the call is settled here all the same'));
+    this.#waiting.get(session)?.get(call)?.settle(rejected);
   }
 
-  /** What the log says of this call already: its verdict, or the question that waits. */
-  private async earlier(
-    session: string,
-    { id, operation }: ApprovalRequest,
-  ): Promise<Event | undefined> {
-    const events = await this.store.ofCall(session, id);
-    if (events.some(({ action }) => mcpToolNamed(action) && action !== operation)) {
-      throw new AppError('forbidden', 'An answer to this would be taken for one to another call.');
+  /** The state of this call in the log: its verdict, or its pending question. */
+  async #earlier(session: string, { id, operation }: ApprovalRequest): Promise<Event | undefined> {
+    const { events } = await this.store.ofCall(session, id);
+    if (events.some(({ action }) => isCall(action) && action !== operation)) {
+      throw new AppError('forbidden', 'The id of this request belongs to another call.');
     }
     const last = events.findLast(({ action }) =>
       ['approval', 'approve', 'reject'].includes(action),
@@ -222,33 +275,50 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** The server reads risk and subject from its own definitions: what is shown is what is decided. */
-function known(asked: ApprovalRequest): ApprovalRequest {
+/**
+ * Risk and subject come from the definition of the operation, so the user decides on what actually runs. That of a tool
+ * or an action is the session’s own, of which the request was made.
+ */
+function defined(asked: ApprovalRequest): ApprovalRequest {
   const operation = operationNamed(asked.operation);
   if (!operation) return asked;
-  return {
-    ...asked,
-    risk: operation.risk,
-    subject: subjectOf(asked.operation, asked.input) || asked.subject,
-  };
+  const subject = subjectOf(asked.operation, asked.input) || asked.subject;
+  return { ...asked, risk: operation.risk, subject };
 }
 
-/** `localhost` is the sandbox itself: what goes there goes nowhere. */
+/** Questions about hosts and about calls are counted apart, so that neither can crowd out the other. */
+function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
+  const isHost = id.startsWith(hostQuestionPrefix);
+  const alike = open.filter((other) => other.startsWith(hostQuestionPrefix) === isHost);
+  if (alike.length < maxOpenQuestions) return;
+  throw new AppError(
+    'limit_reached',
+    `${maxOpenQuestions} questions of this session wait for the user already: wait for their answers first.`,
+  );
+}
+
+/** A pause holds back what the agent does, and not what a user calls meanwhile. */
+const isHeld = (call: string, state: SessionState): boolean =>
+  state === 'paused' && !call.startsWith(userCallPrefix);
+
+/** `localhost` is the sandbox itself, so such a request does not leave it. */
 const staysInside = (subject: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
 
-/** Reading and writing in the sandbox runs; a host outside the policy is never opened without a person. */
+/** Reading and writing in the sandbox is allowed but in the mode `safe`; a host outside the policy always needs the user. */
 function wayOf(
-  { operation, risk, subject }: ApprovalRequest,
+  { operation: name, risk, subject }: ApprovalRequest,
   mode: ApprovalMode,
 ): 'run' | 'refuse' | 'ask' | 'delay' {
-  if (operation === 'egress') return mode === 'auto' ? 'refuse' : 'ask';
+  if (name === 'egress') return mode === 'auto' ? 'refuse' : 'ask';
+  const operation = calledOperation(name);
+  if (mode === 'safe') return operation && !needsDecision(operation, mode) ? 'run' : 'ask';
   if (risk === 'network' && staysInside(subject)) return 'run';
   if (risk === 'read' || risk === 'write' || mode === 'auto') return 'run';
   return mode;
 }
 
-function verdictFact(
+function verdictEvent(
   source: 'user' | 'server',
   id: string,
   { verdict, reason }: ApprovalVerdict,
@@ -256,9 +326,9 @@ function verdictFact(
 ): NewEvent {
   const by = rule ? ' by a rule' : '';
   if (verdict === 'approved') {
-    return fact(source, 'approve', { args: { rule }, message: `Approved${by}.`, id });
+    return newEvent(source, 'approve', { args: { rule }, message: `Approved${by}.`, id });
   }
   const args = { reason: reason ?? '', rule };
   const message = reason ? `Rejected${by}: ${reason}` : `Rejected${by}.`;
-  return fact(source, 'reject', { args, message, id });
+  return newEvent(source, 'reject', { args, message, id });
 }

@@ -1,16 +1,25 @@
-import { mcpToolNamed, type Rule } from '@belay/protocol';
+import {
+  anyText,
+  calledOperation,
+  hostSetIn,
+  isInHostSet,
+  patternParts,
+  type Rule,
+  type SubjectKind,
+} from '@belay/protocol';
 
-/** What a rule is held against. */
+/** The part of a call that a rule is matched with. */
 export interface Match {
   operation: string;
   subject: string;
 }
 
 /**
- * Whether a rule speaks of a call. In a rule that allows, `*` never stands for what would make it another
- * call than the one that was read: in a command no second command, substitution or redirection; in a path
+ * Whether a rule matches a call. In a rule that allows, `*` never stands for what would make it another
+ * call than the one that the user read: in a command no second command, substitution or redirection; in a path
  * no `..`; in host:port no other host or port; in the input of an MCP tool
- * no end of a text. A rule that rejects takes `*` for any text. The pattern `*` alone is everything.
+ * no end of a text. A rule that rejects takes `*` for any text. The pattern `*` alone is everything; `\\*` is the
+ * character itself.
  */
 export function matches(
   rule: Pick<Rule, 'operation' | 'pattern' | 'verdict'>,
@@ -19,21 +28,24 @@ export function matches(
   const { pattern } = rule;
   if (!glob(rule.operation, operation, anything)) return false;
   if (pattern === '*') return true;
-  if (rule.verdict === 'rejected') return glob(pattern, subject, anything);
-  if (operation.startsWith('terminal.')) {
-    // `npm test *` also means `npm test`.
-    const bare = pattern.endsWith(' *') && glob(pattern.slice(0, -2), subject, inWords);
-    return bare || glob(pattern, subject, inWords);
-  }
-  if (operation.startsWith('files.')) {
-    return glob(pattern, subject, anything) && !climbs(subject, pattern);
-  }
-  return glob(pattern, subject, mcpToolNamed(operation) ? inText : inNames);
+  const set = hostSetIn(pattern);
+  if (set && calledOperation(operation) === undefined) return isInHostSet(set, subject);
+  const kind = calledOperation(operation)?.subjectKind ?? 'address';
+  if (rule.verdict === 'approved') return covers[kind](pattern, subject);
+  return (kind === 'command' ? commandGlob : glob)(pattern, subject, anything);
 }
+
+/** Whether a pattern of a rule that allows covers a subject of this kind. */
+const covers: Record<SubjectKind, (pattern: string, subject: string) => boolean> = {
+  command: (pattern, subject) => commandGlob(pattern, subject, inWords),
+  path: (pattern, subject) => glob(pattern, subject, anything) && !climbs(subject, pattern),
+  address: (pattern, subject) => glob(pattern, subject, inNames),
+  json: (pattern, subject) => glob(pattern, subject, inText),
+};
 
 const anything = (): boolean => true;
 
-/** Nothing by which a shell reads more than words: chains, pipes, substitutions, redirections, lines, escapes. */
+/** Text without shell syntax: no chains, pipes, substitutions, redirections, new lines or escapes. */
 const inWords = (char: string): boolean => !';&|<>()`$\n\r\\{}'.includes(char);
 
 const inNames = (char: string): boolean => !':/?#@\\'.includes(char);
@@ -44,18 +56,26 @@ const inText = (char: string): boolean => !'"\\'.includes(char);
 const climbs = (subject: string, pattern: string): boolean =>
   /(^|[/\\])\.\.([/\\]|$)/.test(subject) && !pattern.includes('..');
 
+/** `npm test *` also means `npm test`. */
+function commandGlob(pattern: string, text: string, takes: (char: string) => boolean): boolean {
+  const bare = pattern.endsWith(' *') && glob(pattern.slice(0, -2), text, takes);
+  return bare || glob(pattern, text, takes);
+}
+
 /**
  * Whether the whole text fits the pattern; a star stands for any number of the characters that `takes` allows.
  * Only the last star is ever tried again, so the time is at most pattern × text: no pattern can stall the server.
  */
 function glob(pattern: string, text: string, takes: (char: string) => boolean): boolean {
+  const parts = patternParts(pattern);
   let [at, star, resume] = [0, -1, 0];
   for (let position = 0; position < text.length;) {
-    if (pattern[at] === '*') {
+    const part = parts[at];
+    if (part === anyText) {
       star = at;
       at += 1;
       resume = position;
-    } else if (at < pattern.length && pattern[at] === text[position]) {
+    } else if (part === text[position]) {
       at += 1;
       position += 1;
     } else if (star >= 0 && takes(text[resume] ?? '')) {
@@ -66,6 +86,6 @@ function glob(pattern: string, text: string, takes: (char: string) => boolean): 
       return false;
     }
   }
-  while (pattern[at] === '*') at += 1;
-  return at === pattern.length;
+  while (parts[at] === anyText) at += 1;
+  return at === parts.length;
 }

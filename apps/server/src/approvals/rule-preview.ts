@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { isFact, isCall, type Event, type NewRule, type RulePreview } from '@belay/protocol';
+import {
+  isCall,
+  isEvent,
+  subjectOf,
+  type Event,
+  type NewRule,
+  type RulePreview,
+} from '@belay/protocol';
+import { assertMay, sees, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { subjectOf } from '../logs/subject.js';
 import { matches, type Match } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 
 const maxExamples = 20;
 const page = 5_000;
 
-/** What a rule would have decided, had it been there: “this rule would have allowed these 14”. */
+/** Past calls that a rule would match: “this rule would have allowed these 14”. */
 @Injectable()
 export class RulePreviews {
   constructor(
@@ -16,15 +23,17 @@ export class RulePreviews {
     private readonly rules: RulesStore,
   ) {}
 
-  async preview(rule: NewRule): Promise<RulePreview> {
+  async preview(rule: NewRule, caller: Caller): Promise<RulePreview> {
+    if (rule.session !== undefined) assertMay(caller, 'view', rule.session);
     const reach = await this.rules.reach(rule);
-    const sessions = reach ?? (await this.log.summaries()).map(({ id }) => id);
+    const all = reach ?? (await this.log.summaries()).map(({ id }) => id);
+    const sessions = all.filter((session) => sees(caller, session));
     const preview: RulePreview = { matches: 0, examples: [] };
-    for (const session of sessions) await this.addSession(preview, session, rule);
+    for (const session of sessions) await this.#addSession(preview, session, rule);
     return preview;
   }
 
-  private async addSession(preview: RulePreview, session: string, rule: NewRule): Promise<void> {
+  async #addSession(preview: RulePreview, session: string, rule: NewRule): Promise<void> {
     for (let after = 0; ;) {
       const events = await this.log.read(session, { after, limit: page });
       for (const event of events) {
@@ -36,14 +45,14 @@ export class RulePreviews {
         }
       }
       const last = events.at(-1);
-      if (!last || events.length < page) return;
+      if (!last) return;
       after = last.seq;
     }
   }
 }
 
 function pastCall(event: Event): Match | undefined {
-  if (isFact(event, 'egress')) {
+  if (isEvent(event, 'egress')) {
     return { operation: 'egress', subject: `${event.args.host}:${event.args.port}` };
   }
   if (!isCall(event.action)) return undefined;

@@ -7,7 +7,7 @@ import { Database, notStored } from '../storage/database.js';
 import type { RuleTable } from '../storage/schema.js';
 import { matches, type Match } from './pattern.js';
 
-/** Rules that persons had remembered, newest first. */
+/** Rules that users created, newest first. */
 @Injectable()
 export class RulesStore {
   constructor(
@@ -16,12 +16,12 @@ export class RulesStore {
   ) {}
 
   async list(): Promise<Rule[]> {
-    return (await this.rows()).map(ruleOf);
+    return (await this.#rows()).map(ruleOf);
   }
 
   /** Throws `invalid_input` when the scope needs a session, `not_found` when there is none such. */
   async create(rule: NewRule): Promise<Rule> {
-    const workspace = await this.workspaceOf(rule);
+    const workspace = await this.#workspaceOf(rule);
     const row = {
       id: randomUUID(),
       created: new Date().toISOString(),
@@ -50,7 +50,7 @@ export class RulesStore {
   async decide(session: string, match: Match): Promise<Rule | undefined> {
     const { workspace } = await this.log.settings(session);
     const now = new Date();
-    const fitting = (await this.rows()).filter(
+    const fitting = (await this.#rows()).filter(
       (row) =>
         counts(row, { session, workspace }) &&
         (row.expires === null || new Date(row.expires) > now) &&
@@ -67,10 +67,10 @@ export class RulesStore {
     return ruleOf(row);
   }
 
-  /** The sessions that a rule would count in; null for all of them. */
+  /** The sessions that a rule applies to; null for all. */
   async reach(rule: NewRule): Promise<string[] | null> {
     if (rule.scope === 'all') return null;
-    const workspace = await this.workspaceOf(rule);
+    const workspace = await this.#workspaceOf(rule);
     const sessions = (await this.log.summaries()).map(({ id }) => id);
     const reached: string[] = [];
     for (const session of sessions) {
@@ -81,7 +81,7 @@ export class RulesStore {
     return reached;
   }
 
-  private rows(): Promise<Selectable<RuleTable>[]> {
+  #rows(): Promise<Selectable<RuleTable>[]> {
     return this.database.kysely
       .selectFrom('rule')
       .selectAll()
@@ -90,17 +90,20 @@ export class RulesStore {
       .execute();
   }
 
-  private async workspaceOf(rule: NewRule): Promise<string | null> {
+  async #workspaceOf(rule: NewRule): Promise<string | null> {
     if (rule.scope === 'all') return null;
     if (!rule.session) {
-      throw new AppError('invalid_input', `A rule for one ${rule.scope} names its session.`);
+      throw new AppError(
+        'invalid_input',
+        `A rule for one ${rule.scope} needs a session. Set \`session\`.`,
+      );
     }
     const { workspace } = await this.log.settings(rule.session);
     return rule.scope === 'workspace' ? workspace : null;
   }
 }
 
-/** A session with an empty workspace shares it with nobody. */
+/** A session with an empty workspace shares it with no other session. */
 function counts(
   rule: Pick<RuleTable, 'scope' | 'session' | 'workspace'>,
   place: { session: string; workspace: string | null },

@@ -3,8 +3,8 @@ import { networkInterfaces } from 'node:os';
 
 /**
  * Networks that nothing in a sandbox may reach through the server: its own, private and special ones (the IANA
- * special-purpose registries, but for the networks of documentation, where nothing lives), and addresses at which
- * clouds tell secrets to their machines.
+ * special-purpose registries, except the unused networks of documentation), and the metadata addresses of
+ * clouds, which return credentials.
  */
 const closed: readonly (readonly [network: string, bits: number, what: string])[] = [
   ['0.0.0.0', 8, 'this network'],

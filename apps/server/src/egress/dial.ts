@@ -3,14 +3,14 @@ import { request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError } from '@belay/protocol';
-import type { Target } from './policy.js';
+import type { EgressTarget } from './policy.js';
 
 const seconds = 20;
 
 /** Connects to the first of the addresses that answers: the very ones that were checked, no name is looked up again. */
 export async function dialDirect(
   addresses: readonly string[],
-  { host, port }: Target,
+  { host, port }: EgressTarget,
 ): Promise<Duplex> {
   let reason = 'no address';
   for (const address of addresses) {
@@ -39,8 +39,8 @@ function opened(socket: Socket): Promise<Socket> {
   });
 }
 
-/** Asks the host’s own proxy for a tunnel. It resolves the name; what it may reach is its owner’s rule. */
-export function dialProxy(proxy: URL, { host, port }: Target): Promise<Duplex> {
+/** Requests a tunnel from the host’s proxy, which resolves the name and applies its own policy. */
+export function dialProxy(proxy: URL, { host, port }: EgressTarget): Promise<Duplex> {
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const ask = proxy.protocol === 'https:' ? secureRequest : request;
@@ -76,7 +76,10 @@ export function dialProxy(proxy: URL, { host, port }: Target): Promise<Duplex> {
       fail(`the host’s proxy answered ${response.statusCode}`);
     });
     tunnel.once('timeout', () => tunnel.destroy(new Error(`no answer within ${seconds} s`)));
-    tunnel.once('error', (error) => fail(`the host’s proxy failed, ${error.message}`));
+    // The message has the proxy’s address, which is no business of a sandbox.
+    tunnel.once('error', (error: NodeJS.ErrnoException) =>
+      fail(`the host’s proxy failed, ${error.code ?? error.message}`),
+    );
     tunnel.end();
   });
 }
@@ -84,7 +87,7 @@ export function dialProxy(proxy: URL, { host, port }: Target): Promise<Duplex> {
 /** The proxy that the host’s environment names for a target, if one. */
 export function hostProxy(
   environment: Readonly<Record<string, string | undefined>>,
-  { host, port }: Target,
+  { host, port }: EgressTarget,
 ): URL | null {
   const setting = (name: string): string =>
     environment[name] || environment[name.toUpperCase()] || '';

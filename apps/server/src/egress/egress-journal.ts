@@ -1,70 +1,71 @@
-import { AppError, fact, type EventArgs } from '@belay/protocol';
+import { AppError, newEvent, type EventArgs } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 
-export interface Connection extends EventArgs<'egress'> {
+export interface EgressConnection extends EventArgs<'egress'> {
   session: string;
 }
 
 interface Sum {
-  connection: Connection;
+  connection: EgressConnection;
   count: number;
   timer: NodeJS.Timeout;
 }
 
 /** Writes `egress` events: connections to one host within two seconds with the same verdict become one. */
 export class EgressJournal {
-  private readonly sums = new Map<string, Sum>();
-  private closed = false;
+  readonly #sums = new Map<string, Sum>();
+  #closed = false;
 
   constructor(
     private readonly events: EventLog,
     private readonly milliseconds = 2_000,
   ) {}
 
-  add(connection: Connection): void {
-    if (this.closed) return;
+  add(connection: EgressConnection): void {
+    if (this.#closed) return;
     const { session, host, port, verdict, reason } = connection;
     const key = JSON.stringify([session, host, port, verdict, reason]);
-    const sum = this.sums.get(key);
+    const sum = this.#sums.get(key);
     if (sum) {
       sum.count += 1;
       sum.connection.sent += connection.sent;
       sum.connection.received += connection.received;
       return;
     }
-    const timer = setTimeout(() => void this.write(key), this.milliseconds);
+    const timer = setTimeout(() => void this.#write(key), this.milliseconds);
     timer.unref();
-    this.sums.set(key, { connection: { ...connection }, count: 1, timer });
+    this.#sums.set(key, { connection: { ...connection }, count: 1, timer });
   }
 
-  /** Writes what waits. */
+  /** Writes pending events. */
   async flush(): Promise<void> {
-    await Promise.all([...this.sums.keys()].map((key) => this.write(key)));
+    await Promise.all([...this.#sums.keys()].map((key) => this.#write(key)));
   }
 
-  /** Writes what waits; what comes later has no log any more. */
+  /** Writes pending events of a session; later ones are dropped, because its log is deleted. */
   close(): Promise<void> {
-    this.closed = true;
+    this.#closed = true;
     return this.flush();
   }
 
-  private async write(key: string): Promise<void> {
-    const sum = this.sums.get(key);
+  async #write(key: string): Promise<void> {
+    const sum = this.#sums.get(key);
     if (!sum) return;
     clearTimeout(sum.timer);
-    this.sums.delete(key);
+    this.#sums.delete(key);
     const { session, ...args } = sum.connection;
-    const message = sentence(args, sum.count);
+    const message = connectionSentence(args, sum.count);
     try {
-      await this.events.append(session, [fact('server', 'egress', { args, message })]);
+      await this.events.append(session, [newEvent('server', 'egress', { args, message })]);
     } catch (error) {
-      // The session may be gone before its last connection is, or the disk full: that ends no other session.
+      // The session may be deleted before its last connection ends, or the disk full; other sessions are unaffected.
       if (!(error instanceof AppError)) throw error;
     }
   }
 }
 
-function sentence(args: EventArgs<'egress'>, count: number): string {
+/** What became of connections, as the user reads it. */
+export function connectionSentence(args: EventArgs<'egress'>, count: number): string {
   const times = count > 1 ? ` (${count} connections)` : '';
   const host = `${args.host}:${args.port}`;
   if (args.verdict === 'allowed') {

@@ -6,6 +6,6 @@ import { Resolver } from './resolver.js';
 @Module({
   imports: [ApprovalsModule],
   providers: [EgressService, Resolver],
-  exports: [EgressService],
+  exports: [EgressService, Resolver],
 })
 export class EgressModule {}

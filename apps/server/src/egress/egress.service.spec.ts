@@ -2,11 +2,13 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Event } from '@belay/protocol';
-import { memoryRopes } from '@belay/rope';
+import { newEvent, type Event } from '@belay/protocol';
+import { memoryConnections } from '@belay/rpc';
+import { until } from '@belay/testing';
+import { owner } from '../access/caller.js';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { RulesStore } from '../approvals/rules.store.js';
-import { TestLogs, until } from '../testing/logs.js';
+import { TestLogs } from '../testing/logs.js';
 import { EgressService } from './egress.service.js';
 import type { Resolver } from './resolver.js';
 
@@ -37,7 +39,7 @@ describe('egress', () => {
   beforeEach(async () => {
     names.clear();
     names.set('registry.test', ['127.0.0.1']);
-    // Upper-cases what it gets, and says goodbye after the client's end.
+    // Upper-cases what it gets, and says goodbye after the client’s end.
     server = createTcpServer({ allowHalfOpen: true }, (socket) => {
       socket.on('data', (chunk) => socket.write(chunk.toString().toUpperCase()));
       socket.on('end', () => socket.end('BYE'));
@@ -51,11 +53,11 @@ describe('egress', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** As an agent does: by a stream over its rope. */
+  /** As an agent does: by a stream over its connection. */
   const connectTo = (host: string, target = port): Promise<Duplex> => {
-    const ropes = memoryRopes({ server: {}, agent: {} });
-    ropes.server.accept('egress', (meta, stream) => egress.connect('s', meta, stream));
-    return ropes.agent.open('egress', { host, port: target });
+    const connections = memoryConnections({ server: {}, agent: {} });
+    connections.server.accept('egress', (meta, stream) => egress.connect('s', meta, stream));
+    return connections.agent.open('egress', { host, port: target });
   };
   const events = async (count = 1): Promise<Event[]> =>
     until('egress events', async () => {
@@ -67,6 +69,46 @@ describe('egress', () => {
     });
   const question = () =>
     until('a question', async () => (await logs.log.summary('s')).waitingFor[0]);
+
+  it('connects a program to the hosts that it declares, and asks nobody about others', async () => {
+    await open();
+    await logs.session('s');
+    const refused: string[] = [];
+    const hosts = [`registry.test:${port}`, 'elsewhere.test'];
+    const program = {
+      name: 'The action a',
+      session: 's',
+      hosts,
+      refused: (reason: string) => refused.push(reason),
+    };
+    const near = createTcpServer({ allowHalfOpen: true });
+    const nearPort = await listening(near);
+    const far = new Promise<Duplex>((resolve) => near.once('connection', resolve));
+    const client = connect({ port: nearPort, allowHalfOpen: true });
+    const take = await egress.connectProgram(program, { host: 'registry.test', port });
+    take(await far);
+    client.end('hello');
+    expect(await text(client)).toBe('HELLOBYE');
+    names.set('elsewhere.test', ['127.0.0.1']).set('127.0.0.1', ['127.0.0.1']);
+    const others = ['other.test', 'elsewhere.test', '127.0.0.1'];
+    for (const host of others) {
+      const dialled = egress.connectProgram(program, { host, port: 443 });
+      await expect(dialled).rejects.toMatchObject({ code: 'rejected' });
+    }
+    expect(refused).toEqual([
+      expect.stringContaining('The action a may not reach other.test:443'),
+      expect.stringContaining('private or reserved network'),
+      expect.stringContaining('private or reserved network'),
+    ]);
+    expect((await events(4)).map(({ args }) => args['verdict'])).toContain('allowed');
+    expect((await logs.log.summary('s')).waitingFor).toEqual([]);
+    // Without a session it is nobody’s.
+    const alone = { ...program, session: null };
+    await expect(
+      egress.connectProgram(alone, { host: 'other.test', port: 443 }),
+    ).rejects.toMatchObject({ code: 'rejected' });
+    near.close();
+  });
 
   it('connects to a registry that the host itself is set up with, though it is private', async () => {
     await open();
@@ -120,7 +162,7 @@ describe('egress', () => {
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);
   });
 
-  it('asks nobody about an address that no answer could open, and looks no refused name up', async () => {
+  it('does not ask about forbidden addresses, and does not resolve refused names', async () => {
     await open();
     const looked: string[] = [];
     const watching: Resolver = {
@@ -137,7 +179,11 @@ describe('egress', () => {
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);
     looked.length = 0;
     const refused = connectTo('secret-in-a-name.test').catch((error: Error) => error.message);
-    await approvals.answer('s', (await question()).id, { verdict: 'rejected' });
+    await approvals.answer(
+      's',
+      { id: (await question()).id, caller: owner },
+      { verdict: 'rejected' },
+    );
     expect(await refused).toContain('does not allow secret-in-a-name.test');
     expect(looked).toEqual([]);
   });
@@ -156,7 +202,7 @@ describe('egress', () => {
     expect(asked).toBe(2);
   });
 
-  it('says when a name is not known and when nothing answers', async () => {
+  it('reports unknown names and unreachable hosts', async () => {
     await open({ npm_config_registry: 'http://closed.test:9/' });
     await logs.session('s', { egress: { profile: 'open' } });
     await expect(connectTo('nobody.test')).rejects.toMatchObject({
@@ -171,7 +217,7 @@ describe('egress', () => {
     expect((await events(2)).map(({ args }) => args['verdict'])).toEqual(['failed', 'failed']);
   });
 
-  it('asks a person once about a refused host, and lets all who wait pass', async () => {
+  it('asks the user once about a refused host, and then allows all waiting connections', async () => {
     await open();
     await logs.session('s', { egress: { profile: 'list' } });
     const waiting = Promise.all([connectTo('registry.test'), connectTo('registry.test')]);
@@ -181,7 +227,7 @@ describe('egress', () => {
       risk: 'network',
       subject: `registry.test:${port}`,
     });
-    await approvals.answer('s', asked.id, { verdict: 'approved' });
+    await approvals.answer('s', { id: asked.id, caller: owner }, { verdict: 'approved' });
     for (const stream of await waiting) stream.destroy();
     // It counts for the session from now on.
     (await connectTo('registry.test')).destroy();
@@ -189,21 +235,50 @@ describe('egress', () => {
     expect(log.filter(({ action }) => action === 'approval')).toHaveLength(1);
   });
 
-  it('tells the reason of a rejection, and does not ask again at once', async () => {
+  it('returns the reason of a rejection, and does not ask again at once', async () => {
     await open();
     await logs.session('s', { egress: { profile: 'list' } });
     const refused = connectTo('registry.test').catch((error: Error) => error.message);
-    await approvals.answer('s', (await question()).id, {
-      verdict: 'rejected',
-      reason: 'Not this one.',
-    });
+    await approvals.answer(
+      's',
+      { id: (await question()).id, caller: owner },
+      {
+        verdict: 'rejected',
+        reason: 'Not this one.',
+      },
+    );
     const sentence = `The egress profile list of this session does not allow registry.test:${port}: Not this one.`;
     expect(await refused).toBe(sentence);
     await expect(connectTo('registry.test')).rejects.toThrow(sentence);
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);
   });
 
-  it('follows a rule that a person had remembered, and asks nobody in the mode auto', async () => {
+  it('tells the model what was refused and why, by whom it was', async () => {
+    await open();
+    await logs.session('s', { egress: { profile: 'list' } });
+    expect(await egress.report('s')).toBeNull();
+    const refused = connectTo('registry.test').catch(() => null);
+    const { id } = await question();
+    expect(await egress.report('s')).toContain(`registry.test:${port} waits`);
+    await approvals.answer('s', { id: id, caller: owner }, { verdict: 'rejected' });
+    await refused;
+    expect(await egress.report('s')).toContain('the user refused it');
+    const rules = new RulesStore(logs.database, logs.log);
+    const rule = { scope: 'all', operation: 'egress', pattern: 'ruled.test:443' } as const;
+    await rules.create({ ...rule, verdict: 'rejected', expires: null });
+    await connectTo('ruled.test', 443).catch(() => null);
+    expect(await egress.report('s')).toContain('a rule of the user rejects it');
+    await logs.session('auto', { egress: { profile: 'list' }, approvals: 'auto' });
+    await expect(
+      egress.connect('auto', { host: 'x.test', port: 443 }, null as never),
+    ).rejects.toMatchObject({ code: 'rejected' });
+    const report = await egress.report('auto');
+    expect(report).toContain('Nobody is asked in the mode auto, and no rule of the user allows');
+    expect(report).not.toContain('the user refused');
+    expect(report).toContain('No host is open.');
+  });
+
+  it('follows a remembered rule, and does not ask in the mode auto', async () => {
     await open();
     await logs.session('s', { egress: { profile: 'list' }, approvals: 'auto' });
     await expect(connectTo('registry.test')).rejects.toMatchObject({ code: 'rejected' });
@@ -232,7 +307,21 @@ describe('egress', () => {
     expect(log.at(-1)).toMatchObject({ action: 'egress', args: { sent: 5, received: 5 } });
   });
 
-  it('asks nobody when the profile is none', async () => {
+  it('ends its connections when the user gives the session another network', async () => {
+    await open();
+    await logs.session('s');
+    const stream = await connectTo('registry.test');
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    stream.write('hello');
+    await new Promise((resolve) => stream.once('data', resolve));
+    const change = { args: { egress: { profile: 'none' as const } }, message: 'Changed network.' };
+    await logs.log.append('s', [newEvent('user', 'change', change)]);
+    await closed;
+    expect(await logs.log.summary('s')).toMatchObject({ network: 'none' });
+    await expect(connectTo('registry.test').then(text)).rejects.toThrow('egress profile none');
+  });
+
+  it('does not ask when the profile is none', async () => {
     await open();
     await logs.session('s', { egress: { profile: 'none', hosts: ['registry.test'] } });
     await expect(connectTo('registry.test')).rejects.toThrow(/profile none .* does not allow/);
@@ -292,7 +381,7 @@ describe('egress', () => {
       expect(asked).toEqual([{ authority: 'only-there.test:443', authorization }]);
     });
 
-    it('still refuses private addresses, and tells what the proxy refused', async () => {
+    it('still refuses private addresses, and reports refusals of the proxy', async () => {
       await open({ https_proxy: address });
       await logs.session('s', { egress: { profile: 'open' } });
       names.set('inside.test', ['10.1.2.3']);

@@ -1,27 +1,43 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
-import type { RopeStream } from '@belay/rope';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError, type ApprovalVerdict, type EventArgs } from '@belay/protocol';
+import type { RpcStream } from '@belay/rpc';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { isPublicAddress } from './addresses.js';
+import { carry } from './carry.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
-import { EgressJournal } from './egress-journal.js';
+import { connectionSentence, EgressJournal } from './egress-journal.js';
 import { hostRegistries } from './host-settings.js';
-import { isAllowed, isOneOf, normalHost, type Target } from './policy.js';
-import { pump } from './pump.js';
+import { isOneOf, normalHost, permissionOf, type EgressTarget, type Permission } from './policy.js';
+import { RefusalReport } from './refusal-report.js';
 import { RefusedHosts } from './refused-hosts.js';
 import { Resolver } from './resolver.js';
+import { SessionConnections, type Slot } from './session-connections.js';
 
-/** Connections out of the sandboxes: checked against the session's policy, then piped both ways. */
+/** A program in a container of its own. */
+export interface ProgramEgress {
+  /** As a sentence names it. */
+  name: string;
+  session: string | null;
+  /** As in a session’s policy. */
+  hosts: readonly string[];
+  /** Told the reason of each refusal. */
+  refused?: ((reason: string) => void) | undefined;
+}
+
+/** Connections out of the sandboxes: checked against the session’s policy, then piped both ways. */
 @Injectable()
 export class EgressService implements BeforeApplicationShutdown {
-  private readonly journal: EgressJournal;
-  private readonly refused: RefusedHosts;
-  private readonly open = new Map<Duplex, Promise<void>>();
-  private registries: Promise<Target[]> | undefined;
+  readonly #logger = new Logger(EgressService.name);
+  readonly #journal: EgressJournal;
+  readonly #refused: RefusedHosts;
+  readonly #report: RefusalReport;
+  readonly #connections: SessionConnections;
+  readonly #open = new Map<Duplex, Promise<void>>();
+  #registries: Promise<EgressTarget[]> | undefined;
 
   constructor(
     private readonly events: EventLog,
@@ -29,79 +45,169 @@ export class EgressService implements BeforeApplicationShutdown {
     private readonly config: Config,
     private readonly resolver: Resolver,
   ) {
-    this.journal = new EgressJournal(events);
-    this.refused = new RefusedHosts(approvals);
+    this.#journal = new EgressJournal(events);
+    this.#refused = new RefusedHosts(approvals);
+    this.#connections = new SessionConnections(events);
+    this.#report = new RefusalReport(events);
   }
 
   /**
    * Resolves once the connection is open; bytes then flow until both sides have ended. Throws `rejected` for a
-   * refused host (after up to a minute in which a person may allow it), `unavailable` when it cannot
+   * refused host (after up to a minute in which the user may allow it), `unavailable` when it cannot
    * be reached. Every connection ends in an `egress` event.
    */
-  async connect(session: string, target: Target, stream: RopeStream): Promise<void> {
+  async connect(session: string, target: EgressTarget, stream: RpcStream): Promise<void> {
+    const take = await this.#opened(target, {
+      slot: () => this.#connections.open(session),
+      admit: (wanted) => this.#admit(session, wanted),
+      journal: (connection) => this.#journal.add({ session, ...connection }),
+      refused: (connection) => this.#report.add({ session, ...connection }),
+    });
+    take(stream);
+  }
+
+  /**
+   * As `connect`, for a program in a container of its own: it reaches its `hosts`, and nobody is asked. What it returns
+   * takes the stream over. The connection belongs to the program’s session, when it has one.
+   */
+  async connectProgram(
+    program: ProgramEgress,
+    target: EgressTarget,
+  ): Promise<(stream: Duplex) => void> {
+    const { session, name, refused } = program;
+    return this.#opened(target, {
+      slot: async () => (session === null ? ownSlot : this.#connections.open(session)),
+      admit: (wanted) => this.#admitProgram(program, wanted),
+      journal: (connection) => {
+        if (session !== null) this.#journal.add({ session, ...connection });
+        else this.#logger.log(`${name}: ${connectionSentence(connection, 1)}`);
+      },
+      refused: ({ reason }) => refused?.(reason ?? 'A connection was refused.'),
+    });
+  }
+
+  async #opened(target: EgressTarget, origin: Origin): Promise<(stream: Duplex) => void> {
     const { port } = target;
     const host = normalHost(target.host);
-    const told = { session, host: host ?? target.host, port };
+    const told = { host: host ?? target.host, port };
+    let slot: Slot | undefined;
+    let permission: Permission;
     let outside: Duplex;
     try {
-      if (host === undefined) throw new AppError('rejected', 'That is not the name of a host.');
-      // Before anybody is asked: no answer opens these. Names are looked up only once they are allowed, for a
-      // lookup alone can carry secrets out.
-      if (isIP(host) || /(^|\.)localhost$/.test(host)) await this.addressesOf({ host, port });
-      await this.admit(session, { host, port });
-      outside = await this.dial({ host, port });
+      slot = await origin.slot();
+      if (host === undefined) throw new AppError('rejected', 'The host name is not valid.');
+      // Private addresses are refused without a question. Names are resolved only once they are allowed, because a
+      // DNS lookup can leak secrets.
+      if (isIP(host) || /(^|\.)localhost$/.test(host)) await this.#addressesOf({ host, port });
+      permission = await origin.admit({ host, port });
+      outside = await this.#dial({ host, port });
     } catch (error) {
+      slot?.release();
       if (error instanceof AppError) {
-        const verdict = error.code === 'rejected' ? 'refused' : 'failed';
-        this.journal.add({ ...told, verdict, reason: error.message, sent: 0, received: 0 });
+        origin.journal({ ...told, ...failed(error) });
+        if (slot) origin.refused({ ...told, ...failed(error) });
       }
       throw error;
     }
-    const moved = pump(stream, outside).then((flow) => {
-      this.journal.add({ ...told, verdict: 'allowed', reason: null, ...flow });
-      this.open.delete(outside);
-    });
-    this.open.set(outside, moved);
+    const allowed = { told, slot, permission };
+    return (stream) => this.#carry(stream, outside, { ...allowed, origin });
+  }
+
+  /** Throws `rejected` when the session lets nothing out, not even what the server would do for it. */
+  async requireNetwork(session: string): Promise<void> {
+    const { egress } = await this.events.settings(session);
+    if (egress.profile !== 'none') return;
+    throw new AppError('rejected', 'The egress profile none of this session lets nothing out.');
+  }
+
+  /** What was refused of a session since it was last asked, and what is open, for its model; null for nothing. */
+  async report(session: string): Promise<string | null> {
+    const { egress } = await this.events.settings(session);
+    return this.#report.take(session, egress);
   }
 
   /** Writes the events of ended connections that wait to be summed. */
   flush(): Promise<void> {
-    return this.journal.flush();
+    return this.#journal.flush();
   }
 
   /** Connections end with the server; each is in the log before the database closes. */
   async beforeApplicationShutdown(): Promise<void> {
-    for (const outside of this.open.keys()) outside.destroy();
-    await Promise.all(this.open.values());
-    await this.journal.close();
+    this.#connections.close();
+    this.#report.close();
+    for (const outside of this.#open.keys()) outside.destroy();
+    await Promise.all(this.#open.values());
+    await this.#journal.close();
   }
 
-  /** Throws `rejected` unless the policy or a person lets the target pass. */
-  private async admit(session: string, target: Target): Promise<void> {
+  #carry(stream: Duplex, outside: Duplex, { told, slot, permission, origin }: Allowed): void {
+    const close = (): void => {
+      stream.destroy();
+      outside.destroy();
+    };
+    try {
+      slot.onEnd(close);
+    } catch (error) {
+      outside.destroy();
+      slot.release();
+      throw error;
+    }
+    const gate = (): Promise<void> | undefined => slot.gate();
+    const onRefused = (reason: string): void =>
+      origin.refused({ ...told, verdict: 'refused', reason, sent: 0, received: 0 });
+    const moved = carry(stream, outside, { target: told, permission, gate, onRefused }).then(
+      ({ refusal, ...flow }) => {
+        const verdict = refusal === null ? 'allowed' : 'refused';
+        origin.journal({ ...told, verdict, reason: refusal, ...flow });
+        this.#open.delete(outside);
+        slot.release();
+      },
+    );
+    this.#open.set(outside, moved);
+  }
+
+  /** Throws `rejected` unless the policy or the user allows the target. */
+  async #admit(session: string, target: EgressTarget): Promise<Permission> {
     const { egress } = await this.events.settings(session);
-    if (isAllowed(egress, target, await this.hostRegistries())) return;
+    const permission = permissionOf(egress, target, await this.#hostRegistries());
+    if (permission) return permission;
     const name = `${target.host}:${target.port}`;
     const refusal = `The egress profile ${egress.profile} of this session does not allow ${name}`;
     if (egress.profile === 'none') throw new AppError('rejected', `${refusal}.`);
-    const answer = await this.refused.ask(session, target);
-    if (answer?.verdict === 'approved') return;
-    const reason = answer ? (answer.reason ?? 'it was refused') : 'nobody has allowed it yet';
-    throw new AppError('rejected', `${refusal}: ${reason.replace(/\.$/, '')}.`);
+    this.#report.asked({ session, ...target });
+    const answer = await this.#refused
+      .ask(session, target)
+      .finally(() => this.#report.answered({ session, ...target }));
+    if (answer?.verdict === 'approved') return 'any';
+    throw new AppError('rejected', `${refusal}: ${whyRefused(answer)}.`);
   }
 
-  private async dial(target: Target): Promise<Duplex> {
+  /** Throws `rejected` unless the program declares the target, and its session lets anything out. */
+  async #admitProgram(
+    { name, session, hosts }: ProgramEgress,
+    target: EgressTarget,
+  ): Promise<Permission> {
+    if (session !== null) await this.requireNetwork(session);
+    const policy = { profile: 'list' as const, hosts: [...hosts] };
+    const permission = permissionOf(policy, target, []);
+    if (permission) return permission;
+    const refusal = `${name} may not reach ${target.host}:${target.port}`;
+    throw new AppError('rejected', `${refusal}, which is none of the hosts that it declares.`);
+  }
+
+  async #dial(target: EgressTarget): Promise<Duplex> {
     const proxy = hostProxy(this.config.environment, target);
-    const addresses = await this.addressesOf(target);
+    const addresses = await this.#addressesOf(target);
     if (proxy) return dialProxy(proxy, target);
     if (addresses.length > 0) return dialDirect(addresses, target);
     throw new AppError('unavailable', `There is no host ${target.host}; check the name.`);
   }
 
-  /** Those that may be connected to; none when the name is not known here. Throws `rejected` when all are closed. */
-  private async addressesOf(target: Target): Promise<string[]> {
+  /** The allowed addresses of a name; empty for an unknown name. Throws `rejected` when all of them are forbidden. */
+  async #addressesOf(target: EgressTarget): Promise<string[]> {
     const { host, port } = target;
     const addresses = await this.resolver.addresses(host);
-    const trusted = isOneOf(await this.hostRegistries(), target);
+    const trusted = isOneOf(await this.#hostRegistries(), target);
     const open = trusted ? addresses : addresses.filter(isPublicAddress);
     if (open.length > 0 || addresses.length === 0) return open;
     throw new AppError(
@@ -110,8 +216,44 @@ export class EgressService implements BeforeApplicationShutdown {
     );
   }
 
-  private hostRegistries(): Promise<Target[]> {
-    this.registries ??= hostRegistries(this.config.environment);
-    return this.registries;
+  #hostRegistries(): Promise<EgressTarget[]> {
+    this.#registries ??= hostRegistries(this.config.environment);
+    return this.#registries;
   }
 }
+
+/** Who decided, and why; the user’s own words when there are any. */
+function whyRefused(answer: ApprovalVerdict | null): string {
+  if (!answer) return 'the user has not answered yet whether it may';
+  if (answer.by === 'rule') return 'a rule of the user rejects it';
+  return answer.reason?.replace(/\.$/, '') ?? 'the user refused it';
+}
+
+type Connection = EventArgs<'egress'>;
+
+/** Whose connection it is: what holds and decides it, and who is told of it. */
+interface Origin {
+  slot(): Promise<Slot>;
+  admit(target: EgressTarget): Promise<Permission>;
+  /** Called once, at its end. */
+  journal(connection: Connection): void;
+  /** Called before whoever asked for it notices. */
+  refused(connection: Connection): void;
+}
+
+interface Allowed {
+  told: EgressTarget;
+  slot: Slot;
+  permission: Permission;
+  origin: Origin;
+}
+
+/** Of a program without a session: its container’s end is the end of its connections. */
+const ownSlot: Slot = { gate: () => undefined, onEnd: () => {}, release: () => {} };
+
+const failed = ({ code, message }: AppError) => ({
+  verdict: code === 'rejected' ? ('refused' as const) : ('failed' as const),
+  reason: message,
+  sent: 0,
+  received: 0,
+});

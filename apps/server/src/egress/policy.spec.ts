@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { egressPolicy } from '@belay/protocol';
 import { hostProxy } from './dial.js';
 import { hostRegistries } from './host-settings.js';
-import { isAllowed, normalHost } from './policy.js';
+import { normalHost, permissionOf } from './policy.js';
 
 const own = [{ host: 'npm.corp.test', port: 8081 }];
 const allows = (profile: string, hosts: string[], host: string, port = 443): boolean =>
-  isAllowed(egressPolicy.parse({ profile, hosts }), { host, port }, own);
+  permissionOf(egressPolicy.parse({ profile, hosts }), { host, port }, own) !== undefined;
 
 describe('the policy', () => {
   it.each<[string, string[], string, number, boolean]>([
@@ -27,6 +27,12 @@ describe('the policy', () => {
     ['list', ['a.test'], 'a.test', 8080, false],
     ['list', ['a.test:8080'], 'a.test', 8080, true],
     ['list', ['a.test:8080'], 'a.test', 443, false],
+    ['list', ['@npm'], 'codeload.github.com', 443, true],
+    ['list', ['@npm'], 'registry.npmjs.org', 443, true],
+    ['list', ['@npm'], 'github.com', 22, false],
+    ['list', ['@apt'], 'github.com', 443, false],
+    ['packages', [], 'github.com', 443, false],
+    ['none', ['@npm'], 'github.com', 443, false],
     ['list', ['*.a.test'], 'b.a.test', 443, true],
     ['list', ['*.a.test'], 'a.test', 443, false],
     ['list', ['*.a.test'], 'bada.test', 443, false],
@@ -60,7 +66,7 @@ describe('the host’s own settings', () => {
     const home = join(root, 'home');
     const files: Record<string, string> = {
       'home/.npmrc':
-        '; registry=http://comment.test/\nregistry=http://user:secret@npm.corp.test:8081/npm/\n@corp:registry=https://scoped.test/\nproxy=http://proxy.test:3128\n',
+        '; registry=http://comment.test/\nregistry=http://npm.corp.test:8081/npm/\n@paid:registry=https://user:secret@paid.test/\n@corp:registry=https://scoped.test/\nproxy=http://proxy.test:3128\n',
       'etc/pip.conf':
         '[global]\nindex-url = https://pip.corp.test/simple\nextra-index-url =\n  https://more.test/simple\n  file:///opt/simple\n',
       'etc/apt/sources.list.d/debian.sources':

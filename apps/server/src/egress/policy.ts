@@ -1,7 +1,7 @@
-import type { EgressPolicy } from '@belay/protocol';
+import { hostSetIn, isInHostSet, type EgressPolicy } from '@belay/protocol';
 import { packageHosts } from './registries.js';
 
-export interface Target {
+export interface EgressTarget {
   host: string;
   port: number;
 }
@@ -9,25 +9,37 @@ export interface Target {
 /** The ports of a host that a policy names without one. */
 const webPorts = [80, 443];
 
-/** Whether the policy lets a connection out, before any question to a person. */
-export function isAllowed(
-  policy: EgressPolicy,
-  target: Target,
-  hostRegistries: readonly Target[],
-): boolean {
-  if (policy.profile === 'none') return false;
-  if (policy.profile === 'open') return true;
-  if (policy.hosts.some((pattern) => matches(pattern, target))) return true;
-  if (policy.profile === 'list') return false;
-  return packageHosts.some((host) => matches(host, target)) || isOneOf(hostRegistries, target);
+/**
+ * What a connection may do: anything, or what is no upload as far as it can be seen. A `registry` may be reached by
+ * TLS, which shows nothing, and `read-only` by plain HTTP alone.
+ */
+export type Permission = 'any' | 'registry' | 'read-only';
+
+/** What the policy lets a connection do, before any question to the user; undefined when it refuses it. */
+export function permissionOf(
+  { profile, hosts }: EgressPolicy,
+  target: EgressTarget,
+  hostRegistries: readonly EgressTarget[],
+): Permission | undefined {
+  if (profile === 'none') return undefined;
+  const entries = hosts.map((entry) => entry.trim().toLowerCase());
+  const readOnly = entries.flatMap((entry) => /^read-only:(?!\d+$)(.*)$/.exec(entry)?.[1] ?? []);
+  if (readOnly.some((pattern) => matches(pattern, target))) return 'read-only';
+  if (profile === 'open' || entries.some((pattern) => matches(pattern, target))) return 'any';
+  const sets = entries.flatMap((entry) => hostSetIn(entry) ?? []);
+  if (sets.some((set) => isInHostSet(set, `${target.host}:${target.port}`))) return 'registry';
+  if (profile === 'list') return undefined;
+  const isRegistry =
+    packageHosts.some((host) => matches(host, target)) || isOneOf(hostRegistries, target);
+  return isRegistry ? 'registry' : undefined;
 }
 
-export const isOneOf = (targets: readonly Target[], { host, port }: Target): boolean =>
+export const isOneOf = (targets: readonly EgressTarget[], { host, port }: EgressTarget): boolean =>
   targets.some((one) => one.host === host && one.port === port);
 
 /** `name` and `*.name` (its subdomains) at the web’s ports, or `name:port`, `*.name:port`. */
-function matches(pattern: string, { host, port }: Target): boolean {
-  const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(pattern.trim().toLowerCase()) ?? [];
+function matches(pattern: string, { host, port }: EgressTarget): boolean {
+  const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? [];
   const portFits = wanted === undefined ? webPorts.includes(port) : Number(wanted) === port;
   if (!portFits) return false;
   return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name.replace(/\.$/, '');
@@ -35,7 +47,8 @@ function matches(pattern: string, { host, port }: Target): boolean {
 
 /**
  * The one spelling of a host: small letters, Punycode, no final dot, IPv4 in its usual form (`0x7f.1` is
- * 127.0.0.1), IPv6 without brackets. Undefined for what is no host.
+ * 127.0.0.1), IPv6 without brackets. Undefined for what is no host,
+ * such as a name with an empty part.
  */
 export function normalHost(host: string): string | undefined {
   try {
@@ -44,7 +57,9 @@ export function normalHost(host: string): string | undefined {
     );
     if (name.username || name.port || name.pathname !== '/' || name.search || name.hash)
       return undefined;
-    return name.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || undefined;
+    const plain = name.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+    const isEmpty = plain.split('.').includes('');
+    return isEmpty ? undefined : plain;
   } catch {
     return undefined;
   }

@@ -1,50 +1,49 @@
 import type { Duplex } from 'node:stream';
-import { Transform } from 'node:stream';
-
-export interface Flow {
-  sent: number;
-  received: number;
-}
 
 /**
  * Moves bytes both ways with back pressure until both sides have ended; the end of one direction leaves the other
- * open. When one side breaks, the other is destroyed. Never rejects.
+ * open. When one side breaks, the other is destroyed. `head` goes out first. Never rejects.
  */
-export async function pump(sandbox: Duplex, outside: Duplex): Promise<Flow> {
-  const flow = { sent: 0, received: 0 };
+export async function pump(sandbox: Duplex, outside: Duplex, head: Buffer): Promise<void> {
   const breakOff = (): void => {
     sandbox.destroy();
     outside.destroy();
   };
-  const up = counted((bytes) => (flow.sent += bytes));
-  const down = counted((bytes) => (flow.received += bytes));
-  for (const stream of [sandbox, outside, up, down]) stream.on('error', breakOff);
-  const closed = Promise.all([sandbox, outside].map(closing));
+  for (const stream of [sandbox, outside]) stream.on('error', breakOff);
+  const closed = closing(sandbox, outside);
   for (const [one, other] of [
     [sandbox, outside],
     [outside, sandbox],
   ] as const) {
     one.once('close', () => {
-      // Closed before it ended: the rest will never come.
+      // The source closed before its end, so no more bytes follow.
       if (!one.readableEnded || !one.writableFinished) other.destroy();
     });
   }
-  sandbox.pipe(up).pipe(outside);
-  outside.pipe(down).pipe(sandbox);
+  if (head.length > 0) outside.write(head);
+  sandbox.pipe(outside).pipe(sandbox);
   await closed;
-  return flow;
 }
 
-const closing = (stream: Duplex): Promise<void> =>
-  new Promise((resolve) => {
-    if (stream.destroyed && stream.closed) resolve();
-    else stream.once('close', () => resolve());
-  });
+/** Resolves when all streams are closed. */
+export async function closing(...streams: Duplex[]): Promise<void> {
+  await Promise.all(
+    streams.map(
+      (stream) =>
+        new Promise<void>((resolve) => {
+          if (stream.destroyed && stream.closed) resolve();
+          else stream.once('close', () => resolve());
+        }),
+    ),
+  );
+}
 
-const counted = (add: (bytes: number) => void): Transform =>
-  new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      add(chunk.length);
-      done(null, chunk);
-    },
+const lingerMs = 1_000;
+
+/** Destroys a stream whose peer has everything, and does not end its own half in a second. */
+export function endSoon(stream: Duplex): void {
+  stream.once('finish', () => {
+    const timer = setTimeout(() => stream.destroy(), lingerMs).unref();
+    stream.once('close', () => clearTimeout(timer));
   });
+}

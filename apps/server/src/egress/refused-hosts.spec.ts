@@ -7,7 +7,17 @@ describe('questions about refused hosts', () => {
     const asked: { request: ApprovalRequest; answer: (verdict: ApprovalVerdict) => void }[] = [];
     const request = (_session: string, asking: ApprovalRequest) =>
       new Promise<ApprovalVerdict>((answer) => asked.push({ request: asking, answer }));
-    return { asked, hosts: new RefusedHosts({ request }, { client, question: 60_000, rejection }) };
+    return {
+      asked,
+      hosts: new RefusedHosts(
+        { request },
+        {
+          clientTimeoutMs: client,
+          questionTimeoutMs: 60_000,
+          rejectionTimeoutMs: rejection,
+        },
+      ),
+    };
   };
 
   it('hold a client only for a while; the question stays', async () => {

@@ -14,13 +14,13 @@ const goVariables = [
   'GOFLAGS',
 ];
 
-/** Variables that name registries, as the host's own environment has them. */
+/** Variables that name registries, as the host’s own environment has them. */
 const registryVariable =
   /^(npm_config_registry|PIP_(EXTRA_)?INDEX_URL|UV_(DEFAULT_|EXTRA_)?INDEX(_URL)?|CARGO_REGISTRIES_\w+_INDEX|CARGO_REGISTRY_DEFAULT)$/i;
 
 /**
- * What package tools in sandboxes of any image are told of the host's registries: variables, and cargo's settings
- * as the one from which the agent writes a file. Nothing that holds a password, or names a path of the host.
+ * Settings of the host’s registries for package tools in sandboxes: environment variables, one of which has cargo’s
+ * settings, which the agent writes to a file. Values with passwords or paths of the host are left out.
  */
 export async function toolSettings(environment: Environment): Promise<Record<string, string>> {
   const home = environment['HOME'] ?? homedir();
@@ -42,7 +42,7 @@ export async function toolSettings(environment: Environment): Promise<Record<str
   return { ...Object.fromEntries(said), ...(cargo && { BELAY_CARGO_CONFIG: cargo }) };
 }
 
-/** The tables of registries in cargo's settings; empty when there are none. */
+/** The tables of registries in cargo’s settings; empty when there are none. */
 function cargoRegistries(text: string): string {
   const kept: string[] = [];
   let wanted = false;

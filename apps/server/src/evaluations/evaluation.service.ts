@@ -2,22 +2,22 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   type EvaluationChanges,
-  type EvaluationFacts,
+  type EvaluationInfo,
   type EvaluationSummary,
   type EvaluationTrial,
 } from '@belay/protocol';
-import type { Connection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/schema.js';
 import { EvaluationStore, type EvaluationRecord } from './evaluation.store.js';
 
 export type EvaluationListener = (id: string, summary: EvaluationSummary | null) => void;
 
 /**
- * The board of benchmark runs. A run happens elsewhere, its results are the files of whoever runs it; what is
- * here is what it reported. Of each trial only the newest state is kept, under the number of its report.
+ * The board of benchmark runs. Runs are executed by other processes, which own the results; the board has
+ * only their reports. Of each trial only the newest state is kept, under the number of its report.
  */
 @Injectable()
 export class EvaluationService {
-  private readonly listeners = new Set<EvaluationListener>();
+  readonly #listeners = new Set<EvaluationListener>();
 
   constructor(private readonly store: EvaluationStore) {}
 
@@ -26,37 +26,37 @@ export class EvaluationService {
   }
 
   async get(id: string): Promise<{ summary: EvaluationSummary; tasks: string[] }> {
-    const { summary, tasks } = await this.record(id);
+    const { summary, tasks } = await this.#record(id);
     return { summary, tasks };
   }
 
   /** The trials that changed after report `after`, and the report up to which they are. */
   async trials(id: string, after: number): Promise<{ seq: number; trials: EvaluationTrial[] }> {
-    await this.record(id);
+    await this.#record(id);
     const found = await this.store.trials(id, after);
     return { seq: found.at(-1)?.seq ?? after, trials: found.map(({ trial }) => trial) };
   }
 
-  /** A process begins to report a run; what an older one still sends is refused from now on. */
+  /** A process begins to report a run; reports of older processes are refused from now on. */
   async open(
     id: string,
-    { tasks, ...facts }: EvaluationFacts,
+    { tasks, ...info }: EvaluationInfo,
   ): Promise<{ epoch: number; trials: EvaluationTrial[] }> {
     const record = await this.store.transaction(async (connection) => {
       const known = await this.store.find(id, connection);
       const summary: EvaluationSummary = {
         ...(known?.summary ?? fresh),
-        ...facts,
+        ...info,
         ...starting,
         id,
         tasks: tasks.length,
-        heard: now(),
+        reported: now(),
       };
       const opened = { epoch: (known?.epoch ?? 0) + 1, tasks, summary };
       await this.store.put(connection, opened);
       return opened;
     });
-    this.tell(id, record.summary);
+    this.#tell(id, record.summary);
     const { trials } = await this.trials(id, 0);
     return { epoch: record.epoch, trials };
   }
@@ -64,7 +64,7 @@ export class EvaluationService {
   /** Throws `conflict` when another process has opened the run since. */
   async report(id: string, changes: EvaluationChanges): Promise<void> {
     const { summary } = await this.store.transaction(async (connection) => {
-      const record = await this.record(id, connection);
+      const record = await this.#record(id, connection);
       if (record.epoch !== changes.epoch)
         throw new AppError('conflict', 'Another process reports this run now.');
       const changed = { ...record, summary: reported(record.summary, changes) };
@@ -75,33 +75,33 @@ export class EvaluationService {
       await this.store.put(connection, changed);
       return changed;
     });
-    this.tell(id, summary);
+    this.#tell(id, summary);
   }
 
-  /** Takes a run off the board; its folder and the sessions of its trials stay. */
+  /** Removes a run from the board; its folder and the sessions of its trials stay. */
   async remove(id: string): Promise<void> {
-    if (!(await this.store.remove(id))) throw unknown(id);
-    this.tell(id, null);
+    if (!(await this.store.remove(id))) throw unknownRun(id);
+    this.#tell(id, null);
   }
 
-  /** After the commit. Answers what ends the subscription. */
+  /** Calls after the commit. Returns a function that unsubscribes. */
   subscribe(listener: EvaluationListener): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
-  private async record(id: string, connection?: Connection): Promise<EvaluationRecord> {
+  async #record(id: string, connection?: DatabaseConnection): Promise<EvaluationRecord> {
     const found = await this.store.find(id, connection);
     if (found) return found;
-    throw unknown(id);
+    throw unknownRun(id);
   }
 
-  private tell(id: string, summary: EvaluationSummary | null): void {
-    for (const listener of this.listeners) listener(id, summary);
+  #tell(id: string, summary: EvaluationSummary | null): void {
+    for (const listener of this.#listeners) listener(id, summary);
   }
 }
 
-/** What the beginning of each process says anew. */
+/** The fields of a run that each process sets at its start. */
 const starting = {
   state: 'running',
   phase: 'preflight',
@@ -130,12 +130,12 @@ function reported(
     ...before,
     ...progress,
     ...(begins && { begun: now(), doneBefore: before.done }),
-    heard: now(),
+    reported: now(),
     seq: before.seq + (trials.length > 0 ? 1 : 0),
   };
 }
 
 const now = (): string => new Date().toISOString();
 
-const unknown = (id: string): AppError =>
+export const unknownRun = (id: string): AppError =>
   new AppError('not_found', `There is no benchmark run ${id} on this board.`);

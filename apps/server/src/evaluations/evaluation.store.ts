@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { Connection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/schema.js';
 
 export interface EvaluationRecord {
   epoch: number;
@@ -18,7 +18,7 @@ const rowsAtOnce = 500;
 export class EvaluationStore {
   constructor(private readonly database: Database) {}
 
-  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
     return this.database.kysely.transaction().execute(work);
   }
 
@@ -27,8 +27,8 @@ export class EvaluationStore {
     return rows.map(({ summary }) => JSON.parse(summary) as EvaluationSummary);
   }
 
-  /** Within a transaction nobody else changes the run until its end. */
-  async find(id: string, within?: Connection): Promise<EvaluationRecord | undefined> {
+  /** Within a transaction the run is locked until its end. */
+  async find(id: string, within?: DatabaseConnection): Promise<EvaluationRecord | undefined> {
     const row = await (within ?? this.database.kysely)
       .selectFrom('evaluation')
       .selectAll()
@@ -45,7 +45,10 @@ export class EvaluationStore {
     );
   }
 
-  async put(connection: Connection, { epoch, tasks, summary }: EvaluationRecord): Promise<void> {
+  async put(
+    connection: DatabaseConnection,
+    { epoch, tasks, summary }: EvaluationRecord,
+  ): Promise<void> {
     const row = { epoch, tasks: JSON.stringify(tasks), summary: JSON.stringify(summary) };
     await connection
       .insertInto('evaluation')
@@ -67,7 +70,7 @@ export class EvaluationStore {
   }
 
   async putTrials(
-    connection: Connection,
+    connection: DatabaseConnection,
     { id, seq }: Pick<EvaluationSummary, 'id' | 'seq'>,
     trials: readonly EvaluationTrial[],
   ): Promise<void> {
@@ -101,7 +104,7 @@ export class EvaluationStore {
 
   /** The numbers of a summary that follow from its trials. */
   async totals(
-    connection: Connection,
+    connection: DatabaseConnection,
     id: string,
   ): Promise<Pick<EvaluationSummary, 'done' | 'outcomes' | 'tokens' | 'dollars'>> {
     const groups = await connection

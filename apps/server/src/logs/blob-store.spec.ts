@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fact, type EvaluationTrial } from '@belay/protocol';
+import { newEvent, type EvaluationTrial } from '@belay/protocol';
 import { EvaluationStore } from '../evaluations/evaluation.store.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
@@ -23,14 +23,17 @@ onEveryDatabase('blobs', (databases) => {
   /** As if it had been stored two hours ago. */
   const age = (path: string) =>
     utimesSync(path, (Date.now() - 2 * hour) / 1000, (Date.now() - 2 * hour) / 1000);
-  const old = async (text: string) => {
-    const blob = await blobs.put(Buffer.from(text), 'image/png');
+  const type = 'image/png';
+  const old = async (text: string, session?: string) => {
+    const bytes = Buffer.from(text);
+    const put = session === undefined ? blobs.put(bytes, type) : blobs.putFor(session, bytes, type);
+    const blob = await put;
     age(pathOf(blob));
     return blob;
   };
   const show = (session: string, image: string) =>
     logs.log.append(session, [
-      fact('user', 'message', { args: { text: 'Look', images: [image] }, message: 'Look' }),
+      newEvent('user', 'message', { args: { text: 'Look', images: [image] }, message: 'Look' }),
     ]);
   const clear = () => blobs.removeAllUnused(Date.now() - hour);
   const isThere = (blob: string) => existsSync(pathOf(blob));
@@ -38,10 +41,10 @@ onEveryDatabase('blobs', (databases) => {
   it('stay as long as a session names them in whatever way, and go with the last one', async () => {
     const task = await old('task');
     const message = await old('message');
-    const screenshot = await old('screenshot');
-    const result = await old('result');
-    const byHand = await old('a screenshot that a person took');
-    const whole = await old('the whole of a long result');
+    const screenshot = await old('screenshot', 'a');
+    const result = await old('result', 'a');
+    const byHand = await old('a screenshot that the user took', 'a');
+    const whole = await old('the whole of a long result', 'a');
     await logs.session('a', { images: [task] });
     await logs.session('b');
     await show('a', message);
@@ -56,9 +59,13 @@ onEveryDatabase('blobs', (databases) => {
     const output = { text: '…', omittedCharacters: 1, full: whole };
     const long = { ...shot, operation: 'mcp.tools.long', output };
     await logs.log.append('a', [
-      fact('agent', 'browser', { args: page, message: 'Page' }),
-      fact('agent', 'result', { args: { ...shot, images: [result] }, message: 'Done', id: 'c' }),
-      fact('agent', 'result', { args: long, message: 'Done', id: 'd' }),
+      newEvent('agent', 'browser', { args: page, message: 'Page' }),
+      newEvent('agent', 'result', {
+        args: { ...shot, images: [result] },
+        message: 'Done',
+        id: 'c',
+      }),
+      newEvent('agent', 'result', { args: long, message: 'Done', id: 'd' }),
     ]);
     await clear();
     const all = [task, message, screenshot, result, byHand, whole];

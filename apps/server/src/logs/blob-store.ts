@@ -1,30 +1,44 @@
 import { createHash } from 'node:crypto';
 import { statSync, unlinkSync, utimesSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { Config } from '../config.js';
-import { usedBlobs } from '../storage/blob-uses.js';
-import { Database, storageError } from '../storage/database.js';
+import { blobsOf, useBlobs, usedBlobs, usesBlob } from '../storage/blob-uses.js';
+import { Database, notStored, storageError } from '../storage/database.js';
+import { FreeSpace } from '../storage/free-space.js';
+import { writeWhole } from '../storage/write-whole.js';
 
 /** The largest blob: screenshots and attached pictures are far below. */
 export const maxBlobBytes = 16 * 1024 * 1024;
 
+export interface StoredBlob {
+  type: string;
+  bytes: Buffer;
+}
+
 /** Bytes beside the log, by the SHA-256 of their content: stored once, never changed. */
 @Injectable()
 export class BlobStore {
-  private readonly folder: string;
-  private writes = 0;
+  readonly #folder: string;
+
+  readonly #limit: number;
+  readonly #space: FreeSpace;
+  /** Bytes that each session has stored. */
+  readonly #used = new Map<string, number>();
 
   constructor(
     config: Config,
     private readonly database: Database,
   ) {
-    this.folder = join(config.data, 'blobs');
+    this.#folder = join(config.data, 'blobs');
+    this.#limit = config.sessionBytes / 2;
+    this.#space = new FreeSpace(config);
   }
 
-  /** Resolves with the blob's id when it is stored; `too_large` above 16 MiB. */
+  /** Resolves with the blob’s id when it is stored; `too_large` above 16 MiB. */
   async put(bytes: Uint8Array, type: string): Promise<string> {
     if (bytes.byteLength > maxBlobBytes) {
       throw new AppError(
@@ -33,30 +47,55 @@ export class BlobStore {
       );
     }
     const blob = createHash('sha256').update(bytes).digest('hex');
-    const path = this.path(blob);
-    // As if it were stored now: who asked for it is about to name it.
+    const path = this.#path(blob);
+    // Refreshes its age, because the caller is about to refer to it.
     if (touch(path)) return blob;
-    const unfinished = `${path}.${process.pid}-${(this.writes += 1)}`;
     try {
-      await mkdir(join(path, '..'), { recursive: true });
-      const file = await open(unfinished, 'wx', 0o600);
-      try {
-        await file.writeFile(header(type));
-        await file.writeFile(bytes);
-      } finally {
-        await file.close();
-      }
-      await rename(unfinished, path);
+      await writeWhole(path, Readable.from([header(type), bytes]));
     } catch (error) {
-      await rm(unfinished, { force: true });
       throw storageError(error);
     }
     return blob;
   }
 
-  async get(blob: string): Promise<{ type: string; bytes: Buffer }> {
+  /** As `put`, for a session: whoever sees it may read the blob. */
+  async putFor(session: string, bytes: Uint8Array, type: string): Promise<string> {
+    const blob = await this.put(bytes, type);
+    await useBlobs(this.database.kysely, session, [blob]).catch(notStored);
+    return blob;
+  }
+
+  /** As `putFor`, for an agent: within the budget of its session, else `limit_reached`. */
+  async putOf(session: string, bytes: Uint8Array, type: string): Promise<string> {
+    await this.#space.require();
+    const before = this.#used.get(session) ?? (await this.#storedBy(session));
+    const used = Math.max(before, this.#used.get(session) ?? 0) + bytes.byteLength;
+    if (used > this.#limit) {
+      const megabytes = this.#limit / 2 ** 20;
+      throw new AppError(
+        'limit_reached',
+        `The pictures and files of the session have reached their limit of ${megabytes} MiB. Raise BELAY_SESSION_MB and start the server again.`,
+      );
+    }
+    // Counted before it is stored, so that many at once do not get past the limit.
+    this.#used.set(session, used);
+    return this.putFor(session, bytes, type);
+  }
+
+  /** A blob of this session; `not_found` for any other, as for one that is not there. */
+  async getOf(session: string, blob: string): Promise<StoredBlob> {
+    if (!(await usesBlob(this.database.kysely, session, blob))) throw unknownBlob();
+    return this.get(blob);
+  }
+
+  /** The session is gone. */
+  forget(session: string): void {
+    this.#used.delete(session);
+  }
+
+  async get(blob: string): Promise<StoredBlob> {
     if (!/^[0-9a-f]{64}$/.test(blob)) throw unknownBlob();
-    const stored = await readFile(this.path(blob)).catch((error: NodeJS.ErrnoException) => {
+    const stored = await readFile(this.#path(blob)).catch((error: NodeJS.ErrnoException) => {
       throw error.code === 'ENOENT' ? unknownBlob() : error;
     });
     const end = stored.indexOf(10);
@@ -64,13 +103,13 @@ export class BlobStore {
   }
 
   /**
-   * Deletes those of these blobs that nobody needs and nobody has stored since `before` (milliseconds). A blob that
-   * is stored just now is safe: whether it is there and its deletion are one step each.
+   * Deletes those of these blobs that are unreferenced and were not stored since `before` (milliseconds). A blob that
+   * is stored at the same time is safe: the check and the deletion are synchronous.
    */
   async removeUnused(blobs: readonly string[], before: number): Promise<void> {
     const used = await usedBlobs(this.database.kysely, blobs);
     for (const blob of blobs) {
-      const path = this.path(blob);
+      const path = this.#path(blob);
       const found = used.has(blob) ? undefined : statSync(path, { throwIfNoEntry: false });
       if (found && found.mtimeMs < before) unlinkSync(path);
     }
@@ -78,22 +117,35 @@ export class BlobStore {
 
   /** The same for everything that is stored, and for what a killed process left unfinished. */
   async removeAllUnused(before: number): Promise<void> {
-    for (const part of await readdir(this.folder).catch(() => [])) {
-      await this.removeUnused(await readdir(join(this.folder, part)), before);
+    for (const part of await readdir(this.#folder).catch(() => [])) {
+      await this.removeUnused(await readdir(join(this.#folder, part)), before);
     }
   }
 
-  private path(blob: string): string {
-    return join(this.folder, blob.slice(0, 2), blob);
+  async #storedBy(session: string): Promise<number> {
+    const blobs = await blobsOf(this.database.kysely, session);
+    const sizes = await Promise.all(
+      blobs.map((blob) =>
+        stat(this.#path(blob)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  #path(blob: string): string {
+    return join(this.#folder, blob.slice(0, 2), blob);
   }
 }
 
-/** The media type is the file's first line; anything that is not one is kept as plain bytes. */
+/** The media type is the file’s first line; anything that is not one is kept as plain bytes. */
 function header(type: string): string {
   return `${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type.toLowerCase() : 'application/octet-stream'}\n`;
 }
 
-/** Whether it is there; from then on it counts as new. */
+/** Whether the blob exists; resets its age. */
 function touch(path: string): boolean {
   try {
     const now = new Date();

@@ -1,5 +1,10 @@
-import { AppError, fact, type NewEvent, type SessionSummary } from '@belay/protocol';
-import { wallSeconds } from './wall-time.js';
+import {
+  AppError,
+  newEvent,
+  wallSeconds,
+  type NewEvent,
+  type SessionSummary,
+} from '@belay/protocol';
 
 export interface SpentBudget {
   budget: 'steps' | 'tokens' | 'dollars' | 'seconds';
@@ -21,7 +26,7 @@ export function spentBudget(summary: SessionSummary): SpentBudget | null {
 export function limitReached(spent: SpentBudget): AppError {
   const { budget, used } = spent;
   const so = budget === 'dollars' ? `$${used.toFixed(4)}` : Math.round(used);
-  const sentence = `${budgetIsSpent(spent)}: ${so} used. Raise it to go on.`;
+  const sentence = `${budgetIsSpent(spent)}: ${so} used. Raise it to continue.`;
   return new AppError('limit_reached', sentence, { ...spent });
 }
 
@@ -33,5 +38,5 @@ export function budgetIsSpent({ budget, limit }: { budget: string; limit: number
 }
 
 /** The event of a spent budget; the session’s end as `limited` follows from it. */
-export const limitFact = (spent: SpentBudget): NewEvent =>
-  fact('server', 'limit', { args: spent, message: limitReached(spent).message });
+export const limitEvent = (spent: SpentBudget): NewEvent =>
+  newEvent('server', 'limit', { args: spent, message: limitReached(spent).message });

@@ -1,5 +1,5 @@
 import {
-  fact,
+  newEvent,
   sessionSettings,
   type Event,
   type NewEvent,
@@ -9,7 +9,7 @@ import { fold, takeOver } from './fold.js';
 import type { SessionRecord } from './session-record.js';
 import { firstSummary } from './summarize.js';
 
-const settings = sessionSettings.parse({ task: 'Mend', model: 'scripted:x' });
+const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:x' });
 const created = '2026-01-01T00:00:00.000Z';
 const empty: SessionRecord = {
   id: 's',
@@ -29,34 +29,38 @@ const call = (action: string, args: object, id = action): NewEvent => ({
   id,
 });
 const bare = (action: 'stop' | 'pause' | 'resume') =>
-  fact('user', action, { args: {}, message: action });
+  newEvent('user', action, { args: {}, message: action });
 const start = (again = false) =>
-  fact('user', 'start', { args: { ...settings, again }, message: 'Mend' });
-const running = fact('server', 'state', {
+  newEvent('user', 'start', { args: { ...settings, again }, message: 'Fix' });
+const running = newEvent('server', 'state', {
   args: { state: 'running', reason: null },
   message: 'Works',
 });
 const approval = (id: string, mode: 'ask' | 'delay' = 'ask') => {
   const request = { id, operation: 'terminal.run', input: {}, risk: 'execute' as const };
   const args = { ...request, subject: 'make', mode, until: null };
-  return fact('server', 'approval', { args, message: 'May it?', id });
+  return newEvent('server', 'approval', { args, message: 'May it?', id });
 };
-const approve = (id: string) => fact('user', 'approve', { args: {}, message: 'Yes', id });
-const message = fact('user', 'message', { args: { text: 'Blue.' }, message: 'Blue.' });
+const approve = (id: string) => newEvent('user', 'approve', { args: {}, message: 'Yes', id });
+const message = newEvent('user', 'message', { args: { text: 'Blue.' }, message: 'Blue.' });
+const review = newEvent('user', 'message', {
+  args: { text: 'Too long.', review: true },
+  message: 'Too long.',
+});
 const ask = call('ask', { question: 'Which colour?' });
 const finish = (output: object, ok = true) => [
   call('finish', {}),
-  fact('agent', 'result', {
+  newEvent('agent', 'result', {
     args: { operation: 'finish', ok, output, seconds: 0 },
     message: 'finish',
     id: 'finish',
   }),
 ];
-const limit = fact('server', 'limit', {
+const limit = newEvent('server', 'limit', {
   args: { budget: 'steps', limit: 3, used: 3 },
   message: 'Spent',
 });
-const error = fact('agent', 'error', {
+const error = newEvent('agent', 'error', {
   args: { code: 'limit_reached', message: 'Spent.' },
   message: 'Spent',
 });
@@ -74,13 +78,14 @@ describe('the state of a session', () => {
       'May terminal.run run? make',
     ],
     [
-      'goes on after the last',
+      'resumes after the last',
       [running, approval('a'), approval('b'), approve('a'), approve('b')],
       'running',
       null,
     ],
     ['waits for an answer', [running, ask], 'waiting', 'Which colour?'],
-    ['goes on after the answer', [running, ask, message], 'running', null],
+    ['resumes after the answer', [running, ask, message], 'running', null],
+    ['waits on after a review', [running, ask, review], 'waiting', 'Which colour?'],
     ['stays paused when a question comes', [running, bare('pause'), approval('a')], 'paused', null],
     [
       'waits after the pause',
@@ -109,7 +114,7 @@ describe('the state of a session', () => {
       'stays stopped',
       [running, bare('stop'), approve('a'), message, bare('resume'), error],
       'stopped',
-      'Stopped by a person.',
+      'Stopped by the user.',
     ],
     ['begins again', [running, approval('a'), bare('stop'), start(true)], 'starting', null],
   ])('%s', (_, events, state, reason) => {
@@ -135,7 +140,7 @@ describe('the state of a session', () => {
   });
 
   it('counts what models used, the plan and what is done now', () => {
-    const usage = fact('server', 'usage', {
+    const usage = newEvent('server', 'usage', {
       args: {
         model: 'm',
         inputTokens: 100,
@@ -147,7 +152,7 @@ describe('the state of a session', () => {
       },
       message: 'Used',
     });
-    const plan = fact('agent', 'plan', {
+    const plan = newEvent('agent', 'plan', {
       args: { markdown: '- [x] a\n  - [ ] b\n* [X] c\n' },
       message: 'Plan',
     });

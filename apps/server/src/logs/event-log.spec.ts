@@ -1,7 +1,14 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fact, sessionSettings, type AgentEvent, type Event, type NewEvent } from '@belay/protocol';
+import {
+  newEvent,
+  operations,
+  sessionSettings,
+  type AgentEvent,
+  type Event,
+  type NewEvent,
+} from '@belay/protocol';
 import { Config } from '../config.js';
 import { Database } from '../storage/database.js';
 import { onEveryDatabase } from '../testing/databases.js';
@@ -9,8 +16,8 @@ import { TestLogs } from '../testing/logs.js';
 import { EventLog } from './event-log.js';
 import { SessionStore } from './session.store.js';
 
-const settings = sessionSettings.parse({ task: 'Mend the sum', model: 'scripted:a.yaml' });
-const start = (): NewEvent => fact('user', 'start', { args: settings, message: 'Mend the sum' });
+const settings = sessionSettings.parse({ task: 'Fix the sum', model: 'scripted:a.yaml' });
+const start = (): NewEvent => newEvent('user', 'start', { args: settings, message: 'Fix the sum' });
 const call = (
   n: number,
   action = 'terminal.run',
@@ -37,7 +44,7 @@ onEveryDatabase('the event log', (databases) => {
   afterEach(() => logs.close());
 
   it('numbers events from 1, with the state each brings about, and reads them in pages', async () => {
-    await log.append('s', [fact('user', 'pause', { args: {}, message: 'Paused' })]);
+    await log.append('s', [newEvent('user', 'pause', { args: {}, message: 'Paused' })]);
     const events = await log.read('s', { after: 0 });
     expect(events.map(({ seq, action }) => [seq, action])).toEqual([
       [1, 'start'],
@@ -50,19 +57,19 @@ onEveryDatabase('the event log', (databases) => {
     expect(await log.summary('s')).toMatchObject({ state: 'paused', lastSeq: 4 });
   });
 
-  it('keeps the order of appends that come at once, and tells followers after the commit', async () => {
-    const heard: Event[] = [];
+  it('keeps the order of concurrent appends, and notifies followers after the commit', async () => {
+    const received: Event[] = [];
     let stored: Promise<Event[]> | undefined;
     log.subscribe('s', (events) => {
-      heard.push(...events);
+      received.push(...events);
       stored ??= log.read('s', { after: 0 });
     });
     const appends = Array.from({ length: 300 }, (_, n) =>
-      log.append('s', [fact('agent', 'plan', { args: { markdown: `${n}` }, message: `${n}` })]),
+      log.append('s', [newEvent('agent', 'plan', { args: { markdown: `${n}` }, message: `${n}` })]),
     );
     await Promise.all(appends);
-    expect(heard.map(({ message }) => message)).toEqual(appends.map((_, n) => `${n}`));
-    expect(heard.map(({ seq }) => seq)).toEqual(appends.map((_, n) => n + 3));
+    expect(received.map(({ message }) => message)).toEqual(appends.map((_, n) => `${n}`));
+    expect(received.map(({ seq }) => seq)).toEqual(appends.map((_, n) => n + 3));
     expect((await stored)?.length).toBeGreaterThan(2);
   });
 
@@ -103,7 +110,7 @@ onEveryDatabase('the event log', (databases) => {
     },
   );
 
-  it('refuses a broken fact of an agent and takes a tool that does not exist', async () => {
+  it('refuses a broken event of an agent and takes a tool that does not exist', async () => {
     await log.nextEpoch('s');
     await expect(log.appendFromAgent('s', 1, [call(1, 'plan', {})])).rejects.toMatchObject({
       code: 'invalid_input',
@@ -111,9 +118,10 @@ onEveryDatabase('the event log', (databases) => {
     expect(await log.appendFromAgent('s', 1, [call(1, 'files.frobnicate')])).toEqual([3]);
   });
 
-  it('marks the calls that a person made through an agent', async () => {
+  it('marks the calls that the user made through an agent', async () => {
     await log.nextEpoch('s');
-    log.markPersonCall('s', 'call-1');
+    const { args } = call(1);
+    log.markUserCall('s', 'call-1', { operation: operations['terminal.run'], input: args });
     await log.appendFromAgent('s', 1, [call(1), call(2)]);
     const [mine, its] = await log.read('s', { after: 2 });
     expect([mine?.source, its?.source]).toEqual(['user', 'agent']);
@@ -122,13 +130,13 @@ onEveryDatabase('the event log', (databases) => {
   it('decides on the summary at the turn of the append', async () => {
     const stop = () =>
       log.append('s', ({ state }) =>
-        state === 'stopped' ? [] : [fact('user', 'stop', { args: {}, message: 'Stopped' })],
+        state === 'stopped' ? [] : [newEvent('user', 'stop', { args: {}, message: 'Stopped' })],
       );
     const [one, two] = await Promise.all([stop(), stop()]);
     expect([one?.length, two?.length]).toEqual([1, 0]);
   });
 
-  it('goes on after a restart where it was', async () => {
+  it('continues where it was after a restart', async () => {
     await log.nextEpoch('s');
     await log.appendFromAgent('s', 1, [call(1)]);
     const before = await log.summary('s');
@@ -139,9 +147,9 @@ onEveryDatabase('the event log', (databases) => {
     expect((await log.summaries()).map(({ id }) => id)).toEqual(['s']);
   });
 
-  it('keeps odd characters, and says when there is no such session', async () => {
+  it('keeps unusual characters, and fails for an unknown session', async () => {
     const markdown = 'NUL \0, half a pair \ud83d, “quotes” and \\u0000';
-    await log.append('s', [fact('agent', 'plan', { args: { markdown }, message: 'Plan' })]);
+    await log.append('s', [newEvent('agent', 'plan', { args: { markdown }, message: 'Plan' })]);
     expect((await log.read('s', { after: 2 }))[0]?.args).toEqual({ markdown });
     await expect(log.append('t', [])).rejects.toMatchObject({ code: 'not_found' });
     await expect(log.summary('t')).rejects.toMatchObject({ code: 'not_found' });
@@ -163,9 +171,10 @@ it('has in its files everything it acknowledged when the process is killed', asy
   // The files as they are, nothing closed and nothing flushed: what a killed process leaves.
   const left = await mkdtemp(join(tmpdir(), 'belay-killed-'));
   await cp(logs.config.data, left, { recursive: true, filter: (path) => !path.endsWith('-shm') });
-  const survivor = new Database(new Config({ BELAY_DATA: left }));
+  const config = new Config({ BELAY_DATA: left });
+  const survivor = new Database(config);
   await survivor.migrated();
-  const found = new EventLog(new SessionStore(survivor));
+  const found = new EventLog(new SessionStore(survivor), config);
   expect(await found.read('s', { after: 0 })).toEqual(await log.read('s', { after: 0 }));
   expect(await found.appendFromAgent('s', 1, [call(1), call(2)])).toEqual(seqs);
   await survivor.onApplicationShutdown();

@@ -1,64 +1,82 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
-  fact,
-  isCall,
+  ignoreError,
+  isEnded,
+  newEvent,
   type AgentEvent,
   type Event,
-  type NewEvent,
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
+import { Config } from '../config.js';
 import { notStored, storageError } from '../storage/database.js';
-import type { Connection } from '../storage/schema.js';
-import { checkAgentEvent } from './agent-events.js';
-import { fold, takeOver, type Draft } from './fold.js';
+import type { DatabaseConnection } from '../storage/schema.js';
+import type { Appendix } from './appendix.js';
+import { checkAgentEvents, refuseNewWork } from './agent-events.js';
+import { idsOfCalls, refuseUsedIds } from './call-ids.js';
+import { EventBudget } from './event-budget.js';
+import { fold, takeOver, type Draft, type NewLog } from './fold.js';
+import { LogListeners, type FleetListener, type SessionListener } from './log-listeners.js';
+import { QueuedMessages } from './queued-messages.js';
 import type { SessionRecord } from './session-record.js';
+import { SessionRecords } from './session-records.js';
 import { SessionStore } from './session.store.js';
-import { Stalls } from './stalls.js';
+import { isDiskFull, Stalls } from './stalls.js';
 import { firstSummary } from './summarize.js';
-
-export type SessionListener = (events: Event[]) => void;
-export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
-
-/** Events to append, or what decides on them when their turn has come: nothing can slip in between. */
-export type Appendix =
-  NewEvent[] | ((summary: SessionSummary, settings: SessionSettings) => NewEvent[]);
+import { UserCalls, type UserCall } from './user-calls.js';
+import { writtenEvent, type WrittenEvent } from './written-event.js';
 
 const agent = 'agent';
 
+/** What one transaction has stored. */
+interface Stored {
+  settled: { job: Job; draft: Draft }[];
+  changed: Map<string, SessionRecord>;
+  added: Map<string, WrittenEvent[]>;
+}
+
 interface Job {
   session: string;
-  /** Answers the events to store and the changed record; throws `AppError` to refuse. */
-  prepare: (record: SessionRecord, connection: Connection) => Promise<Draft> | Draft;
+  /** Returns the events to store and the changed record; throws `AppError` to refuse. */
+  prepare: (record: SessionRecord, connection: DatabaseConnection) => Promise<Draft> | Draft;
+  /** It reads events, also those of jobs before it in the same transaction. */
+  reads: boolean;
   done: (draft: Draft) => void;
   failed: (error: unknown) => void;
 }
 
 /**
- * The log of every session: the one way to write it. Appends are stored in the order in which they were
- * asked for, many in one transaction while the database is busy, and published after the commit.
+ * The log of every session, and the only way to write it. Appends are stored in the order of the
+ * calls, many in one transaction while the database is busy, and published after the commit.
  */
 @Injectable()
 export class EventLog implements OnApplicationShutdown {
-  readonly stalls = new Stalls((session, seconds) => this.stalled(session, seconds));
-  private readonly logger = new Logger(EventLog.name);
-  private readonly records = new Map<string, SessionRecord>();
-  private readonly listeners = new Map<string, Set<SessionListener>>();
-  private readonly fleet = new Set<FleetListener>();
-  private readonly personCalls = new Map<string, Set<string>>();
-  private jobs: Job[] = [];
-  private writing: Promise<void> | undefined;
-  private loaded: Promise<void> | undefined;
+  readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
+  readonly messages: QueuedMessages;
+  readonly #records: SessionRecords;
+  readonly #budget: EventBudget;
+  readonly #listeners = new LogListeners();
+  readonly #userCalls = new UserCalls();
+  #jobs: Job[] = [];
+  #writing: Promise<void> | undefined;
 
-  constructor(private readonly store: SessionStore) {}
+  constructor(
+    private readonly store: SessionStore,
+    config: Config,
+  ) {
+    this.messages = new QueuedMessages(this, store);
+    this.#records = new SessionRecords(store);
+    this.#budget = new EventBudget(config, store);
+  }
 
   /** Stores events in order in one transaction, folds the summary, publishes after the commit. */
   async append(session: string, events: Appendix): Promise<Event[]> {
-    const draft = await this.enqueue(session, (record) =>
-      fold(record, typeof events === 'function' ? events(record.summary, record.settings) : events),
-    );
-    return draft.asked;
+    if (typeof events !== 'function')
+      return (await this.#enqueue(session, (record) => fold(record, events))).asked;
+    const prepare: Job['prepare'] = async (record, connection) =>
+      fold(record, await events(record.summary, record.settings, connection));
+    return (await this.#enqueue(session, prepare, true)).asked;
   }
 
   /**
@@ -66,17 +84,14 @@ export class EventLog implements OnApplicationShutdown {
    * the agent sends it again by itself.
    */
   appendFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
-    return this.stalls.watch(session, agent, () => this.storeFromAgent(session, epoch, events));
+    return this.stalls.watch(session, agent, () => this.#storeFromAgent(session, epoch, events));
   }
 
-  private async storeFromAgent(
-    session: string,
-    epoch: number,
-    events: AgentEvent[],
-  ): Promise<number[]> {
-    const checked = events.map((event) => ({ n: event.n, event: checkAgentEvent(event) }));
+  async #storeFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
+    const checked = checkAgentEvents(events);
+    await this.#budget.require(session);
     let before = new Map<number, number>();
-    const draft = await this.enqueue(session, async (record, connection) => {
+    const draft = await this.#enqueue(session, async (record, connection) => {
       if (record.epoch !== epoch) {
         throw new AppError('conflict', 'Another sandbox works on this session now.');
       }
@@ -89,15 +104,17 @@ export class EventLog implements OnApplicationShutdown {
       if (fresh.some(({ n }, index) => n !== record.agentN + 1 + index)) {
         throw new AppError('conflict', `Events are missing after ${record.agentN}.`);
       }
-      const sources = this.personCalls.get(session);
+      const ids = idsOfCalls(fresh.map(({ event }) => event));
+      refuseUsedIds(ids, await this.store.calledIds(connection, session, ids));
       const drafts = fresh.map(({ n, event }) => ({
         ...event,
-        source: isCallOf(sources, event) ? ('user' as const) : event.source,
+        source: this.#userCalls.sourceOf(session, event),
         agent: { epoch, n },
       }));
+      if (isEnded(record.summary.state)) refuseNewWork(drafts);
       return fold({ ...record, agentN: record.agentN + fresh.length }, drafts);
     });
-    this.forgetPersonCalls(session, draft.asked);
+    this.#forgetUserCalls(session, draft.asked);
     const stored = draft.asked.map((event) => event.seq);
     return events.map(({ n }) => before.get(n) ?? (stored.shift() as number));
   }
@@ -106,28 +123,29 @@ export class EventLog implements OnApplicationShutdown {
   async create(
     id: string,
     settings: SessionSettings,
-    { copied = [], events }: { copied?: Event[]; events: NewEvent[] },
+    { copied, events, comparison = null }: NewLog,
   ): Promise<SessionSummary> {
     const created = new Date().toISOString();
-    const summary = firstSummary(id, settings, created);
+    const summary = { ...firstSummary(id, settings, created), comparison };
     const empty = { id, created, epoch: 0, lastSeq: 0, agentN: 0, settings, summary };
-    const taken = takeOver(empty, copied);
+    const taken = takeOver(empty, copied?.events ?? []);
     const draft = fold(taken.record, events);
     draft.events.unshift(...taken.events);
     await this.store
       .transaction(async (connection) => {
         await this.store.insert(connection, draft.record);
-        await this.store.insertEvents(connection, id, draft.events);
+        await this.store.insertEvents(connection, id, draft.events.map(writtenEvent));
+        if (copied) await this.store.copyBlobs(connection, id, copied);
       })
       .catch(notStored);
-    this.records.set(id, draft.record);
-    this.publish(draft);
+    this.#records.set(draft.record);
+    this.#publish(draft);
     return draft.record.summary;
   }
 
   /** Begins a new epoch: from now on the agents of older ones are refused. */
   async nextEpoch(session: string): Promise<number> {
-    const draft = await this.enqueue(session, (record) =>
+    const draft = await this.#enqueue(session, (record) =>
       fold({ ...record, epoch: record.epoch + 1, agentN: 0 }, []),
     );
     this.stalls.release(session, agent);
@@ -139,200 +157,193 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   async lastSeq(session: string): Promise<number> {
-    return (await this.record(session)).lastSeq;
+    return (await this.#records.get(session)).lastSeq;
   }
 
   /** The `n` of the last event stored from the agent of this epoch. */
   async storedN(session: string, epoch: number): Promise<number> {
-    const record = await this.record(session);
+    const record = await this.#records.get(session);
     return record.epoch === epoch ? record.agentN : 0;
   }
 
-  /** The session's summary as folded from its log; `not_found` when there is no such session. */
+  /** The session’s summary as folded from its log; `not_found` when there is no such session. */
   async summary(session: string): Promise<SessionSummary> {
-    return this.stalls.shown((await this.record(session)).summary);
+    return this.stalls.shown((await this.#records.get(session)).summary);
   }
 
   async summaries(): Promise<SessionSummary[]> {
-    await (this.loaded ??= this.load());
-    return [...this.records.values()].map((record) => this.stalls.shown(record.summary));
+    return (await this.#records.all()).map((record) => this.stalls.shown(record.summary));
   }
 
   /** What the session was started with, changes since then included. */
   async settings(session: string): Promise<SessionSettings> {
-    return (await this.record(session)).settings;
+    const { settings, damage } = await this.#records.get(session);
+    if (damage !== undefined) throw new AppError('internal', damage);
+    return settings;
+  }
+
+  /** Why what is stored of the session cannot be read; undefined when it can. Then nothing can be appended. */
+  async damage(session: string): Promise<string | undefined> {
+    return (await this.#records.get(session)).damage;
   }
 
   /** Counts the sandboxes that the session has had; only the newest may write. */
   async epoch(session: string): Promise<number> {
-    return (await this.record(session)).epoch;
+    return (await this.#records.get(session)).epoch;
   }
 
-  /** The agent writes the call of this id and its result for a person. */
-  markPersonCall(session: string, call: string): void {
-    const calls = this.personCalls.get(session) ?? new Set();
-    this.personCalls.set(session, calls.add(call));
+  /** The agent writes this call and its result for the user. */
+  markUserCall(session: string, id: string, call: UserCall): void {
+    this.#userCalls.add(session, id, call);
   }
 
-  /** Deletes the session and its log; its followers are not told here. Answers the blobs that it needed. */
+  /** A user’s call in progress. */
+  userCall(session: string, id: string): UserCall | undefined {
+    return this.#userCalls.find(session, id);
+  }
+
+  /** A user’s call that is not logged has ended. */
+  forgetUserCall(session: string, id: string): void {
+    this.#userCalls.remove(session, id);
+  }
+
+  /** Deletes the session and its log without notifying followers. Returns the blobs that it needed. */
   async remove(session: string): Promise<string[]> {
     await this.drained();
     const blobs = await this.store.transaction((connection) =>
       this.store.remove(connection, session),
     );
-    this.records.delete(session);
+    this.#records.delete(session);
     this.stalls.forget(session);
-    this.listeners.delete(session);
-    this.personCalls.delete(session);
+    this.#budget.forget(session);
+    this.#listeners.remove(session);
+    this.#userCalls.removeAll(session);
     return blobs;
   }
 
-  /** In order, after the commit; no replay. Answers what ends the subscription. */
+  /** Calls in order, after the commit, without replay. Returns a function that unsubscribes. */
   subscribe(session: string, listener: SessionListener): () => void {
-    const listeners = this.listeners.get(session) ?? new Set();
-    this.listeners.set(session, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.listeners.get(session) === listeners) {
-        this.listeners.delete(session);
-      }
-    };
+    return this.#listeners.add(session, listener);
   }
 
   subscribeAll(listener: FleetListener): () => void {
-    this.fleet.add(listener);
-    return () => void this.fleet.delete(listener);
+    return this.#listeners.addForAll(listener);
   }
 
   /** Resolves when everything asked for until now is stored or refused. */
   async drained(): Promise<void> {
-    while (this.writing) await this.writing;
+    while (this.#writing) await this.#writing;
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.drained();
   }
 
-  private async record(session: string): Promise<SessionRecord> {
-    const known = this.records.get(session);
-    if (known) return known;
-    const found = await this.store.find(session);
-    if (!found) throw new AppError('not_found', `There is no session ${session}.`);
-    const newer = this.records.get(session);
-    if (newer) return newer;
-    this.records.set(session, found);
-    return found;
-  }
-
-  private async load(): Promise<void> {
-    for (const record of await this.store.all()) {
-      if (!this.records.has(record.id)) this.records.set(record.id, record);
-    }
-  }
-
-  private enqueue(session: string, prepare: Job['prepare']): Promise<Draft> {
+  #enqueue(session: string, prepare: Job['prepare'], reads = false): Promise<Draft> {
     return new Promise((done, failed) => {
-      this.jobs.push({ session, prepare, done, failed });
-      this.writing ??= this.write();
+      this.#jobs.push({ session, prepare, reads, done, failed });
+      this.#writing ??= this.#write();
     });
   }
 
-  private async write(): Promise<void> {
-    // What is asked for in the same turn of the event loop shares the first transaction too.
+  async #write(): Promise<void> {
+    // Appends of the same turn of the event loop share the first transaction.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.jobs.length > 0) {
-      const batch = this.jobs;
-      this.jobs = [];
-      await this.writeBatch(batch);
+    while (this.#jobs.length > 0) {
+      const batch = this.#jobs;
+      this.#jobs = [];
+      await this.#writeBatch(batch);
     }
-    // In the same turn as the last look at `jobs`: one added after it begins to write anew.
-    this.writing = undefined;
+    // Synchronous with the last check of `jobs`, so a job that is added later starts a new write.
+    this.#writing = undefined;
   }
 
-  private async writeBatch(batch: Job[]): Promise<void> {
-    const settled: { job: Job; draft: Draft }[] = [];
-    const changed = new Map<string, SessionRecord>();
+  async #writeBatch(batch: Job[]): Promise<void> {
+    const stored: Stored = { settled: [], changed: new Map(), added: new Map() };
     try {
-      const missing = new Map<string, unknown>();
-      for (const { session } of batch) {
-        await this.record(session).catch((error: unknown) => missing.set(session, error));
-      }
-      await this.store.transaction(async (connection) => {
-        const added = new Map<string, Draft['events']>();
-        for (const job of batch) {
-          const record = changed.get(job.session) ?? this.records.get(job.session);
-          try {
-            if (!record) throw missing.get(job.session);
-            const draft = await job.prepare(record, connection);
-            changed.set(job.session, draft.record);
-            const events = added.get(job.session) ?? [];
-            added.set(job.session, events);
-            events.push(...draft.events);
-            settled.push({ job, draft });
-          } catch (error) {
-            job.failed(error);
-          }
-        }
-        for (const [session, events] of added) {
-          if (events.length > 0) await this.store.insertEvents(connection, session, events);
-        }
-        for (const record of changed.values()) await this.store.update(connection, record);
-      });
+      await this.#store(batch, stored);
     } catch (error) {
-      for (const job of batch) job.failed(storageError(error));
+      const bySession = Map.groupBy(batch, ({ session }) => session);
+      if (bySession.size === 1 || isDiskFull(storageError(error))) {
+        for (const job of batch) job.failed(storageError(error));
+        return;
+      }
+      // What the database refuses of one session must not fail the appends of the others.
+      for (const jobs of bySession.values()) await this.#writeBatch(jobs);
       return;
     }
-    for (const [session, record] of changed) this.records.set(session, record);
-    for (const { job, draft } of settled) {
-      this.publish(draft);
+    for (const record of stored.changed.values()) this.#records.set(record);
+    for (const [session, events] of stored.added) {
+      const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
+      this.#budget.add(session, bytes);
+    }
+    for (const { job, draft } of stored.settled) {
+      this.#publish(draft);
       job.done(draft);
     }
   }
 
-  private publish({ record, events: stored }: Draft): void {
+  async #store(batch: Job[], { settled, changed, added }: Stored): Promise<void> {
+    const missing = new Map<string, unknown>();
+    for (const { session } of batch) {
+      await this.#records.get(session).catch((error: unknown) => missing.set(session, error));
+    }
+    await this.store.transaction(async (connection) => {
+      const inserted = new Map<string, number>();
+      const insert = async (session: string): Promise<void> => {
+        const events = added.get(session) ?? [];
+        const fresh = events.slice(inserted.get(session) ?? 0);
+        inserted.set(session, events.length);
+        if (fresh.length > 0) await this.store.insertEvents(connection, session, fresh);
+      };
+      for (const job of batch) {
+        if (job.reads) await insert(job.session);
+        const record = changed.get(job.session) ?? this.#records.known(job.session);
+        try {
+          if (!record) throw missing.get(job.session);
+          if (record.damage !== undefined) throw new AppError('internal', record.damage);
+          const draft = await job.prepare(record, connection);
+          const written = draft.events.map(writtenEvent);
+          changed.set(job.session, draft.record);
+          const before = added.get(job.session);
+          if (before) for (const event of written) before.push(event);
+          else added.set(job.session, written);
+          settled.push({ job, draft });
+        } catch (error) {
+          job.failed(error);
+        }
+      }
+      for (const session of added.keys()) await insert(session);
+      for (const record of changed.values()) await this.store.update(connection, record);
+    });
+  }
+
+  #publish({ record, events: stored }: Draft): void {
     if (stored.length === 0) return;
     const events = stored.map(({ event }) => event);
-    const listeners = this.listeners.get(record.id);
-    for (const listener of listeners ?? []) this.tell(() => listener(events));
-    this.publishToFleet(record, events);
+    this.#listeners.publish(record.id, events);
+    this.#publishToFleet(record, events);
   }
 
-  private publishToFleet(record: SessionRecord, events: Event[]): void {
+  #publishToFleet(record: SessionRecord, events: Event[]): void {
     const summary = this.stalls.shown(record.summary);
-    for (const listener of this.fleet) this.tell(() => listener(record.id, events, summary));
+    this.#listeners.publishToFleet(record.id, events, summary);
   }
 
-  private stalled(session: string, seconds: number | null): void {
-    const record = this.records.get(session);
+  #stalled(session: string, seconds: number | null): void {
+    const record = this.#records.known(session);
     if (!record) return;
-    this.publishToFleet(record, []);
+    this.#publishToFleet(record, []);
     if (seconds === null) return;
     const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
-    // Without room for this one either the stall begins again with the next try of somebody.
-    void this.append(session, [fact('server', 'stalled', { args: { seconds }, message })]).catch(
-      () => undefined,
-    );
+    void this.append(session, [
+      newEvent('server', 'stalled', { args: { seconds }, message }),
+    ]).catch(ignoreError('without space for this, too, the next append starts a new stall'));
   }
 
-  /** One broken listener must not keep what is stored from the others. */
-  private tell(listener: () => void): void {
-    try {
-      listener();
-    } catch (error) {
-      this.logger.error(error);
+  #forgetUserCalls(session: string, events: Event[]): void {
+    for (const event of events) {
+      if (event.action === 'result') this.#userCalls.remove(session, event.id ?? '');
     }
   }
-
-  private forgetPersonCalls(session: string, events: Event[]): void {
-    const calls = this.personCalls.get(session);
-    if (!calls) return;
-    for (const event of events) if (event.action === 'result') calls.delete(event.id ?? '');
-    if (calls.size === 0) this.personCalls.delete(session);
-  }
-}
-
-/** A call that an agent made for a person, or its result; what else it caused is the agent's. */
-function isCallOf(calls: ReadonlySet<string> | undefined, { id, action }: NewEvent): boolean {
-  if (id === undefined || !calls?.has(id)) return false;
-  return action === 'result' || isCall(action);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../storage/database.js';
-import type { Connection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/schema.js';
 
 type Kind = Database['kind'];
 
@@ -12,13 +12,13 @@ export interface Found {
 }
 
 /*
- * In SQLite a text's rowid is the number of its session and its seq, in one: the newest come first without a sort, and
+ * In SQLite a text’s rowid is the number of its session and its seq, in one: the newest come first without a sort, and
  * those of one session are a range.
  */
 const firstRow = sql.raw('(session.number << 24)');
 
 export async function insertTexts(
-  connection: Connection,
+  connection: DatabaseConnection,
   kind: Kind,
   { session, texts }: { session: string; texts: readonly { seq: number; text: string }[] },
 ): Promise<void> {
@@ -36,44 +36,55 @@ export async function insertTexts(
 
 /** All words must occur; the last one may be a beginning. The newest session first, and its newest event. */
 export async function findTexts(
-  connection: Connection,
+  connection: DatabaseConnection,
   kind: Kind,
-  { words, limit }: { words: readonly string[]; limit: number },
+  { words, ...of }: Range & { words: readonly string[] },
 ): Promise<Found[]> {
   return kind === 'sqlite'
-    ? findInSqlite(connection, `${words.map((word) => `"${word}"`).join(' ')}*`, limit)
-    : findInPostgres(connection, `${words.join(' & ')}:*`, limit);
+    ? findInSqlite(connection, `${words.map((word) => `"${word}"`).join(' ')}*`, of)
+    : findInPostgres(connection, `${words.join(' & ')}:*`, of);
+}
+
+interface Range {
+  limit: number;
+  /** Of these sessions alone; of all when left out. */
+  sessions?: readonly string[] | undefined;
 }
 
 async function findInSqlite(
-  connection: Connection,
+  connection: DatabaseConnection,
   match: string,
-  limit: number,
+  { limit, sessions }: Range,
 ): Promise<Found[]> {
+  const within = sessions
+    ? sql`and event_text.rowid >> 24 in (select number from session
+        where id in (select value from json_each(${JSON.stringify(sessions)})))`
+    : sql``;
   const { rows } = await sql<Found>`
     select (select id from session where session.number = event_text.rowid >> 24) as session,
       event_text.rowid & 0xffffff as seq, snippet(event_text, 0, '', '', '…', 24) as excerpt
-    from event_text where event_text match ${match}
+    from event_text where event_text match ${match} ${within}
     order by event_text.rowid desc limit ${limit}`.execute(connection);
   return rows;
 }
 
 async function findInPostgres(
-  connection: Connection,
+  connection: DatabaseConnection,
   match: string,
-  limit: number,
+  { limit, sessions }: Range,
 ): Promise<Found[]> {
+  const within = sessions ? sql`and session = any(${sessions}::text[])` : sql``;
   const { rows } = await sql<Found>`
     select session, seq, ts_headline('simple', text, to_tsquery('simple', ${match}),
       'StartSel="", StopSel="", MaxFragments=1, MaxWords=24, MinWords=8') as excerpt
-    from event_text where to_tsvector('simple', text) @@ to_tsquery('simple', ${match})
+    from event_text where to_tsvector('simple', text) @@ to_tsquery('simple', ${match}) ${within}
     order by session desc, seq desc limit ${limit}`.execute(connection);
   return rows;
 }
 
 /** Before the session itself is deleted. */
 export async function removeTexts(
-  connection: Connection,
+  connection: DatabaseConnection,
   kind: Kind,
   session: string,
 ): Promise<void> {

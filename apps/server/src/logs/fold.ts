@@ -1,8 +1,17 @@
-import { isFact, type Event, type NewEvent, type SessionSettings } from '@belay/protocol';
+import { isEvent, type Event, type NewEvent, type SessionSettings } from '@belay/protocol';
 import { consequences } from './consequences.js';
 import type { SessionRecord } from './session-record.js';
-import type { StoredEvent } from './session.store.js';
+import type { Copied } from './session.store.js';
 import { summarize } from './summarize.js';
+import type { StoredEvent } from './written-event.js';
+
+/** What a session’s log begins with. */
+export interface NewLog {
+  copied?: Copied;
+  events: NewEvent[];
+  /** The comparison that the session is part of. */
+  comparison?: string | null;
+}
 
 /** What an append stores and what it makes of the session. */
 export interface Draft {
@@ -48,17 +57,19 @@ export function fold(
 }
 
 function settingsAfter(settings: SessionSettings, event: Event): SessionSettings {
-  if (isFact(event, 'start')) {
+  if (isEvent(event, 'start')) {
     const { again: _, ...started } = event.args;
     return started;
   }
-  if (!isFact(event, 'change')) return settings;
-  const { title, tags, approvals, budgets } = event.args;
+  if (!isEvent(event, 'change')) return settings;
+  const { title, tags, approvals, budgets, model, egress } = event.args;
   return {
     ...settings,
     ...(title !== undefined && { title }),
     ...(tags && { tags }),
     ...(approvals && { approvals }),
     ...(budgets && { budgets }),
+    ...(model !== undefined && { model }),
+    ...(egress && { egress: { ...settings.egress, ...egress } }),
   };
 }

@@ -11,13 +11,30 @@ export interface Frame {
 export interface LiveNotices {
   delta: [notice: { session: string; kind: 'text' | 'reasoning'; text: string }];
   frame: [notice: { session: string } & Frame];
+  /** What a call prints while it runs. */
+  output: [notice: { session: string; call: string; text: string }];
+  copied: [notice: { session: string; done: number; total: number | null }];
 }
 
-/** What is shown while it happens and never stored; who does not listen misses it. */
+/** Transient notices that are sent to current listeners and never stored. */
 @Injectable()
 export class Live extends EventEmitter<LiveNotices> {
+  constructor() {
+    super();
+    // One for each editor and watching socket.
+    this.setMaxListeners(0);
+  }
+
   delta(session: string, kind: 'text' | 'reasoning', text: string): void {
     this.emit('delta', { session, kind, text });
+  }
+
+  output(session: string, call: string, text: string): void {
+    this.emit('output', { session, call, text });
+  }
+
+  copied(session: string, done: number, total: number | null): void {
+    this.emit('copied', { session, done, total });
   }
 
   frame(session: string, frame: Frame): void {

@@ -1,14 +1,15 @@
 import { Global, Module } from '@nestjs/common';
+import { AttachedPictures } from './attached-pictures.js';
 import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
 import { Live } from './live.js';
 import { SessionStore } from './session.store.js';
 import { TerminalLog } from './terminal-log.js';
 
-/** What is written about sessions; every other room of the server may use it. */
+/** The logs of sessions; every other module of the server may use them. */
 @Global()
 @Module({
-  providers: [SessionStore, EventLog, TerminalLog, BlobStore, Live],
-  exports: [SessionStore, EventLog, TerminalLog, BlobStore, Live],
+  providers: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, Live],
+  exports: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, Live],
 })
 export class LogsModule {}

@@ -1,13 +1,17 @@
 import {
+  faultOf,
   sessionSettings,
   sessionSummary,
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
+import type { z } from 'zod';
 import type { SessionTable } from '../storage/schema.js';
+import { boundedSummary } from './bounded-summary.js';
+import { firstSummary } from './summarize.js';
 
-/** A session's row, read. Records are values: a change makes a new one. */
+/** A session’s row, read. Records are values: a change makes a new one. */
 export interface SessionRecord {
   readonly id: string;
   readonly created: string;
@@ -16,25 +20,60 @@ export interface SessionRecord {
   readonly agentN: number;
   readonly settings: SessionSettings;
   readonly summary: SessionSummary;
+  /** Why the row cannot be read, in one sentence; then settings and summary stand in for what is stored. */
+  readonly damage?: string;
 }
 
-/** What an older version stored gets the defaults of what has come since. */
+/** What an older version stored gets the defaults of what has come since. Never throws: see `damage`. */
 export function recordOf(row: Selectable<SessionTable>): SessionRecord {
-  return {
-    id: row.id,
-    created: row.created,
-    epoch: row.epoch,
-    lastSeq: row.last_seq,
-    agentN: row.agent_n,
-    settings: sessionSettings.parse(JSON.parse(row.settings)),
-    summary: sessionSummary.parse(JSON.parse(row.summary)),
-  };
+  const { id, created, epoch } = row;
+  const known = { id, created, epoch, lastSeq: row.last_seq, agentN: row.agent_n };
+  const settings = read(sessionSettings, row.settings);
+  const summary = read(sessionSummary, row.summary);
+  if (settings.value && summary.value) {
+    const own = { ...summary.value, id, lastSeq: row.last_seq, comparison: row.comparison };
+    return { ...known, settings: settings.value, summary: boundedSummary(own) };
+  }
+  const damage = `What the database has of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
+  const standIn = settings.value ?? { ...noSettings, title: `Session ${id}` };
+  return { ...known, settings: standIn, summary: damagedSummary(row, standIn, damage), damage };
 }
 
 export const columnsOf = (record: SessionRecord) => ({
   epoch: record.epoch,
   last_seq: record.lastSeq,
   agent_n: record.agentN,
+  comparison: record.summary.comparison,
   settings: JSON.stringify(record.settings),
   summary: JSON.stringify(record.summary),
 });
+
+interface Read<T> {
+  value?: T;
+  fault?: string;
+}
+
+function read<T extends z.ZodType>(schema: T, text: string): Read<z.output<T>> {
+  try {
+    const { data, error } = schema.safeParse(JSON.parse(text));
+    return error ? { fault: faultOf(error) } : { value: data };
+  } catch {
+    return { fault: 'it is no JSON' };
+  }
+}
+
+/** Stands in for settings that cannot be read; they are never used to start anything. */
+const noSettings = sessionSettings.parse({ task: '-', model: 'scripted:unreadable' });
+
+function damagedSummary(
+  { id, created, last_seq }: Selectable<SessionTable>,
+  settings: SessionSettings,
+  reason: string,
+): SessionSummary {
+  return {
+    ...firstSummary(id, settings, created),
+    state: 'failed',
+    reason,
+    lastSeq: last_seq,
+  };
+}

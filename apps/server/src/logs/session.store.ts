@@ -1,24 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import type { Event } from '@belay/protocol';
+import {
+  eventArgs,
+  eventBounds,
+  excerpt,
+  faultOf,
+  isCall,
+  jsonFault,
+  type Event,
+  type EventAction,
+} from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
-import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
+import type { z } from 'zod';
+import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { Connection, EventTable } from '../storage/schema.js';
+import type { DatabaseConnection, EventTable } from '../storage/schema.js';
 import { removeTexts } from './event-text.js';
 import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
+import { insertRows, type WrittenEvent } from './written-event.js';
 
-/** An event as it is stored: with whose it is, when an agent wrote it. */
-export interface StoredEvent {
-  event: Event;
-  agent: { epoch: number; n: number } | null;
+/** Events with numbers above `after`; all of them without a limit. */
+export interface EventRange {
+  after: number;
+  limit?: number;
 }
 
-/** The tables of sessions and events. Knows no rule of the platform; `EventLog` does. */
+/** As much as one page of events holds, but for a single event that is larger. */
+const maxPageBytes = 8 * 2 ** 20;
+
+/** Events that one session takes over from another. */
+export interface Copied {
+  from: string;
+  events: Event[];
+}
+
+/** The tables of sessions and events. The rules are in `EventLog`. */
 @Injectable()
 export class SessionStore {
   constructor(private readonly database: Database) {}
 
-  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
     return this.database.kysely.transaction().execute(work);
   }
 
@@ -38,7 +58,7 @@ export class SessionStore {
     return rows.map(recordOf);
   }
 
-  async insert(connection: Connection, record: SessionRecord): Promise<void> {
+  async insert(connection: DatabaseConnection, record: SessionRecord): Promise<void> {
     await connection
       .insertInto('session')
       .values({
@@ -51,7 +71,7 @@ export class SessionStore {
       .execute();
   }
 
-  async update(connection: Connection, record: SessionRecord): Promise<void> {
+  async update(connection: DatabaseConnection, record: SessionRecord): Promise<void> {
     await connection
       .updateTable('session')
       .set(columnsOf(record))
@@ -59,42 +79,133 @@ export class SessionStore {
       .execute();
   }
 
-  /** One statement with one parameter, however many rows: several times quicker than a row each. */
   async insertEvents(
-    connection: Connection,
+    connection: DatabaseConnection,
     session: string,
-    events: readonly StoredEvent[],
+    events: readonly WrittenEvent[],
   ): Promise<void> {
-    const rows = JSON.stringify(events.map(rowOf));
-    const source =
-      this.database.kind === 'sqlite'
-        ? sql`json_each(${rows}) as row`
-        : sql`json_array_elements(${rows}::json) as row(value)`;
-    await sql`insert into event
-      (session, seq, time, source, action, args, message, call, epoch, n)
-      select ${this.database.kind === 'sqlite' ? sql`${session}` : sql`${session}::text`},
-        cast(row.value->>0 as integer), row.value->>1, row.value->>2, row.value->>3,
-        row.value->>4, row.value->>5, row.value->>6,
-        cast(row.value->>7 as integer), cast(row.value->>8 as integer)
-      from ${source} order by 2`.execute(connection);
-    await useBlobs(connection, session, blobsIn(events.map(({ event }) => event.args)));
+    await insertRows(connection, this.database.kind, { session, events });
+    const blobs = new Set(events.flatMap((event) => event.blobs));
+    await useBlobs(connection, session, [...blobs]);
   }
 
-  async events(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
-    const rows = await this.ofSession(session)
-      .where('seq', '>', range.after)
-      .$if(range.limit !== undefined, (query) => query.limit(range.limit ?? 0))
+  /** What another session has stored and these events of it name. */
+  copyBlobs(connection: DatabaseConnection, to: string, { from, events }: Copied): Promise<void> {
+    return copyBlobUses(connection, { from, to }, blobsIn(events.map(({ args }) => args)));
+  }
+
+  /** With a limit at most so many events, fewer when they are large: the log ends where there are none. */
+  async events(session: string, { after, limit }: EventRange): Promise<Event[]> {
+    const last = limit === undefined ? undefined : await this.#pageEnd(session, { after, limit });
+    if (last === null) return [];
+    const rows = await this.#ofSession(session)
+      .where('seq', '>', after)
+      .$if(last !== undefined, (query) => query.where('seq', '<=', last ?? 0))
       .execute();
     return rows.map(eventOf);
   }
 
-  /** The events that belong to one call. */
-  async ofCall(session: string, call: string): Promise<Event[]> {
-    return (await this.ofSession(session).where('call', '=', call).execute()).map(eventOf);
+  /** The last event of a page that fits into the memory of the server; null when there is none. */
+  async #pageEnd(session: string, range: Required<EventRange>): Promise<number | null> {
+    const rows = await this.database.kysely
+      .selectFrom('event')
+      .select(['seq', sql<number>`octet_length(args)`.as('bytes')])
+      .where('session', '=', session)
+      .where('seq', '>', range.after)
+      .orderBy('seq')
+      .limit(range.limit)
+      .execute();
+    let bytes = 0;
+    const end = rows.findIndex((row, index) => (bytes += row.bytes) > maxPageBytes && index > 0);
+    return (end < 0 ? rows.at(-1) : rows[end - 1])?.seq ?? null;
   }
 
-  private ofSession(session: string) {
-    return this.database.kysely
+  /** What the log of a session takes, about. */
+  async bytesOf(session: string): Promise<number> {
+    const { bytes } = await this.database.kysely
+      .selectFrom('event')
+      .select(sql<number | null>`sum(octet_length(args) + octet_length(message))`.as('bytes'))
+      .where('session', '=', session)
+      .executeTakeFirstOrThrow();
+    return Number(bytes ?? 0);
+  }
+
+  /** The events that belong to one call, and the epoch of the agent that began it; null when no agent did. */
+  async ofCall(session: string, call: string): Promise<{ events: Event[]; epoch: number | null }> {
+    const found = this.#ofSession(session).where('call', '=', call);
+    const events = (await found.execute()).map(eventOf);
+    const begun = events.find(({ action }) => isCall(action));
+    if (!begun) return { events, epoch: null };
+    const row = await this.database.kysely
+      .selectFrom('event')
+      .select('epoch')
+      .where('session', '=', session)
+      .where('seq', '=', begun.seq)
+      .executeTakeFirst();
+    return { events, epoch: row?.epoch ?? null };
+  }
+
+  /** Which of these ids name a call that is in the log already. */
+  async calledIds(
+    connection: DatabaseConnection,
+    session: string,
+    ids: readonly string[],
+  ): Promise<Set<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await connection
+      .selectFrom('event')
+      .select(['call', 'action'])
+      .where('session', '=', session)
+      .where('call', 'in', ids)
+      .execute();
+    return new Set(rows.flatMap(({ call, action }) => (call && isCall(action) ? call : [])));
+  }
+
+  /** The events of these actions in a range of the log, in order, as this transaction has them. */
+  async ofActions(
+    connection: DatabaseConnection,
+    session: string,
+    { from, to, actions }: { from: number; to?: number; actions: readonly EventAction[] },
+  ): Promise<Event[]> {
+    const rows = await this.#ofSession(session, connection)
+      .where('seq', '>=', from)
+      .$if(to !== undefined, (query) => query.where('seq', '<=', to ?? 0))
+      .where('action', 'in', actions)
+      .execute();
+    return rows.map(eventOf);
+  }
+
+  /** Whether the latest call of this action before an event had no result then, and the session had not begun again. */
+  async openCall(
+    connection: DatabaseConnection,
+    session: string,
+    { action, before }: { action: string; before: number },
+  ): Promise<boolean> {
+    const call = await this.#ofSession(session, connection)
+      .where('seq', '<', before)
+      .where('action', '=', action)
+      .clearOrderBy()
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (!call) return false;
+    const { seq } = call;
+    const ends = await this.#ofSession(session, connection)
+      .where('seq', '>', seq)
+      .where('seq', '<', before)
+      .where(({ eb, and, or }) =>
+        or([
+          eb('action', '=', 'start'),
+          and([eb('action', '=', 'result'), eb('call', '=', call.call)]),
+        ]),
+      )
+      .limit(1)
+      .executeTakeFirst();
+    return ends === undefined;
+  }
+
+  #ofSession(session: string, connection: DatabaseConnection = this.database.kysely) {
+    return connection
       .selectFrom('event')
       .select(['seq', 'time', 'source', 'action', 'args', 'message', 'call'])
       .where('session', '=', session)
@@ -103,13 +214,13 @@ export class SessionStore {
 
   /** The first event of one action. */
   async first(session: string, action: string): Promise<Event | undefined> {
-    const row = await this.ofAction(session, action).orderBy('seq').limit(1).executeTakeFirst();
+    const row = await this.#ofAction(session, action).orderBy('seq').limit(1).executeTakeFirst();
     return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
   }
 
   /** The last event of one action, up to `before` when that is given. */
   async latest(session: string, action: string, before?: number): Promise<Event | undefined> {
-    const row = await this.ofAction(session, action)
+    const row = await this.#ofAction(session, action)
       .$if(before !== undefined, (query) => query.where('seq', '<=', before ?? 0))
       .orderBy('seq', 'desc')
       .limit(1)
@@ -117,7 +228,7 @@ export class SessionStore {
     return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
   }
 
-  private ofAction(session: string, action: string) {
+  #ofAction(session: string, action: string) {
     return this.database.kysely
       .selectFrom('event')
       .select('seq')
@@ -127,7 +238,7 @@ export class SessionStore {
 
   /** The numbers under which events of an agent are stored already, by their `n`. */
   async seqsOf(
-    connection: Connection,
+    connection: DatabaseConnection,
     agent: { session: string; epoch: number; from: number; to: number },
   ): Promise<Map<number, number>> {
     const rows = await connection
@@ -141,11 +252,12 @@ export class SessionStore {
     return new Map(rows.map(({ n, seq }) => [Number(n), seq]));
   }
 
-  /** Answers the blobs that the session needed. */
-  async remove(connection: Connection, session: string): Promise<string[]> {
+  /** Returns the blobs that the session needed. */
+  async remove(connection: DatabaseConnection, session: string): Promise<string[]> {
     await connection.deleteFrom('event').where('session', '=', session).execute();
     await removeTexts(connection, this.database.kind, session);
     await connection.deleteFrom('session').where('id', '=', session).execute();
+    await connection.deleteFrom('session_owner').where('session', '=', session).execute();
     return releaseBlobs(connection, session);
   }
 }
@@ -155,26 +267,35 @@ type EventRow = Pick<
   'seq' | 'time' | 'source' | 'action' | 'args' | 'message' | 'call'
 >;
 
-const eventOf = ({ call, args, ...row }: EventRow): Event =>
-  ({
-    ...row,
-    args: JSON.parse(args) as Record<string, unknown>,
-    ...(call !== null && { id: call }),
-  }) as Event;
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
-const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
-
-function rowOf({ event, agent }: StoredEvent): unknown[] {
-  return [
-    event.seq,
-    event.time,
-    event.source,
-    plain(event.action),
-    JSON.stringify(event.args),
-    plain(event.message),
-    event.id === undefined ? null : plain(event.id),
-    agent?.epoch ?? null,
-    agent?.n ?? null,
-  ];
+/** An event that cannot be read stands in the log as one that says so, because others depend on its number. */
+function eventOf({ call, args, ...row }: EventRow): Event {
+  const id = call === null ? {} : { id: call };
+  try {
+    const read = JSON.parse(args) as Record<string, unknown>;
+    const fault = faultIn(row.action, read);
+    if (fault === undefined) return { ...row, args: read, ...id } as Event;
+    return unreadable(row, fault);
+  } catch {
+    return unreadable(row, 'it is no JSON');
+  }
 }
+
+function unreadable({ seq, time, action }: Omit<EventRow, 'args' | 'call'>, why: string): Event {
+  const fault = `The event ${excerpt(action, 100)} cannot be read: ${why}.`;
+  return { seq, time, source: 'server', action: 'unreadable', args: { fault }, message: fault };
+}
+
+/** Older versions stored more than an event may hold today: its shape has to be right, and its depth. */
+function faultIn(action: string, args: unknown): string | undefined {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return 'it has no fields';
+  const fault = jsonFault(args, anyLength);
+  if (fault !== undefined) return `it ${fault}`;
+  if (!Object.hasOwn(eventArgs, action)) return undefined;
+  const { error } = eventArgs[action as EventAction].safeParse(args);
+  return error && !isTooLarge(error) ? faultOf(error) : undefined;
+}
+
+const anyLength = { ...eventBounds, characters: Infinity, values: Infinity };
+
+const isTooLarge = ({ issues }: z.ZodError): boolean =>
+  issues.every(({ code }) => code === 'too_big');

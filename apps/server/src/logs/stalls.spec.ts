@@ -1,6 +1,7 @@
-import { fact, type AgentEvent, type SessionSummary } from '@belay/protocol';
+import { newEvent, type AgentEvent, type SessionSummary } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { sql } from 'kysely';
-import { TestLogs, until } from '../testing/logs.js';
+import { TestLogs } from '../testing/logs.js';
 
 jest.setTimeout(60_000);
 
@@ -15,14 +16,14 @@ describe('a full disk', () => {
     logs.log.subscribeAll((_, __, { state, reason }) => seen.push({ state, reason }));
   });
   afterEach(async () => {
-    await room();
+    await space();
     await logs.close();
   });
 
   const pages = (count: number) =>
     sql`pragma max_page_count = ${sql.lit(count)}`.execute(logs.database.kysely);
   const full = () => pages(1); // No less than it has already.
-  const room = () => pages(1_000_000);
+  const space = () => pages(1_000_000);
   const state = async () => (await logs.log.summary('s')).state;
   const actions = async () => (await logs.log.read('s', { after: 0 })).map(({ action }) => action);
   const big = (n: number): AgentEvent => ({
@@ -34,7 +35,7 @@ describe('a full disk', () => {
     id: `c${n}`,
   });
   const usage = () =>
-    fact('server', 'retry', {
+    newEvent('server', 'retry', {
       args: { attempt: 1, seconds: 1, error: 'x'.repeat(300_000) },
       message: 'Tried again',
     });
@@ -52,7 +53,7 @@ describe('a full disk', () => {
     expect((await logs.log.summaries())[0]).toMatchObject(waits);
     expect(seen).toEqual([waits]);
     expect(logs.log.stalls.any).toBe(true);
-    await room();
+    await space();
     const [seq] = await logs.log.appendFromAgent('s', epoch, [big(1)]);
     expect((await logs.log.read('s', { after: (seq as number) - 1, limit: 1 }))[0]).toMatchObject({
       args: big(1).args,
@@ -64,23 +65,23 @@ describe('a full disk', () => {
     expect(logs.log.stalls.any).toBe(false);
   });
 
-  it('is waited for by what the server has to write, and by nobody who gave up', async () => {
+  it('blocks writes of the server until there is space or they are aborted', async () => {
     await full();
     const gone = new AbortController();
     const write = () => logs.log.append('s', [usage()]);
-    const written = logs.log.stalls.whenRoom('s', write);
-    const given = logs.log.stalls.whenRoom('s', write, gone.signal);
+    const written = logs.log.stalls.whenSpace('s', write);
+    const given = logs.log.stalls.whenSpace('s', write, gone.signal);
     await until('the stall', async () => (await state()) === 'waiting');
     gone.abort();
     await expect(given).rejects.toMatchObject({ code: 'disk_full' });
     expect(await state()).toBe('waiting');
-    await room();
+    await space();
     expect(await written).toMatchObject([{ action: 'retry' }]);
     expect(await state()).toBe('running');
     expect((await actions()).filter((action) => action === 'retry')).toHaveLength(1);
   });
 
-  it('is told to a person at once, who may try again, and holds up nothing', async () => {
+  it('is reported to the user at once, who may try again, and blocks nothing else', async () => {
     await full();
     await expect(logs.log.append('s', [usage()])).rejects.toMatchObject({ code: 'disk_full' });
     expect(await state()).toBe('running');
@@ -92,7 +93,7 @@ describe('a full disk', () => {
     await full();
     await logs.log.appendFromAgent('s', epoch, [big(1)]).catch(() => undefined);
     expect(await state()).toBe('waiting');
-    await room();
+    await space();
     await logs.log.nextEpoch('s');
     expect(await state()).toBe('running');
   });

@@ -1,50 +1,53 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, isEnded, type SessionSummary } from '@belay/protocol';
+import { AppError, ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
 
 /** Milliseconds between tries. */
 const tryAgainMs = 1_000;
 
 interface Stall {
+  /** Only this session has reached its limit. */
+  isOwn: boolean;
   since: number;
   reason: string;
-  /** Who waits for room: the agent, which sends again by itself, and works of the server. */
+  /** What waits for space: the agent, which retries on its own, and writes of the server. */
   waiting: Set<unknown>;
 }
 
 /**
- * Sessions whose log cannot be written, as the disk is full. Nothing of that can be stored meanwhile, so it is kept
- * here and shown as the session's state.
+ * Sessions whose log cannot be written, because the disk is full. A stall cannot be stored, so it is kept
+ * in memory and shown as the session’s state.
  */
 export class Stalls {
-  private readonly stalls = new Map<string, Stall>();
-  /** Sessions that a person stopped, which is not stored yet. */
-  private readonly stopped = new Set<string>();
+  readonly #stalls = new Map<string, Stall>();
+  /** Sessions that the user stopped, which is not stored yet. */
+  readonly #stopped = new Set<string>();
 
-  /** `changed` is told when a stall begins (null) and when it is over, after so many seconds. */
+  /** `changed` is called when a stall begins (with null) and when it ends (with its seconds). */
   constructor(private readonly changed: (session: string, seconds: number | null) => void) {}
 
+  /** Whether the disk is full, not only the budget of a session. */
   get any(): boolean {
-    return this.stalls.size > 0;
+    return [...this.#stalls.values()].some(({ isOwn }) => !isOwn);
   }
 
-  /** Runs a work that stores something; the session is stalled from its `disk_full` until it has another outcome. */
+  /** Runs a write; the session is stalled from its `disk_full` until a write has another outcome. */
   async watch<T>(session: string, who: unknown, work: () => Promise<T>): Promise<T> {
     try {
       const done = await work();
       this.release(session, who);
       return done;
     } catch (error) {
-      if (isDiskFull(error)) this.begin(session, who, error);
+      if (isDiskFull(error)) this.#begin(session, who, error);
       else this.release(session, who);
       throw error;
     }
   }
 
   /**
-   * Does what stores something, again and again while the disk is full. `work` may be repeated; throws what it
-   * throws, and `disk_full` when `signal` aborts.
+   * Repeats a write while the disk is full, so `work` must be repeatable. Throws the errors of `work`, and
+   * `disk_full` when `signal` aborts.
    */
-  async whenRoom<T>(session: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async whenSpace<T>(session: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const who = Symbol(session);
     try {
       for (;;) {
@@ -54,44 +57,44 @@ export class Stalls {
           if (!isDiskFull(error) || signal?.aborted) throw error;
         }
         const pause = sleep(tryAgainMs, undefined, { ref: false, ...(signal && { signal }) });
-        await pause.catch(() => undefined);
+        await pause.catch(ignoreError('the next try throws what aborted it'));
       }
     } finally {
       this.release(session, who);
     }
   }
 
-  /** As `whenRoom`, for a session whose agent was stopped; it is shown so at once. */
-  async stopWhenRoom(session: string, stop: () => Promise<unknown>): Promise<void> {
-    this.stopped.add(session);
-    if (this.stalls.has(session)) this.changed(session, null);
+  /** As `whenSpace`, for a session whose agent was stopped; it is shown so at once. */
+  async stopWhenSpace(session: string, stop: () => Promise<unknown>): Promise<void> {
+    this.#stopped.add(session);
+    if (this.#stalls.has(session)) this.changed(session, null);
     try {
-      await this.whenRoom(session, stop);
+      await this.whenSpace(session, stop);
     } finally {
-      this.stopped.delete(session);
+      this.#stopped.delete(session);
       // Its agent is gone, and waits for nothing any more.
       this.forget(session);
     }
   }
 
-  /** Somebody waits no longer. */
+  /** One waiter has ended. */
   release(session: string, who: unknown): void {
-    const stall = this.stalls.get(session);
+    const stall = this.#stalls.get(session);
     if (!stall?.waiting.delete(who) || stall.waiting.size > 0) return;
-    this.stalls.delete(session);
+    this.#stalls.delete(session);
     this.changed(session, (Date.now() - stall.since) / 1000);
   }
 
   forget(session: string): void {
-    this.stalls.delete(session);
+    this.#stalls.delete(session);
   }
 
-  /** The summary as people see it now. */
+  /** The summary with the stall as its state. */
   shown(summary: SessionSummary): SessionSummary {
-    const stall = this.stalls.get(summary.id);
+    const stall = this.#stalls.get(summary.id);
     if (!stall || isEnded(summary.state)) return summary;
-    if (this.stopped.has(summary.id)) {
-      const reason = `Stopped by a person. ${stall.reason} Then this is stored.`;
+    if (this.#stopped.has(summary.id)) {
+      const reason = `Stopped by the user. ${stall.reason} Then this is stored.`;
       return { ...summary, state: 'stopped', current: null, reason };
     }
     return {
@@ -102,10 +105,12 @@ export class Stalls {
     };
   }
 
-  private begin(session: string, who: unknown, { message }: AppError): void {
-    const stall = this.stalls.get(session);
-    if (stall) return void stall.waiting.add(who);
-    this.stalls.set(session, { since: Date.now(), reason: message, waiting: new Set([who]) });
+  #begin(session: string, who: unknown, { message, details }: AppError): void {
+    const known = this.#stalls.get(session);
+    if (known) return void known.waiting.add(who);
+    const isOwn = details?.['session'] === session;
+    const stall = { isOwn, since: Date.now(), reason: message, waiting: new Set([who]) };
+    this.#stalls.set(session, stall);
     this.changed(session, null);
   }
 }

@@ -32,7 +32,7 @@ describe('the log of a terminal', () => {
     expect(await log.list('s')).toEqual([{ terminal: 'main', size: 7 }]);
   });
 
-  it('refuses a gap and goes on after it', async () => {
+  it('refuses a gap and continues after it', async () => {
     await expect(log.append('s', 'main', 1, bytes('b'))).rejects.toMatchObject({
       code: 'conflict',
     });
@@ -40,20 +40,20 @@ describe('the log of a terminal', () => {
     expect(await all()).toBe('a');
   });
 
-  it('tells followers of fresh bytes only, with their offset', async () => {
-    const heard: string[] = [];
+  it('sends followers only new bytes, with their offset', async () => {
+    const received: string[] = [];
     const end = log.subscribe('s', (terminal, offset, fresh) =>
-      heard.push(`${terminal} ${offset} ${Buffer.from(fresh).toString()}`),
+      received.push(`${terminal} ${offset} ${Buffer.from(fresh).toString()}`),
     );
     await log.append('s', 'main', 0, bytes('abc'));
     await log.append('s', 'main', 1, bytes('bcd'));
     await log.append('s', 'main', 0, bytes('abc'));
     end();
     await log.append('s', 'main', 4, bytes('e'));
-    expect(heard).toEqual(['main 0 abc', 'main 3 d']);
+    expect(received).toEqual(['main 0 abc', 'main 3 d']);
   });
 
-  it('goes on where a killed process had come, in the middle of a write too', async () => {
+  it('continues where a killed process stopped, even in the middle of a write', async () => {
     await log.append('s', 'main', 0, bytes('abcdef'));
     await log.onApplicationShutdown();
     await truncate(join(folder, 'terminals/s/main'), 4);

@@ -1,7 +1,7 @@
 import type { McpOutput } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { BlobStore } from '../logs/blob-store.js';
 import { ApprovalService } from '../approvals/approval.service.js';
-import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
 import { McpCalls } from './mcp-calls.js';
 import { overStdio } from './testing/tools-server.js';
@@ -51,14 +51,14 @@ describe('a call of an MCP tool', () => {
     expect(kept.bytes.toString()).toBe('x'.repeat(100_000));
   });
 
-  it('that fails says what the tool says', async () => {
+  it('that fails returns the tool’s message', async () => {
     await expect(output('fail')).rejects.toMatchObject({
       code: 'tool_failed',
       message: 'the disk is on fire',
     });
   });
 
-  it('waits for a person with the input that the log has, however it is asked', async () => {
+  it('waits for the user with the input that the log has, however it is asked', async () => {
     const session = await server.session({ approvals: 'ask' });
     const id = await logged(session, 'echo', { text: 'hi' });
     const call = run(session, id);
@@ -104,8 +104,9 @@ describe('a call of an MCP tool', () => {
       const given = await server.session({ approvals: 'auto' });
       const twice = { action: 'mcp.tools.echo', args: { text: 'a' }, id: 'twice' };
       await server.sandboxes.says(server.log, given, twice);
-      await server.sandboxes.says(server.log, given, { ...twice, args: { text: 'b' } });
-      await expect(run(given, 'twice')).rejects.toMatchObject(forbidden);
+      const again = server.sandboxes.says(server.log, given, { ...twice, args: { text: 'b' } });
+      await expect(again).rejects.toMatchObject(forbidden);
+      expect(await run(given, 'twice')).toEqual({ text: 'you said a' });
     });
 
     it('gets no approval that was given to something else', async () => {
@@ -152,7 +153,7 @@ describe('a call of an MCP tool', () => {
       const [tools] = await server.json<{ state: string }[]>('GET', '/api/mcp');
       return tools?.state === 'connected';
     });
-    await expect(run(session, begun)).rejects.toThrow('it may have had its effect');
+    await expect(run(session, begun)).rejects.toThrow('it may have taken effect');
     const call = run(asking, waits);
     await answer(asking, waits, 'approved');
     expect(await call).toEqual({ text: 'you said patient' });

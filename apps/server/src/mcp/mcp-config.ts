@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   AppError,
   mcpServerName,
@@ -17,6 +18,12 @@ export const savedTransport = z.discriminatedUnion('type', [
     command: z.string(),
     args: z.array(z.string()),
     env: secrets,
+    host: z.boolean().default(false),
+    image: z.string().nullable().default(null),
+    folder: z.string().nullable().default(null),
+    hosts: z.array(z.string()).default([]),
+    /** Of one that is installed as an action, and not in the settings. */
+    installed: z.object({ memoryMb: z.number() }).optional(),
   }),
 ]);
 export type SavedTransport = z.infer<typeof savedTransport>;
@@ -67,11 +74,31 @@ function kept(
   );
 }
 
-/** What a door shows of a transport: of its secrets only the names. */
+/** What an API shows of a transport: of its secrets only the names. */
 export function shownTransport(transport: SavedTransport): McpServer['transport'] {
   return transport.type === 'http'
     ? { ...transport, headers: Object.keys(transport.headers) }
     : { ...transport, env: Object.keys(transport.env) };
+}
+
+/** What a viewer sees of a server: neither arguments nor paths, in which secrets may stand, nor its own words. */
+export function shownToViewer(server: McpServer): McpServer {
+  const { transport } = server;
+  const shown: McpServer['transport'] =
+    transport.type === 'http'
+      ? { type: 'http', url: new URL(transport.url).origin, headers: [] }
+      : {
+          type: 'stdio',
+          command: basename(transport.command),
+          args: [],
+          env: [],
+          host: transport.host,
+          image: null,
+          folder: null,
+          hosts: [],
+        };
+  const error = server.error === null ? null : 'It is not connected.';
+  return { ...server, transport: shown, error };
 }
 
 export const secretsOf = (transport: SavedTransport): string[] =>

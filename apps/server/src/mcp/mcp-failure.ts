@@ -6,7 +6,7 @@ export class McpFailure extends Error {
 
   constructor(
     readonly kind: McpFailureKind,
-    /** The rest of a sentence that begins with the server's name. */
+    /** The rest of a sentence that begins with the server’s name. */
     message: string,
   ) {
     super(message);

@@ -1,6 +1,7 @@
-import { until } from '../testing/logs.js';
+import { until } from '@belay/testing';
 import type { SavedTransport } from './mcp-config.js';
 import { McpLink } from './mcp-link.js';
+import { McpPrograms } from './program-runner.js';
 import { overStdio, ToolsServer } from './testing/tools-server.js';
 
 jest.setTimeout(60_000);
@@ -8,7 +9,7 @@ jest.setTimeout(60_000);
 const links: McpLink[] = [];
 function linkTo(transport: SavedTransport): McpLink {
   const config = { name: 'tools', transport, enabled: true, tools: null };
-  const link = new McpLink(config, fetch);
+  const link = new McpLink(config, { fetch, programs: new McpPrograms() });
   links.push(link);
   return link;
 }
@@ -33,7 +34,7 @@ describe.each([
   ['over the older HTTP and SSE', () => http.transport({}, '/sse')],
   ['over standard input and output', () => overStdio()],
 ])('a server %s', (_, transport) => {
-  it('tells its tools and runs them', async () => {
+  it('lists its tools and runs them', async () => {
     const link = linkTo(transport());
     await link.connect();
     expect(link).toMatchObject({ state: 'connected', error: null });
@@ -47,7 +48,7 @@ describe.each([
     expect(await textOf(link, 'picture')).toBe('Here it is: image');
   });
 
-  it('hears that a call is not wanted any more', async () => {
+  it('receives that a call is not wanted any more', async () => {
     const link = linkTo(transport());
     const abort = new AbortController();
     const before = (await seen(link)).cancelled.length;
@@ -58,7 +59,7 @@ describe.each([
     await until('the end', async () => (await seen(link)).cancelled.length > before);
   });
 
-  it('that gets another tool says so, and it is known', async () => {
+  it('that announces another tool has its list updated', async () => {
     const link = linkTo(transport());
     await link.connect();
     const has = () => link.tools.some(({ name }) => name === 'grown');
@@ -67,7 +68,7 @@ describe.each([
     await until('the new tool', has);
   });
 
-  it('answers a wrong input with a sentence, and goes on', async () => {
+  it('returns an error for a wrong input, and stays connected', async () => {
     const link = linkTo(transport());
     const wrong = await link.call('echo', { text: 7 }, never);
     expect(wrong.isError).toBe(true);
@@ -101,20 +102,19 @@ describe('a server that fails', () => {
     ],
     [
       'has a command that is not there',
-      () => ({ ...overStdio(), type: 'stdio', command: 'no-such-mcp', args: [], env: {} }),
+      () => ({ ...overStdio(), command: 'no-such-mcp', args: [] }),
       /cannot be started: the command no-such-mcp is not there on the server's host\.$/,
     ],
     [
       'ends at once',
       () => ({
-        type: 'stdio',
-        command: process.execPath,
+        ...overStdio(),
         args: ['-e', "console.error('bad token hush-hush'); process.exit(1)"],
         env: { TOKEN: 'hush-hush' },
       }),
       /^The MCP server tools ended the connection\. Its last words: bad token …$/,
     ],
-  ])('because it %s says so in one sentence', async (_, transport, sentence) => {
+  ])('because it %s is reported in one sentence', async (_, transport, sentence) => {
     const link = linkTo(transport());
     await expect(link.connect()).rejects.toMatchObject({ code: 'unavailable' });
     expect(link.state).toBe('failed');

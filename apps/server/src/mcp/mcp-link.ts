@@ -1,11 +1,14 @@
-import { AppError, type McpServer } from '@belay/protocol';
+import { AppError, ignoreError, type McpServer } from '@belay/protocol';
 import { secretsOf, type McpConfig } from './mcp-config.js';
 import type { CallToolResult, McpConnection, Tool } from './mcp.client.js';
+import type { McpLogin } from './mcp-logins.store.js';
 import { McpFailure } from './mcp-failure.js';
+import type { ProgramRunner } from './program-runner.js';
+import type { Registered } from '../registered.js';
 
 /** Milliseconds before the first new try; it doubles up to the last. */
-const firstPause = 1_000;
-const longestPause = 60_000;
+const firstRetryDelayMs = 1_000;
+const longestRetryDelayMs = 60_000;
 
 const codes = {
   refused: 'unavailable',
@@ -16,28 +19,36 @@ const codes = {
   failed: 'tool_failed',
 } as const;
 
+/** By what a server is reached. */
+export interface LinkWays {
+  fetch: typeof globalThis.fetch;
+  programs: Registered<ProgramRunner>;
+  /** Where the user has logged in. */
+  login?: McpLogin | undefined;
+}
+
 /** Keeps one MCP server connected, and knows its tools. */
 export class McpLink {
   state: McpServer['state'] = 'connecting';
   /** Why it is not connected, in one sentence. */
   error: string | null = null;
-  /** As it said last; kept while it is away. */
+  /** The tools of its last list; kept while it is disconnected. */
   tools: readonly Tool[] = [];
-  private connection: Promise<McpConnection> | undefined;
-  private failures = 0;
-  private retry: NodeJS.Timeout | undefined;
+  #connection: Promise<McpConnection> | undefined;
+  #failures = 0;
+  #retry: NodeJS.Timeout | undefined;
   /** The connection that is of use now. */
-  private current: McpConnection | undefined;
-  private readonly ending = new AbortController();
+  #current: McpConnection | undefined;
+  readonly #ending = new AbortController();
 
   constructor(
     private readonly config: McpConfig,
-    private readonly fetch: typeof globalThis.fetch,
+    private readonly ways: LinkWays,
   ) {}
 
   /** Resolves when it is connected and its tools are known. Throws `unavailable` or `timeout` with a sentence. */
   async connect(): Promise<void> {
-    await this.connected();
+    await this.#connected();
   }
 
   /** Throws `unavailable`, `timeout`, `tool_failed`; when `signal` aborts, its reason. */
@@ -46,94 +57,98 @@ export class McpLink {
     input: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const once = async () => (await this.connected()).call(tool, input, signal);
+    const once = async () => (await this.#connected()).call(tool, input, signal);
     try {
       return await once().catch(async (error: unknown) => {
         // It was started anew and does not know this connection: the call was not begun.
         if (!(error instanceof McpFailure && error.kind === 'gone')) throw error;
-        await this.drop();
+        await this.#drop();
         return once();
       });
     } catch (error) {
       signal.throwIfAborted();
-      throw this.told(error);
+      throw this.#told(error);
     }
   }
 
   async close(): Promise<void> {
-    this.ending.abort(new McpFailure('closed', 'was turned off.'));
-    clearTimeout(this.retry);
-    await this.drop();
+    this.#ending.abort(new McpFailure('closed', 'was turned off.'));
+    clearTimeout(this.#retry);
+    await this.#drop();
   }
 
-  private connected(): Promise<McpConnection> {
-    const { signal } = this.ending;
-    if (signal.aborted) return Promise.reject(this.told(signal.reason));
-    return (this.connection ??= this.open());
+  #connected(): Promise<McpConnection> {
+    const { signal } = this.#ending;
+    if (signal.aborted) return Promise.reject(this.#told(signal.reason));
+    return (this.#connection ??= this.#open());
   }
 
-  private async open(): Promise<McpConnection> {
-    clearTimeout(this.retry);
+  async #open(): Promise<McpConnection> {
+    clearTimeout(this.#retry);
     let connection: McpConnection | undefined;
     try {
-      // A server that nobody has given an MCP server does not load the SDK.
+      // The SDK is loaded with the first MCP server, because most installations have none.
       const { connectMcp } = await import('./mcp.client.js');
       connection = await connectMcp({
+        name: this.config.name,
         transport: this.config.transport,
-        fetch: this.fetch,
-        signal: this.ending.signal,
-        onToolsChanged: () => void this.listAnew(connection),
-        onClosed: () => this.lost(connection),
+        ...this.ways,
+        signal: this.#ending.signal,
+        onToolsChanged: () => void this.#listAnew(connection),
+        onClosed: () => this.#lost(connection),
       });
       this.tools = await connection.tools();
-      this.current = connection;
+      this.#current = connection;
       this.state = 'connected';
       this.error = null;
-      this.failures = 0;
+      this.#failures = 0;
       return connection;
     } catch (error) {
-      this.fail(error);
-      await connection?.close().catch(() => undefined);
-      throw this.told(error);
+      this.#fail(error);
+      await connection?.close().catch(ignoreError('the first failure is reported'));
+      throw this.#told(error);
     }
   }
 
   /** The new list is for sessions to come. */
-  private async listAnew(connection: McpConnection | undefined): Promise<void> {
+  async #listAnew(connection: McpConnection | undefined): Promise<void> {
     try {
       if (connection) this.tools = await connection.tools();
     } catch (error) {
-      this.error = this.told(error).message;
+      this.error = this.#told(error).message;
     }
   }
 
-  private lost(connection: McpConnection | undefined): void {
-    // One that is being opened, or was dropped, is not what is in use.
-    if (!connection || connection !== this.current) return;
-    this.fail(new McpFailure('closed', 'ended the connection.'));
+  #lost(connection: McpConnection | undefined): void {
+    // A connection that is being opened, or was dropped, is not the current one.
+    if (!connection || connection !== this.#current) return;
+    this.#fail(new McpFailure('closed', 'ended the connection.'));
   }
 
-  private fail(error: unknown): void {
-    this.connection = undefined;
-    this.current = undefined;
+  #fail(error: unknown): void {
+    this.#connection = undefined;
+    this.#current = undefined;
     this.state = 'failed';
-    this.error = this.told(error).message;
-    if (this.ending.signal.aborted) return;
-    const pause = Math.min(longestPause, firstPause * 2 ** this.failures);
-    this.failures += 1;
-    clearTimeout(this.retry);
-    this.retry = setTimeout(() => void this.connect().catch(() => undefined), pause).unref();
+    this.error = this.#told(error).message;
+    if (this.#ending.signal.aborted) return;
+    const delayMs = Math.min(longestRetryDelayMs, firstRetryDelayMs * 2 ** this.#failures);
+    this.#failures += 1;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(
+      () => void this.connect().catch(ignoreError('the state of the link has the error')),
+      delayMs,
+    ).unref();
   }
 
-  private async drop(): Promise<void> {
-    const connection = this.connection;
-    this.connection = undefined;
-    this.current = undefined;
-    await connection?.then((open) => open.close()).catch(() => undefined);
+  async #drop(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#current = undefined;
+    await connection?.then((open) => open.close()).catch(ignoreError('it is dropped all the same'));
   }
 
-  /** In the platform's words, and without what was given to it in confidence. */
-  private told(error: unknown): AppError {
+  /** The error as an `AppError`, without the configured secrets. */
+  #told(error: unknown): AppError {
     if (error instanceof AppError) return error;
     const { kind, message } =
       error instanceof McpFailure ? error : new McpFailure('failed', `failed: ${String(error)}`);

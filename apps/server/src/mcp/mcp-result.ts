@@ -8,11 +8,11 @@ const most = 30_000;
 type Content = CallToolResult['content'][number];
 type PutBlob = (bytes: Uint8Array, type: string) => Promise<string>;
 
-/** What a model is told of a result. Throws `tool_failed` when the tool says that it failed. */
-export async function outputOf(result: CallToolResult, putBlob: PutBlob): Promise<McpOutput> {
+/** The text of a result for the model. Throws `tool_failed` when the tool reports an error. */
+export async function toMcpOutput(result: CallToolResult, putBlob: PutBlob): Promise<McpOutput> {
   const text = result.content.map(textOf).filter(Boolean).join('\n');
   if (result.isError) {
-    throw new AppError('tool_failed', cut(text) || 'The tool failed and does not say why.');
+    throw new AppError('tool_failed', cut(text) || 'The tool failed without a reason.');
   }
   const images = await imagesIn(result.content, putBlob);
   const shown = { ...(images.length > 0 && { images }) };
@@ -67,7 +67,7 @@ async function imagesIn(content: readonly Content[], putBlob: PutBlob): Promise<
   return Promise.all(pictures.map(({ data, type }) => putBlob(Buffer.from(data, 'base64'), type)));
 }
 
-/** Those that providers and browsers read. */
+/** The image types that providers and browsers support. */
 const isImage = (type = ''): boolean => /^image\/(png|jpeg|gif|webp)$/.test(type);
 
 /** The beginning and the end. */

@@ -7,6 +7,7 @@ import {
 import {
   AppError,
   errorFrom,
+  ignoreError,
   mcpTool,
   type Check,
   type McpServer,
@@ -16,14 +17,17 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import { Config } from '../config.js';
-import { outgoingFetch } from '../models/outgoing-fetch.js';
+import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import { shownTransport, withSecrets, type McpConfig } from './mcp-config.js';
 import type { CallToolResult, Tool } from './mcp.client.js';
+import { McpLogins, type McpLogin } from './mcp-logins.store.js';
 import { McpLink } from './mcp-link.js';
+import { McpPrograms } from './program-runner.js';
+import { isSameTool } from './same-tool.js';
 import { McpStore } from './mcp.store.js';
 
 /** Milliseconds for which a session waits for a server that it did not name. */
-const patience = 5_000;
+const connectTimeoutMs = 5_000;
 
 /** The tools of a session to be, and the servers that it has to do without. */
 export interface SessionTools {
@@ -37,72 +41,133 @@ export interface SessionTools {
  */
 @Injectable()
 export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly links = new Map<string, McpLink>();
+  readonly #links = new Map<string, McpLink>();
+  /** Those that are installed as actions, by name. */
+  readonly #installed = new Map<string, McpConfig>();
 
   constructor(
     private readonly config: Config,
     private readonly store: McpStore,
+    private readonly logins: McpLogins,
+    private readonly programs: McpPrograms,
   ) {}
 
   onApplicationBootstrap(): void {
-    for (const config of this.store.all) void this.link(config);
+    for (const config of this.store.all) void this.#link(config);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.links.values()].map((link) => link.close()));
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
 
   list(): McpServer[] {
-    return this.store.all.map((config) => this.shown(config));
+    return this.#all.map((config) => this.#shown(config));
+  }
+
+  /** Connects one that is installed as an action, in the place of what it was; null ends it. Never rejects. */
+  async install(name: string, config: McpConfig | null): Promise<void> {
+    if (config) this.#installed.set(name, config);
+    else this.#installed.delete(name);
+    await (config ? this.#link(config) : this.#unlink(name));
+  }
+
+  get #all(): readonly McpConfig[] {
+    return [...this.store.all, ...this.#installed.values()];
+  }
+
+  #known(name: string): McpConfig {
+    return this.#installed.get(name) ?? this.store.known(name);
+  }
+
+  #assertOfSettings(name: string): void {
+    if (this.#installed.has(name))
+      throw new AppError('conflict', `${name} is installed as an action: change it there.`);
   }
 
   /** For the doctor: one line for each that is enabled. */
   checks(): Check[] {
     return this.list()
       .filter(({ enabled }) => enabled)
-      .map(({ name, state, error, offered }) => ({
+      .map(({ name, state, error, offered, installed }) => ({
         name: `MCP server ${name}`,
         ok: state === 'connected',
         detail:
           error ??
           (state === 'connected' ? `It has ${offered.length} tools.` : 'It is being connected.'),
-        remedy: 'Mend it or turn it off under Settings → MCP servers; sessions begin without it.',
+        remedy: `Fix or disable it under ${installed ? `Actions → ${name}` : 'Settings → MCP servers'}; sessions begin without it.`,
       }));
   }
 
   async create(wanted: z.output<typeof newMcpServer>): Promise<McpServer> {
+    this.#assertOfSettings(wanted.name);
     const config = { ...wanted, transport: withSecrets(wanted.transport, null) };
     await this.store.add(config);
-    return this.connected(config);
+    return this.#connected(config);
   }
 
-  /** Answers when it is connected anew, or has failed to. */
+  /** Returns when it is connected anew, or has failed to. */
   async change(name: string, change: z.output<typeof mcpServerChange>): Promise<McpServer> {
+    this.#assertOfSettings(name);
     const config = await this.store.change(name, change);
     const isOther = change.transport !== undefined || change.enabled !== undefined;
-    return isOther ? this.connected(config) : this.shown(config);
+    return isOther ? this.#connected(config) : this.#shown(config);
   }
 
   async remove(name: string): Promise<void> {
+    this.#assertOfSettings(name);
     await this.store.remove(name);
-    await this.unlink(name);
+    await this.logins.remove(name);
+    await this.#unlink(name);
   }
 
-  /** Connects anew, so that a person sees whether it works. */
+  /** Begins a login at a remote server (OAuth); returns the page where the user continues. */
+  async beginLogin(name: string, redirect: string): Promise<string> {
+    const { transport } = this.#known(name);
+    if (transport.type !== 'http') {
+      throw new AppError(
+        'invalid_input',
+        `${name} is a program: only servers at an address have a login.`,
+      );
+    }
+    const { url } = transport;
+    const page = await this.#signIn(name, this.logins.begin(name, { url, redirect }), { url });
+    if (page) return page.href;
+    throw new AppError('conflict', `${name} asks for no login.`);
+  }
+
+  /** Finishes the login that the state belongs to, and connects anew. */
+  async finishLogin(state: string, code: string): Promise<McpServer> {
+    const { name, provider } = this.logins.take(state);
+    const { transport } = this.store.known(name);
+    const url = transport.type === 'http' ? transport.url : '';
+    await this.#signIn(name, provider, { url, code });
+    return this.#connected(this.store.known(name));
+  }
+
+  async #signIn(name: string, login: McpLogin, to: { url: string; code?: string }) {
+    // The SDK is loaded when it is needed, because most installations have no MCP server.
+    const { signIn } = await import('./mcp.client.js');
+    const fetch = outgoingFetch(this.config.environment);
+    return signIn(login, { ...to, fetch }).catch((error: unknown) => {
+      throw new AppError('unavailable', `The MCP server ${name} ${errorFrom(error).message}`);
+    });
+  }
+
+  /** Connects anew, so that the user sees whether it works. */
   async test(name: string): Promise<McpServer> {
-    return this.connected(this.store.known(name));
+    return this.#connected(this.#known(name));
   }
 
   /**
-   * The tools for a session. Servers that are named must be there; of all those that are enabled one that fails is
-   * left out, and one that was away before is not waited for.
+   * The tools for a session. Named servers must be available. Without names, a server that fails is left out,
+   * and one that was unavailable before is not waited for.
    */
   async toolsFor(names: readonly string[] | undefined): Promise<SessionTools> {
     const configs = names
-      ? [...new Set(names)].map((name) => this.store.known(name))
-      : this.store.all.filter(({ enabled }) => enabled);
+      ? [...new Set(names)].map((name) => this.#known(name))
+      : this.#all.filter(({ enabled }) => enabled);
     const found: SessionTools = { tools: [], missing: [] };
-    const attempts = configs.map((config) => this.toolsOf(config, names !== undefined));
+    const attempts = configs.map((config) => this.#toolsOf(config, names !== undefined));
     for (const [index, attempt] of (await Promise.allSettled(attempts)).entries()) {
       if (attempt.status === 'fulfilled') found.tools.push(...attempt.value);
       else if (names) throw attempt.reason;
@@ -114,63 +179,88 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return found;
   }
 
-  /** Throws one sentence: not_found, unavailable, timeout, tool_failed; when `signal` aborts, its reason. */
+  /** The tools of the servers that are installed as actions, as they are connected now. */
+  installedTools(): McpTool[] {
+    return [...this.#installed.values()].flatMap((config) => {
+      const link = config.enabled ? this.#links.get(config.name) : undefined;
+      return link?.state === 'connected' ? chosenTools(config, link.tools) : [];
+    });
+  }
+
+  /**
+   * Throws one sentence: not_found, unavailable, timeout, tool_failed, `conflict` for a tool that its server describes
+   * otherwise since the session began; when `signal` aborts, its reason.
+   */
   async call(
-    { server, name }: Pick<McpTool, 'server' | 'name'>,
+    tool: McpTool,
     input: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const config = this.store.known(server);
+    const { server, name } = tool;
+    const config = this.#known(server);
     if (config.tools && !config.tools.includes(name)) {
-      throw new AppError('rejected', `The person has turned the tool ${name} of ${server} off.`);
+      throw new AppError('rejected', `The user disabled the tool ${name} of ${server}.`);
     }
-    return this.enabledLink(config).call(name, input, signal);
+    const link = this.#enabledLink(config);
+    await link
+      .connect()
+      .catch(ignoreError('a server that is gone has no list, and the call fails'));
+    const offers = link.tools.some((one) => one.name === name);
+    if (offers && !isSameTool(tool, link.tools)) {
+      throw new AppError(
+        'conflict',
+        `The MCP server ${server} has changed its tool ${name} since this session began. Start a new session to use it as it is now.`,
+      );
+    }
+    return link.call(name, input, signal);
   }
 
-  private async toolsOf(config: McpConfig, patient: boolean): Promise<McpTool[]> {
-    const link = this.enabledLink(config);
+  async #toolsOf(config: McpConfig, patient: boolean): Promise<McpTool[]> {
+    const link = this.#enabledLink(config);
     if (link.state === 'failed' && !patient) {
       throw new AppError('unavailable', link.error ?? `${config.name} is not connected.`);
     }
     await (patient ? link.connect() : soon(config, link.connect()));
-    const chosen = link.tools.filter(({ name }) => !config.tools || config.tools.includes(name));
-    const tools = chosen.flatMap(
-      (tool) => mcpTool.safeParse(offered(config.name, tool)).data ?? [],
-    );
-    // Providers refuse two of one name.
-    return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+    return chosenTools(config, link.tools);
   }
 
-  private enabledLink({ name }: McpConfig): McpLink {
-    const link = this.links.get(name);
+  #enabledLink({ name }: McpConfig): McpLink {
+    const link = this.#links.get(name);
     if (link) return link;
     throw new AppError('unavailable', `The MCP server ${name} is turned off in the settings.`);
   }
 
-  private async connected(config: McpConfig): Promise<McpServer> {
-    await this.link(config);
-    return this.shown(config);
+  async #connected(config: McpConfig): Promise<McpServer> {
+    await this.#link(config);
+    return this.#shown(config);
   }
 
-  /** Resolves when it is connected or has failed to; what went wrong is its state. */
-  private async link(config: McpConfig): Promise<void> {
-    const old = this.unlink(config.name);
+  /** Resolves when it is connected or has failed; its state has the error. */
+  async #link(config: McpConfig): Promise<void> {
+    const old = this.#unlink(config.name);
     if (!config.enabled) return old;
-    const link = new McpLink(config, outgoingFetch(this.config.environment));
-    this.links.set(config.name, link);
-    await Promise.all([old, link.connect().catch(() => undefined)]);
+    const { name, transport } = config;
+    const login = transport.type === 'http' ? this.logins.of(name, transport.url) : undefined;
+    const fetch = outgoingFetch(this.config.environment);
+    const link = new McpLink(config, { fetch, programs: this.programs, login });
+    this.#links.set(config.name, link);
+    await Promise.all([
+      old,
+      link.connect().catch(ignoreError('the state of the link has the error')),
+    ]);
   }
 
-  private async unlink(name: string): Promise<void> {
-    const link = this.links.get(name);
-    this.links.delete(name);
+  async #unlink(name: string): Promise<void> {
+    const link = this.#links.get(name);
+    this.#links.delete(name);
     await link?.close();
   }
 
-  private shown({ name, transport, enabled, tools }: McpConfig): McpServer {
-    const link = this.links.get(name);
+  #shown({ name, transport, enabled, tools }: McpConfig): McpServer {
+    const link = this.#links.get(name);
     return {
       name,
+      ...(this.#installed.has(name) && { installed: true }),
       transport: shownTransport(transport),
       enabled,
       tools,
@@ -186,19 +276,32 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
+/** Control and bidirectional signs, with which a name would be shown as another one. */
+const hidden = /[\p{C}\p{Zl}\p{Zp}]/u;
+
 const titleOf = ({ title, annotations }: Tool): string | undefined => title ?? annotations?.title;
 
-const offered = (server: string, tool: Tool): z.input<typeof mcpTool> => ({
+const offered = ({ name: server, transport }: McpConfig, tool: Tool): z.input<typeof mcpTool> => ({
   server,
+  ...('installed' in transport && transport.installed && { installed: true }),
   name: tool.name,
   title: titleOf(tool),
   description: tool.description ?? '',
   inputSchema: tool.inputSchema,
 });
 
-/** A program that is downloaded first must not hold up a session that did not ask for it. */
+function chosenTools(config: McpConfig, tools: readonly Tool[]): McpTool[] {
+  const chosen = tools.filter(
+    ({ name }) => !hidden.test(name) && (!config.tools || config.tools.includes(name)),
+  );
+  const valid = chosen.flatMap((tool) => mcpTool.safeParse(offered(config, tool)).data ?? []);
+  // Providers refuse two of one name.
+  return [...new Map(valid.map((tool) => [tool.name, tool])).values()];
+}
+
+/** The first download of a program must not delay sessions that did not name it. */
 async function soon({ name }: McpConfig, connected: Promise<void>): Promise<void> {
-  const late = sleep(patience, undefined, { ref: false }).then(() => {
+  const late = sleep(connectTimeoutMs, undefined, { ref: false }).then(() => {
     throw new AppError('timeout', `The MCP server ${name} is still being connected.`);
   });
   await Promise.race([connected, late]);

@@ -1,3 +1,5 @@
+import { AppError, ignoreError } from '@belay/protocol';
+import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -15,22 +17,32 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { SavedTransport } from './mcp-config.js';
 import { McpFailure } from './mcp-failure.js';
+import type { McpLogin } from './mcp-logins.store.js';
+import { programFailure } from './program-failure.js';
+import type { ProgramRunner } from './program-runner.js';
+import type { Registered } from '../registered.js';
+import { ProgramTransport } from './program-transport.js';
 
 export type { CallToolResult, Tool };
 
 /** Milliseconds. A first start of `npx` or `uvx` downloads the server. */
-const connectTime = 30_000;
-const listTime = 20_000;
-const probeTime = 5_000;
-/** A call may take so long without a word, and longer while it reports progress. */
-const callTime = 120_000;
-const callTimeAtMost = 30 * 60_000;
-/** A server that never ends its list must not hold this one up. */
-const mostPages = 50;
+const connectTimeoutMs = 30_000;
+const listTimeoutMs = 20_000;
+const probeTimeoutMs = 5_000;
+/** The timeout of a call without progress; each report of progress restarts it. */
+const callTimeoutMs = 120_000;
+const maxCallTimeMs = 30 * 60_000;
+/** The limit of pages, because a faulty server may return endless ones. */
+const maxPages = 50;
 
 export interface ConnectOptions {
+  name: string;
   transport: SavedTransport;
+  /** For programs that run in containers. */
+  programs: Registered<ProgramRunner>;
   fetch: typeof globalThis.fetch;
+  /** Where the user has logged in. */
+  login?: McpLogin | undefined;
   /** Ends the attempt to connect. */
   signal: AbortSignal;
   onToolsChanged(): void;
@@ -46,14 +58,15 @@ export interface McpConnection {
 
 export async function connectMcp(options: ConnectOptions): Promise<McpConnection> {
   const { transport: config, signal } = options;
-  const transport = open(config, options.fetch);
-  const lastWords = transport instanceof StdioClientTransport ? listen(transport) : () => '';
+  const transport = open(config, options);
+  const lastWords = listen(transport);
   const failure = (error: unknown): McpFailure => failureOf(error, config, lastWords());
   const client = await connected(transport, signal).catch(async (error: unknown) => {
     const older = olderTransport(error, options);
     const second = older && (await connected(older, signal).catch(() => undefined));
     if (second) return second;
-    throw failure(error);
+    if (!(transport instanceof ProgramTransport) || config.type !== 'stdio') throw failure(error);
+    throw programFailure(failure(error), config, transport.end);
   });
   let probing = false;
   let closed = false;
@@ -61,14 +74,14 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
     closed = true;
     options.onClosed();
   };
-  // A stream that breaks fails no call by itself: it is asked whether the server is still there.
+  // A lost stream does not fail calls, so a ping checks whether the server is still there.
   client.onerror = () => {
     if (probing || closed) return;
     probing = true;
     client
-      .ping({ timeout: probeTime })
+      .ping({ timeout: probeTimeoutMs })
       .catch(() => client.close())
-      .catch(() => undefined)
+      .catch(ignoreError('it is closed already'))
       .finally(() => (probing = false));
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => options.onToolsChanged());
@@ -78,8 +91,8 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
       try {
         const limits = {
           signal,
-          timeout: callTime,
-          maxTotalTimeout: callTimeAtMost,
+          timeout: callTimeoutMs,
+          maxTotalTimeout: maxCallTimeMs,
           resetTimeoutOnProgress: true,
           onprogress: () => undefined,
         };
@@ -96,15 +109,15 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
 async function connected(transport: Transport, signal: AbortSignal): Promise<Client> {
   const client = new Client({ name: 'belay', version: '0.1.0' });
   try {
-    await client.connect(transport, { timeout: connectTime, signal });
+    await client.connect(transport, { timeout: connectTimeoutMs, signal });
     return client;
   } catch (error) {
-    await client.close().catch(() => undefined);
+    await client.close().catch(ignoreError('the first failure is reported'));
     throw error;
   }
 }
 
-/** As the protocol advises: a server that refuses a POST so may be one from before streamable HTTP. */
+/** The protocol’s fallback: a server that refuses a POST like this may predate streamable HTTP. */
 function olderTransport(
   error: unknown,
   { transport: config, fetch }: ConnectOptions,
@@ -115,20 +128,60 @@ function olderTransport(
   return new SSEClientTransport(new URL(config.url), { requestInit, fetch });
 }
 
-function open(config: SavedTransport, fetch: typeof globalThis.fetch) {
+function open(config: SavedTransport, { name, fetch, login, programs, signal }: ConnectOptions) {
   if (config.type === 'stdio') {
-    // The SDK hands on PATH, HOME and the like, and none of the server's own variables.
-    return new StdioClientTransport({ ...config, stderr: 'pipe' });
+    if (!config.host)
+      return new ProgramTransport(() => programs.part.run({ ...config, name }, signal));
+    // The SDK hands on PATH, HOME and the like, and none of the server’s own variables.
+    const { command, args, env } = config;
+    return new StdioClientTransport({ command, args, env, stderr: 'pipe' });
   }
   const requestInit = { headers: config.headers };
-  return new StreamableHTTPClientTransport(new URL(config.url), { requestInit, fetch });
+  return new StreamableHTTPClientTransport(new URL(config.url), {
+    requestInit,
+    fetch: fetchFor(config.url, fetch),
+    ...(login && { authProvider: login }),
+  });
 }
+
+/**
+ * One step of a login: without a code it finds out where the user logs in, with one it gets the tokens. Returns that
+ * page, or undefined when the login is complete. Every failure is an `McpFailure`.
+ */
+export async function signIn(
+  login: McpLogin,
+  { url, fetch, code }: { url: string; fetch: typeof globalThis.fetch; code?: string },
+): Promise<URL | undefined> {
+  try {
+    const result = await auth(login, {
+      serverUrl: url,
+      fetchFn: fetchFor(url, fetch),
+      ...(code !== undefined && { authorizationCode: code }),
+    });
+    if (result === 'AUTHORIZED') return undefined;
+  } catch (error) {
+    throw failureOf(error, { type: 'http', url, headers: {} }, '');
+  }
+  const { page } = login;
+  if (page && /^https?:$/.test(page.protocol)) return page;
+  throw new McpFailure('refused', 'names no page to log in.');
+}
+
+/** What an MCP server says of where to log in leads nowhere but to itself, or by TLS. */
+const fetchFor =
+  (server: string, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const isSafe = url.protocol === 'https:' || url.origin === new URL(server).origin;
+    if (isSafe) return fetch(input, init);
+    throw new McpFailure('refused', `names ${url.origin} for its login, which has no TLS.`);
+  };
 
 async function allTools(client: Client): Promise<Tool[]> {
   const tools: Tool[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
-    const listed = await client.listTools(cursor ? { cursor } : {}, { timeout: listTime });
+  for (let page = 0; page < maxPages; page += 1) {
+    const listed = await client.listTools(cursor ? { cursor } : {}, { timeout: listTimeoutMs });
     tools.push(...listed.tools);
     cursor = listed.nextCursor;
     if (!cursor) break;
@@ -136,14 +189,25 @@ async function allTools(client: Client): Promise<Tool[]> {
   return tools;
 }
 
-/** Answers the last line that the server wrote to its standard error. */
-function listen(transport: StdioClientTransport): () => string {
+/** Returns the last line that a program wrote to its standard error. */
+function listen(transport: Transport): () => string {
   let said = '';
-  transport.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
-  return () => said.trim().split('\n').at(-1)?.trim() ?? '';
+  if (transport instanceof StdioClientTransport) {
+    const keep = (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000));
+    transport.stderr?.on('data', keep);
+  }
+  const words = () => (transport instanceof ProgramTransport ? transport.lastWords : said);
+  return () => words().trim().split('\n').at(-1)?.trim() ?? '';
 }
 
 function failureOf(error: unknown, config: SavedTransport, lastWords: string): McpFailure {
+  if (error instanceof McpFailure) return error;
+  if (error instanceof AppError) {
+    return new McpFailure('unreachable', `cannot be started: ${error.message}`);
+  }
+  if (error instanceof UnauthorizedError) {
+    return new McpFailure('refused', 'asks you to log in: connect it again.');
+  }
   if (error instanceof StreamableHTTPError) return httpFailure(error);
   if (error instanceof McpError) {
     if (error.code === (ErrorCode.RequestTimeout as number)) {
@@ -175,7 +239,10 @@ function failureOf(error: unknown, config: SavedTransport, lastWords: string): M
 
 function httpFailure({ code, message }: StreamableHTTPError): McpFailure {
   if (code === 401 || code === 403) {
-    return new McpFailure('refused', `refused the request (${code}): check its headers.`);
+    return new McpFailure(
+      'refused',
+      `refused the request (${code}): check its headers, or connect it by a login.`,
+    );
   }
   if (code === 404) {
     return new McpFailure('gone', 'has nothing at this address (404): check it.');

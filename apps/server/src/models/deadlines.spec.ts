@@ -1,5 +1,6 @@
 import { AppError } from '@belay/protocol';
-import { TestLogs, until } from '../testing/logs.js';
+import { until } from '@belay/testing';
+import { TestLogs } from '../testing/logs.js';
 import { Deadlines } from './deadlines.js';
 
 let logs: TestLogs;

@@ -1,8 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { errorFrom, isEnded, type SessionSummary } from '@belay/protocol';
+import { errorFrom, isEnded, wallSeconds, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { wallSeconds } from '../logs/wall-time.js';
-import { limitFact, spentBudget } from '../logs/budgets.js';
+import { limitEvent, spentBudget } from '../logs/budgets.js';
 
 /** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
 const longest = 2 ** 31 - 1;
@@ -15,57 +14,57 @@ const longest = 2 ** 31 - 1;
 export class Deadlines implements OnModuleInit, OnModuleDestroy {
   /** When a session is looked at again that could not be read or ended, in milliseconds. */
   retry = 10_000;
-  private readonly logger = new Logger(Deadlines.name);
-  private readonly timers = new Map<string, NodeJS.Timeout>();
-  private unsubscribe: () => void = () => undefined;
+  readonly #logger = new Logger(Deadlines.name);
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #unsubscribe: () => void = () => undefined;
 
   constructor(private readonly events: EventLog) {}
 
   async onModuleInit(): Promise<void> {
-    this.unsubscribe = this.events.subscribeAll((id, events, summary) => {
+    this.#unsubscribe = this.events.subscribeAll((id, events, summary) => {
       const matters = events.some(({ action }) => action === 'state' || action === 'change');
-      if (matters) this.schedule(id, summary);
+      if (matters) this.#schedule(id, summary);
     });
-    for (const summary of await this.events.summaries()) this.schedule(summary.id, summary);
+    for (const summary of await this.events.summaries()) this.#schedule(summary.id, summary);
   }
 
   onModuleDestroy(): void {
-    this.unsubscribe();
-    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.#unsubscribe();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 
-  private schedule(id: string, { state, budgets, wallTime }: SessionSummary): void {
-    clearTimeout(this.timers.get(id));
-    this.timers.delete(id);
+  #schedule(id: string, { state, budgets, wallTime }: SessionSummary): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
     if (isEnded(state) || budgets.seconds === null) return;
     const left = budgets.seconds - wallSeconds(wallTime, Date.now());
     const wait = Math.min(longest, Math.max(0, left * 1000));
-    this.lookIn(id, wait);
+    this.#lookIn(id, wait);
   }
 
-  private lookIn(id: string, wait: number): void {
+  #lookIn(id: string, wait: number): void {
     const timer = setTimeout(
-      () => void this.look(id).catch((error: unknown) => this.failed(id, error)),
+      () => void this.#look(id).catch((error: unknown) => this.#failed(id, error)),
       wait,
     );
-    this.timers.set(id, timer.unref());
+    this.#timers.set(id, timer.unref());
   }
 
-  private async look(id: string): Promise<void> {
+  async #look(id: string): Promise<void> {
     const end = () =>
       this.events.append(id, (summary) => {
         const spent = isEnded(summary.state) ? null : spentBudget(summary);
-        return spent?.budget === 'seconds' ? [limitFact(spent)] : [];
+        return spent?.budget === 'seconds' ? [limitEvent(spent)] : [];
       });
-    await this.events.stalls.whenRoom(id, end);
-    this.schedule(id, await this.events.summary(id));
+    await this.events.stalls.whenSpace(id, end);
+    this.#schedule(id, await this.events.summary(id));
   }
 
-  private failed(id: string, error: unknown): void {
+  #failed(id: string, error: unknown): void {
     const { code, message } = errorFrom(error);
     // A session that was deleted meanwhile has no deadline.
     if (code === 'not_found') return;
-    this.logger.warn(`The wall time of session ${id} could not be looked at: ${message}`);
-    this.lookIn(id, this.retry);
+    this.#logger.warn(`The wall time of session ${id} could not be looked at: ${message}`);
+    this.#lookIn(id, this.retry);
   }
 }

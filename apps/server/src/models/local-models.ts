@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outgoingFetch } from './outgoing-fetch.js';
+import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import type { ModelSetup } from './provider-keys.js';
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { budgets } from '@belay/protocol';
-import { TestGateway, turn } from './testing/gateway.js';
+import { TestGateway, turn } from '../testing/test-gateway.js';
 import { ProviderServer, streaming } from './testing/provider-server.js';
 import { anthropicMessages, chatCompletions } from './testing/wire.js';
 

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
-  fact,
+  isEnded,
+  newEvent,
+  wallSeconds,
   type Budgets,
+  type EventArgs,
   type ModelChoice,
   type ModelReply,
   type ModelRequest,
@@ -14,24 +17,38 @@ import {
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { Live } from '../logs/live.js';
-import { wallSeconds } from '../logs/wall-time.js';
-import { limitFact, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
+import { whileWorking } from '../logs/while-working.js';
+import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices } from './choices.js';
 import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
+import { withActionTags } from './tags/action-tags.js';
 import { openModel, scriptFile } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
+import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
 
 export interface Trial {
   text: string;
   seconds: number;
 }
+
+/** A request while it is tried: what it came to so far, should its agent break it off. */
+interface Attempt {
+  readonly request: ModelRequest;
+  /** Characters that streamed of the reply. */
+  written: number;
+  /** Sent to the provider, and not counted yet. */
+  underWay: boolean;
+}
+
+/** A rough rule for all models. */
+const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
 const trialRequest: ModelRequest = {
@@ -45,7 +62,8 @@ const trialRequest: ModelRequest = {
 export class ModelGateway {
   /** Tests wait less. */
   retries: RetryPolicy = usualRetries;
-  private readonly models = new Map<string, Model>();
+  readonly #models = new Map<string, Model>();
+  readonly #queues = new SessionQueues();
 
   constructor(
     private readonly keys: ProviderKeys,
@@ -55,26 +73,37 @@ export class ModelGateway {
   ) {}
 
   /**
-   * Calls the session's model. Throws `AppError`: limit_reached before a call that a budget forbids (and during
-   * one that the time runs out for), context_overflow, model_failed after the last try, cancelled when `signal`
-   * aborts. Text that streamed before a `retry` event does not count.
+   * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call that a budget forbids
+   * (and during one that the time runs out for), context_overflow, model_failed after the last try, cancelled when
+   * `signal` aborts, in a pause and after the session's end. Text that streamed before a `retry` event does not count.
    */
   async generate(
     session: string,
     request: ModelRequest,
-    options: { signal: AbortSignal },
+    { signal }: { signal: AbortSignal },
   ): Promise<ModelReply> {
-    const { model: name, secondsLeft } = await this.admit(session);
+    const attempt: Attempt = { request, written: 0, underWay: false };
+    return this.#queues.run(session, signal, () => this.#generate(session, attempt, signal));
+  }
+
+  async #generate(session: string, attempt: Attempt, asked: AbortSignal): Promise<ModelReply> {
+    const { secondsLeft } = await this.#admit(session);
     const timer = timeBudget(secondsLeft);
-    const signal = AbortSignal.any([options.signal, timer.signal]);
+    const work = (working: AbortSignal) => {
+      const signal = AbortSignal.any([working, timer.signal]);
+      const once = () => this.#callOnce(session, attempt, signal);
+      const onRetry = (retry: Retry) => this.#tellRetry(session, retry);
+      return withRetries(this.retries, once, { signal, onRetry });
+    };
     try {
-      const once = () => this.callOnce(session, name, { request, signal });
-      const onRetry = (retry: Retry) => this.tellRetry(session, retry);
-      return await withRetries(this.retries, once, { signal, onRetry });
+      const limits = { signal: asked, inPause: 'refuse', work } as const;
+      return await whileWorking(this.events, session, limits);
     } catch (error) {
-      if (options.signal.aborted)
+      if (asked.aborted) {
+        await this.#settleCutOff(session, attempt);
         throw new AppError('cancelled', 'The call of the model was cancelled.');
-      if (timer.signal.aborted) throw await this.outOfTime(session);
+      }
+      if (timer.signal.aborted) throw await this.#outOfTime(session);
       throw reported(error);
     } finally {
       timer.clear();
@@ -94,116 +123,180 @@ export class ModelGateway {
     else await this.check(address.record);
   }
 
-  /** One short call, so that a person sees that key and model work. Throws what a session would meet. */
+  /** One short call, so that the user sees that key and model work. Throws what a session would meet. */
   async trial(model: string): Promise<Trial> {
     await this.check(model);
     const begun = performance.now();
+    const output = await this.#once(model, trialRequest);
+    return {
+      text: output.text.trim().slice(0, 200),
+      seconds: (performance.now() - begun) / 1000,
+    };
+  }
+
+  /** A call that belongs to no turn of a session. */
+  async #once(model: string, request: ModelRequest): Promise<ModelOutput> {
     const signal = AbortSignal.timeout(trialSeconds * 1000);
     try {
-      const output = await openModel(model, this.keys.setup).generate(trialRequest, {
+      return await openModel(model, this.keys.setup).generate(request, {
         session: 'trial',
         tools: [],
+        actions: [],
         signal,
         delta: () => undefined,
         blob: (id) => this.blobs.get(id),
       });
-      return {
-        text: output.text.trim().slice(0, 200),
-        seconds: (performance.now() - begun) / 1000,
-      };
     } catch (error) {
       if (!signal.aborted) throw reported(error);
       throw new AppError('timeout', `${model} did not answer within ${trialSeconds} seconds.`);
     }
   }
 
+  /**
+   * One short call of the session’s model for its user, beside the agent: counted in what the session has used, and no
+   * step of it. Null where the model only plays what was written. Throws as a trial does, and `limit_reached`.
+   */
+  async draft(session: string, text: string): Promise<{ text: string; model: string } | null> {
+    const summary = await this.events.summary(session);
+    const { model } = summary;
+    if (parseModelName(model).kind !== 'provider') return null;
+    const spent = spentBudget(summary);
+    if (spent) throw limitReached(spent);
+    checkBudgets(model, summary.budgets, this.keys.setup);
+    const output = await this.#once(model, {
+      purpose: 'compact',
+      messages: [{ role: 'user', text, images: [] }],
+      operations: [],
+    });
+    await this.#tellUsage(session, { model, purpose: 'draft' }, output);
+    return { text: output.text, model };
+  }
+
   /** Keys and addresses of providers changed: what was opened with the old ones is opened anew. */
   async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
     await this.keys.set(name, change);
-    for (const model of this.models.keys()) {
-      if (parseModelName(model).kind === 'provider') this.models.delete(model);
+    for (const model of this.#models.keys()) {
+      if (parseModelName(model).kind === 'provider') this.#models.delete(model);
     }
   }
 
-  /** The models that a person may choose, those that can be called now first. */
+  /** The models that the user may choose, those that can be called now first. */
   choices(): Promise<ModelChoice[]> {
     return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
   }
 
   /** Throws `limit_reached`, with its event, when a budget is spent. */
-  private async admit(session: string): Promise<{ model: string; secondsLeft: number | null }> {
+  async #admit(session: string): Promise<{ model: string; secondsLeft: number | null }> {
     const summary = await this.events.summary(session);
-    const { budgets, model, wallTime } = summary;
+    const { budgets, model, wallTime, state } = summary;
     const spent = spentBudget(summary);
-    if (spent) throw await this.tellLimit(session, spent);
+    if (spent) throw isEnded(state) ? limitReached(spent) : await this.#tellLimit(session, spent);
     checkBudgets(model, budgets, this.keys.setup);
     if (budgets.seconds === null) return { model, secondsLeft: null };
     return { model, secondsLeft: budgets.seconds - wallSeconds(wallTime, Date.now()) };
   }
 
-  private async tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
-    await this.tell(session, limitFact(spent));
+  async #tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
+    await this.#tell(session, limitEvent(spent));
     return limitReached(spent);
   }
 
-  private async outOfTime(session: string): Promise<AppError> {
+  async #outOfTime(session: string): Promise<AppError> {
     const { budgets, wallTime } = await this.events.summary(session);
     const used = wallSeconds(wallTime, Date.now());
-    // A person may just have raised it; what was promised to this call is over.
+    // The user may just have raised it; what was promised to this call is over.
     const limit = budgets.seconds ?? used;
-    return this.tellLimit(session, { budget: 'seconds', limit, used });
+    return this.#tellLimit(session, { budget: 'seconds', limit, used });
   }
 
-  private async callOnce(
-    session: string,
-    name: string,
-    { request, signal }: { request: ModelRequest; signal: AbortSignal },
-  ): Promise<ModelReply> {
-    const { mcp: tools } = await this.events.settings(session);
-    const output = await this.modelNamed(name).generate(request, {
-      session,
-      tools,
-      signal,
-      delta: (kind, text) => {
-        // A summary is for the model: viewers see it as a `compact` event.
-        if (request.purpose === 'turn') this.live.delta(session, kind, text);
-      },
-      blob: (id) => this.blobs.get(id),
-    });
+  /** A second try needs the budgets, too: the first one may have been paid for. */
+  async #callOnce(session: string, attempt: Attempt, signal: AbortSignal): Promise<ModelReply> {
+    const { model: name } = await this.#admit(session);
+    const { purpose } = attempt.request;
+    const output = await this.#ask(session, name, { attempt, signal });
     // An empty reply is paid for, too.
-    const usage = await this.tellUsage(session, name, output);
+    const usage = await this.#tellUsage(session, { model: name, purpose }, output);
+    attempt.underWay = false;
     if (output.finish === 'filter') throw withheld(name, output);
     if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
     return { ...output, usage };
   }
 
-  private modelNamed(name: string): Model {
-    const known = this.models.get(name);
+  async #ask(
+    session: string,
+    name: string,
+    { attempt, signal }: { attempt: Attempt; signal: AbortSignal },
+  ): Promise<ModelOutput> {
+    const { mcp: tools, actions } = await this.events.settings(session);
+    attempt.underWay = true;
+    attempt.written = 0;
+    try {
+      const output = await this.#modelNamed(name).generate(attempt.request, {
+        session,
+        tools,
+        actions,
+        signal,
+        delta: (kind, text) => {
+          attempt.written += text.length;
+          // A summary is for the model: viewers see it as a `compact` event.
+          if (attempt.request.purpose === 'turn') this.live.delta(session, kind, text);
+        },
+        blob: (id) => this.blobs.getOf(session, id),
+      });
+      return attempt.request.purpose === 'turn' ? withActionTags(output, actions) : output;
+    } catch (error) {
+      if (!signal.aborted) attempt.underWay = false;
+      throw error;
+    }
+  }
+
+  /** A call that its agent broke off is paid for: it counts as a step, with an estimate of its tokens. */
+  async #settleCutOff(session: string, { request, written, underWay }: Attempt): Promise<void> {
+    const { state, model } = await this.events.summary(session);
+    if (!underWay || isEnded(state)) return;
+    const input = tokensOf(JSON.stringify(request.messages).length);
+    const usage = { input, cached: 0, cacheWrite: 0, output: tokensOf(written) };
+    const { purpose } = request;
+    await this.#tellUsage(session, { model, purpose }, { usage, contextTokens: null });
+  }
+
+  #modelNamed(name: string): Model {
+    const known = this.#models.get(name);
     if (known) return known;
     const model = openModel(name, this.keys.setup);
-    this.models.set(name, model);
+    this.#models.set(name, model);
     return model;
   }
 
-  private async tellRetry(session: string, retry: Retry): Promise<void> {
+  async #tellRetry(session: string, retry: Retry): Promise<void> {
     const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.tell(session, fact('server', 'retry', { args: retry, message }));
+    await this.#tell(session, newEvent('server', 'retry', { args: retry, message }));
   }
 
-  private async tellUsage(session: string, model: string, output: ModelOutput): Promise<Usage> {
+  async #tellUsage(
+    session: string,
+    { model, purpose }: { model: string; purpose: EventArgs<'usage'>['purpose'] },
+    output: Pick<ModelOutput, 'usage' | 'contextTokens'>,
+  ): Promise<Usage> {
     const { input, cached, output: written } = output.usage;
     const dollars = dollarsOf(knownPrice(model, this.keys.setup), output.usage);
     const usage = { inputTokens: input, cachedTokens: cached, outputTokens: written, dollars };
-    const args = { ...usage, model, contextTokens: input, contextWindow: output.contextTokens };
+    const args = {
+      ...usage,
+      model,
+      purpose,
+      contextTokens: input,
+      contextWindow: output.contextTokens,
+    };
     const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
     const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
-    await this.tell(session, fact('server', 'usage', { args, message }));
+    await this.#tell(session, newEvent('server', 'usage', { args, message }));
     return usage;
   }
 
   /** A reply that was paid for is not given up for a full disk. */
-  private async tell(session: string, event: NewEvent): Promise<void> {
-    await this.events.stalls.whenRoom(session, () => this.events.append(session, [event]));
+  async #tell(session: string, event: NewEvent): Promise<void> {
+    await this.events.stalls.whenSpace(session, () => this.events.append(session, [event]));
   }
 }
 

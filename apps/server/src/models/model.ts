@@ -1,10 +1,10 @@
-import type { McpTool, ModelReply, ModelRequest } from '@belay/protocol';
+import type { McpTool, ModelReply, ModelRequest, SessionAction } from '@belay/protocol';
 
 /** One language model behind the gateway. */
 export interface Model {
   /**
    * Calls the model once. Throws `ModelFailure` when the provider fails, `AppError` when nothing but the
-   * person can help; when `signal` aborts, anything.
+   * user can help; when `signal` aborts, anything.
    */
   generate(request: ModelRequest, call: ModelCall): Promise<ModelOutput>;
 }
@@ -13,6 +13,8 @@ export interface ModelCall {
   session: string;
   /** Those of the request's operations that are tools of MCP servers. */
   tools: readonly McpTool[];
+  /** Those that are installed actions. */
+  actions: readonly SessionAction[];
   signal: AbortSignal;
   /** Text of the reply as it comes; a failed try may leave some behind. */
   delta(kind: 'text' | 'reasoning', text: string): void;
@@ -43,7 +45,7 @@ export class ModelFailure extends Error {
 
   constructor(
     readonly kind: FailureKind,
-    /** One sentence for a person, without keys. */
+    /** One sentence for the user, without keys. */
     message: string,
     /** What the provider asked to wait. */
     readonly retryAfterSeconds?: number,

@@ -1,4 +1,6 @@
 import {
+  actionModelTool,
+  actionOperationName,
   AppError,
   mcpModelTool,
   mcpOperationName,
@@ -10,8 +12,11 @@ import type { ModelCall } from './model.js';
 
 const known = new Map<string, ModelTool>();
 
-/** An operation, or a tool of an MCP server, in the form in which a model is offered it. Throws `invalid_input`. */
-export function offeredTool(operation: string, { tools }: Pick<ModelCall, 'tools'>): ModelTool {
+/** An operation, a tool of an MCP server or an installed action in the form in which a model is offered it. Throws `invalid_input`. */
+export function offeredTool(
+  operation: string,
+  { tools, actions }: Pick<ModelCall, 'tools' | 'actions'>,
+): ModelTool {
   const made = known.get(operation);
   if (made) return made;
   const definition = operationNamed(operation);
@@ -22,5 +27,7 @@ export function offeredTool(operation: string, { tools }: Pick<ModelCall, 'tools
   }
   const tool = tools.find((one) => mcpOperationName(one) === operation);
   if (tool) return mcpModelTool(tool);
+  const action = actions.find((one) => actionOperationName(one) === operation);
+  if (action) return actionModelTool(action);
   throw new AppError('invalid_input', `There is no operation ${operation} to offer to a model.`);
 }

@@ -3,7 +3,7 @@ import { AppError, type ProviderName } from '@belay/protocol';
 import { recordingModel, replayingModel } from './cassette/cassette-model.js';
 import type { Model } from './model.js';
 import { parseModelName, type ModelAddress } from './model-name.js';
-import { outgoingFetch } from './outgoing-fetch.js';
+import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import { priceOf } from './prices.js';
 import type { ModelSetup } from './provider-keys.js';
 import { openAnthropic } from './providers/anthropic.js';
@@ -12,6 +12,7 @@ import { openOpenAICompatible } from './providers/openai-compatible.js';
 import { openOpenAI } from './providers/openai.js';
 import { sdkModel } from './providers/sdk-model.js';
 import type { OpenProvider } from './providers/sdk-provider.js';
+import { PromptWriter } from './providers/prompt-writer.js';
 import { scriptedModel } from './scripted/scripted-model.js';
 import { tagModel } from './tags/tag-model.js';
 
@@ -64,8 +65,9 @@ function providerModel(
 ): Model {
   const remedy = providerRemedy(provider, config);
   if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
-  const fetch = outgoingFetch(config.environment);
-  const opened = sdkModel(providers[provider](model, { config, fetch }), {
+  const writer = new PromptWriter(outgoingFetch(config.environment));
+  const from = { provider: providers[provider](model, { config, fetch: writer.fetch }), writer };
+  const opened = sdkModel(from, {
     contextTokens: options.context ?? priceOf(provider, model)?.window ?? null,
     options,
     secret: config.providers[provider].key,

@@ -15,16 +15,16 @@ describe('the keys of providers', () => {
 
   it('count at once and after a restart, over those of the environment', async () => {
     const keys = open({ OPENAI_API_KEY: 'of-env', ANTHROPIC_API_KEY: 'a-env' });
-    await keys.set('openai', { key: 'of-person' });
-    expect(keys.setup.providers.openai.key).toBe('of-person');
+    await keys.set('openai', { key: 'of-user' });
+    expect(keys.setup.providers.openai.key).toBe('of-user');
     const again = open({ OPENAI_API_KEY: 'of-env', ANTHROPIC_API_KEY: 'a-env' });
-    expect(again.setup.providers.openai.key).toBe('of-person');
+    expect(again.setup.providers.openai.key).toBe('of-user');
     expect(again.setup.providers.anthropic.key).toBe('a-env');
     await again.set('openai', { key: null });
     expect(again.setup.providers.openai.key).toBe('of-env');
   });
 
-  it('are in a file of their own user, and never in what a door tells', async () => {
+  it('are in a file of their own user, and never in what an API returns', async () => {
     const keys = open({ GOOGLE_GENERATIVE_AI_API_KEY: 'g-env' });
     await keys.set('openai-compatible', { key: 'secret-1', url: 'http://127.0.0.1:11434/v1' });
     expect(statSync(join(data, 'keys.json')).mode & 0o777).toBe(0o600);
@@ -52,6 +52,6 @@ describe('the keys of providers', () => {
 
   it('a file that cannot be read is one sentence that names it', () => {
     writeFileSync(join(data, 'keys.json'), '{"openai":');
-    expect(() => open()).toThrow(/keys\.json cannot be read: mend it, or remove it/);
+    expect(() => open()).toThrow(/keys\.json cannot be read: fix it, or remove it/);
   });
 });

@@ -9,30 +9,27 @@ const saved = z.partialRecord(
   providerName,
   z.object({ key: z.string().optional(), url: z.string().optional() }),
 );
-type Saved = z.infer<typeof saved>;
 
-/** What providers are opened with: the environment’s settings, and over them what a person has set. */
+/** What providers are opened with: the environment’s settings, and over them what the user has set. */
 export type ModelSetup = Pick<Config, 'environment' | 'examples' | 'providers'>;
 
 /**
- * Keys and addresses of providers that a person sets in the dashboard. They are written to a file of the server’s
- * user alone and never read back through a door: a door learns only whether one is there.
+ * Keys and addresses of providers that the user sets in the dashboard. They are written to a file of the server’s
+ * user alone and never read back through an API: a client learns only whether one is there.
  */
 @Injectable()
 export class ProviderKeys {
-  private readonly file: PrivateFile<typeof saved>;
-  private saved: Saved;
+  readonly #file: PrivateFile<typeof saved>;
 
   constructor(private readonly config: Config) {
-    this.file = new PrivateFile(join(config.data, 'keys.json'), saved);
-    this.saved = this.file.read() ?? {};
+    this.#file = new PrivateFile(join(config.data, 'keys.json'), saved, {});
   }
 
   get setup(): ModelSetup {
     const { environment, examples } = this.config;
     const merged = (name: ProviderName): ProviderConfig => ({
-      key: this.saved[name]?.key ?? this.config.providers[name].key,
-      url: this.saved[name]?.url ?? this.config.providers[name].url,
+      key: this.#file.value[name]?.key ?? this.config.providers[name].key,
+      url: this.#file.value[name]?.url ?? this.config.providers[name].url,
     });
     const providers = {
       openai: merged('openai'),
@@ -47,7 +44,11 @@ export class ProviderKeys {
     const { providers } = this.setup;
     return providerName.options.map((name) => ({
       name,
-      key: this.saved[name]?.key ? 'saved' : this.config.providers[name].key ? 'environment' : null,
+      key: this.#file.value[name]?.key
+        ? 'saved'
+        : this.config.providers[name].key
+          ? 'environment'
+          : null,
       url: providers[name].url ?? null,
     }));
   }
@@ -57,13 +58,13 @@ export class ProviderKeys {
     name: ProviderName,
     change: { key?: string | null; url?: string | null },
   ): Promise<void> {
-    const before = this.saved[name] ?? {};
-    const after = {
-      key: change.key === undefined ? before.key : (change.key ?? undefined),
-      url: change.url === undefined ? before.url : (change.url ?? undefined),
-    };
-    const next = { ...this.saved, [name]: after };
-    await this.file.write(next);
-    this.saved = next;
+    await this.#file.change((providers) => {
+      const before = providers[name] ?? {};
+      const after = {
+        key: change.key === undefined ? before.key : (change.key ?? undefined),
+        url: change.url === undefined ? before.url : (change.url ?? undefined),
+      };
+      return { ...providers, [name]: after };
+    });
   }
 }

@@ -1,4 +1,4 @@
-import type { Message } from '@belay/protocol';
+import { withLineNumbers, type Message } from '@belay/protocol';
 
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
 type Fields = Record<string, unknown>;
@@ -12,21 +12,14 @@ export function resultText({ operation, output }: Pick<Result, 'operation' | 'ou
   if (!isFields(output)) return JSON.stringify(output ?? null);
   const short: Fields = {};
   const blocks: string[] = [];
-  for (const [name, value] of Object.entries(output)) {
-    const lines = operation === 'files.read' && name === 'content' && numbered(output);
-    const block = lines || inLines(value);
+  for (const [name, value] of Object.entries(withLineNumbers(operation, output))) {
+    const isNumbered = value !== output[name];
+    const block = isNumbered ? String(value) : inLines(value);
     if (block) blocks.push(`${name}:\n${block}`);
     else short[name] = value;
   }
   const head = Object.keys(short).length > 0 || blocks.length === 0 ? [JSON.stringify(short)] : [];
   return [...head, ...blocks].join('\n\n');
-}
-
-/** The lines of a file with their numbers; undefined for bytes and for none. */
-function numbered({ content, lines, from }: Fields): string | undefined {
-  if (typeof content !== 'string' || content === '' || !lines) return undefined;
-  const texts = content.replace(/\n$/, '').split('\n');
-  return texts.map((text, index) => `${Number(from) + index}\t${text}`).join('\n');
 }
 
 function inLines(value: unknown): string | undefined {

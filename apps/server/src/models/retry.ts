@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '@belay/protocol';
 import { ModelFailure } from './model.js';
 
 /** How often a call is tried, and how long is waited between. */
@@ -38,6 +39,8 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
+      // A spent budget is the cause of the abort that its event brings about.
+      if (error instanceof AppError) throw error;
       signal.throwIfAborted();
       if (!(error instanceof ModelFailure)) throw error;
       if (error.kind === 'empty') empty += 1;

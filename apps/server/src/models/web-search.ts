@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AppError,
-  type OperationInput,
-  type OperationOutput,
-  type webOperations,
-} from '@belay/protocol';
+import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
-import { outgoingFetch } from './outgoing-fetch.js';
-
-type Search = (typeof webOperations)['web.search'];
+import { outgoingFetch } from '../egress/outgoing-fetch.js';
 
 const answer = z.object({
   results: z.array(
@@ -24,11 +17,15 @@ const seconds = 20;
 export class WebSearch {
   constructor(private readonly config: Config) {}
 
+  get isSetUp(): boolean {
+    return this.config.searchUrl !== undefined;
+  }
+
   /** Throws `unavailable` when no service is set up or it fails, `timeout` after 20 seconds, `cancelled`. */
   async search(
-    { query, limit }: OperationInput<Search>,
+    { query, limit }: OperationInput<'web.search'>,
     { signal }: { signal?: AbortSignal } = {},
-  ): Promise<OperationOutput<Search>> {
+  ): Promise<OperationOutput<'web.search'>> {
     const { searchUrl } = this.config;
     if (searchUrl === undefined) {
       throw new AppError(
@@ -40,7 +37,7 @@ export class WebSearch {
     address.searchParams.set('q', query);
     address.searchParams.set('format', 'json');
     const limits = [AbortSignal.timeout(seconds * 1000), ...(signal ? [signal] : [])];
-    const body = await this.ask(address, AbortSignal.any(limits)).catch((error: unknown) => {
+    const body = await this.#ask(address, AbortSignal.any(limits)).catch((error: unknown) => {
       if (signal?.aborted) throw new AppError('cancelled', 'The search was cancelled.');
       throw error;
     });
@@ -52,7 +49,7 @@ export class WebSearch {
     return { results };
   }
 
-  private async ask(address: URL, signal: AbortSignal): Promise<z.output<typeof answer>> {
+  async #ask(address: URL, signal: AbortSignal): Promise<z.output<typeof answer>> {
     let response: Response;
     try {
       response = await outgoingFetch(this.config.environment)(address.href, {

@@ -1,162 +1,101 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Readable } from 'node:stream';
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { AppError, errorFrom, type Assignment, type Check } from '@belay/protocol';
-import { Config } from '../config.js';
-import type { AgentLink } from './agent-link.js';
-import { SandboxChecks } from './checks.js';
-import { ContainerLauncher } from './container-launcher.js';
-import { causeOfDeath } from './death.js';
-import { DockerClient } from './docker.client.js';
-import { Reconciler } from './reconciler.js';
-import { RopeListener } from './rope-listener.js';
-import type { Sandbox } from './sandbox.js';
-import { SandboxRecords } from './sandbox-records.store.js';
-import { SandboxRegistry, type Place } from './sandbox-registry.js';
-import { Sidecars } from './sidecar.js';
-import { Starter } from './starter.js';
-import { WarmPool } from './warm-pool.js';
+import { Injectable } from '@nestjs/common';
+import { AppError, type StartPayload } from '@belay/protocol';
+import { AgentCalls, type OpenTar } from './connection/agent-calls.js';
+import type { AgentLink } from './connection/agent-link.js';
+import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
+import type { Sandbox, SandboxState } from './lifecycle/sandbox.js';
+import { SandboxContainers } from './lifecycle/sandbox-containers.js';
+import { SandboxRecords, type SandboxRecord } from './lifecycle/sandbox-records.store.js';
+import { Sandboxes } from './lifecycle/sandboxes.js';
+import { WarmPool } from './lifecycle/warm-pool.js';
 
-export type SandboxState = 'none' | 'starting' | 'connected' | 'lost';
-export type LostListener = (session: string, reason: string) => void;
-
-/** How long an agent may take to write what is left, and then to end, in milliseconds. */
-const farewell = { shutdown: 3_000, exit: 1_500 };
-/** A break of the rope is looked into after so many milliseconds, should the engine not tell of a death. */
-const breakPatience = 1_000;
+const cancelled = new AppError('cancelled', 'The start was cancelled.');
 
 /** The sandboxes of the sessions. */
 @Injectable()
-export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly logger = new Logger(SandboxService.name);
-  private readonly listeners = new Set<LostListener>();
-  /** Found before anybody listened. */
-  private losses: [session: string, reason: string][] = [];
-  /** Dead containers that are still being removed, by session. */
-  private readonly burials = new Map<string, Promise<void>>();
-  private closing = false;
+export class SandboxService {
+  readonly #totals = { started: 0, failed: 0 };
 
   constructor(
-    private readonly config: Config,
-    private readonly docker: DockerClient,
-    private readonly listener: RopeListener,
-    private readonly launcher: ContainerLauncher,
-    private readonly pool: WarmPool,
+    private readonly sandboxes: Sandboxes,
     private readonly records: SandboxRecords,
-    private readonly registry: SandboxRegistry,
-    private readonly reconciler: Reconciler,
-    private readonly sidecars: Sidecars,
-    private readonly starter: Starter,
-    private readonly doctor: SandboxChecks,
+    private readonly containers: SandboxContainers,
+    private readonly pool: WarmPool,
+    private readonly calls: AgentCalls,
+    private readonly deaths: DeathWatch,
   ) {}
-
-  async onModuleInit(): Promise<void> {
-    const born = (sandbox: Sandbox): void => this.watch(sandbox);
-    this.pool.born = born;
-    this.starter.born = born;
-    await this.reconciler.start({
-      died: (sandbox) => this.died(sandbox),
-      lost: async (sandbox, session) => {
-        const reason = await this.causeOf(sandbox);
-        const error = new AppError('unavailable', reason);
-        await this.bury(sandbox, { volumes: false, reason: error });
-        this.tell(session, reason);
-      },
-    });
-    for (const sandbox of this.registry.sandboxes.values()) this.watch(sandbox);
-    this.pool.refill();
-  }
-
-  /** Agents go on without the server; those without a session are ended. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.closing = true;
-    await this.reconciler.close();
-    // First the pool: one that is just being filled still waits for its agent's hello.
-    await this.pool.close().catch((error: unknown) => this.logger.warn(error));
-    await this.listener.hangUpAll();
-  }
 
   /**
    * Gives a session its sandbox and begins its work; resolves when the agent has begun. Files of an earlier
-   * sandbox of the session are used again, otherwise `workspaceTar` is unpacked into the empty workspace.
-   * Throws `AppError`: conflict (it has one), limit_reached, not_found (the image), unavailable, disk_full;
-   * then nothing half-made is left.
+   * sandbox of the session are used again, otherwise the tar is unpacked into the empty workspace.
+   * Throws `AppError`: conflict (it has one), limit_reached, not_found (the image), unavailable, disk_full,
+   * cancelled (by `stop`); then nothing half-made is left.
    */
-  async start(assignment: Assignment, workspaceTar?: () => Promise<Readable>): Promise<void> {
-    const { session } = assignment;
-    const { places } = this.registry;
-    if (places.has(session)) throw new AppError('conflict', 'The session has a sandbox already.');
-    if (places.size >= this.config.maxSandboxes) {
-      throw new AppError(
-        'limit_reached',
-        `All ${this.config.maxSandboxes} sandboxes are taken: stop a session, or raise BELAY_MAX_SANDBOXES.`,
+  async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
+    const { session, epoch } = startPayload;
+    const reserved = this.sandboxes.reserve(session, epoch);
+    const kept = await this.#keptFiles(session).catch((error: unknown) => {
+      this.sandboxes.remove(reserved);
+      throw error;
+    });
+    try {
+      const sandbox = await this.#withAgent(reserved, startPayload, kept);
+      const { id, volumes, agent, machine, token } = sandbox;
+      const record = { session, sandbox: id, volumes, epoch, agent, machine, token };
+      await this.records.write({ ...record, begun: kept !== undefined });
+      if (openTar && !kept) {
+        await sandbox.alive(this.calls.importWorkspace(sandbox, openTar));
+      }
+      await this.calls.begin(sandbox, startPayload, () =>
+        this.records.write({ ...record, begun: true }),
       );
+      await sandbox.begin();
+      this.#totals.started++;
+    } catch (error) {
+      this.#totals.failed++;
+      await this.#giveUp(session, reserved, kept);
+      throw error;
     }
-    const place: Place = {
-      sandbox: undefined,
-      begun: false,
-      stopped: false,
-      settled: Promise.resolve(),
-    };
-    places.set(session, place);
-    const starting = this.starter.start(place, assignment, workspaceTar);
-    place.settled = starting.catch(() => {});
-    await starting;
   }
 
-  /** The agent of a session, while its container runs; calls wait through a break of its rope. */
+  /** The agent of a session, while its container runs; calls wait through a break of its connection. */
   agent(session: string): AgentLink | undefined {
-    return this.registry.places.get(session)?.sandbox?.link;
+    return this.sandboxes.ofSession(session)?.link;
   }
 
-  state(session: string): SandboxState {
-    const place = this.registry.places.get(session);
-    if (!place) return 'none';
-    if (!place.begun) return 'starting';
-    return place.sandbox?.link?.connected ? 'connected' : 'lost';
+  state(session: string): SandboxState | 'none' {
+    return this.sandboxes.ofSession(session)?.state ?? 'none';
   }
 
-  /** Ends the container and keeps its files for a restart. */
+  /** Ends the container and keeps its files for a restart. Throws, and keeps it, when the engine fails. */
   async stop(session: string): Promise<void> {
-    const place = this.registry.places.get(session);
-    if (!place) return;
-    place.stopped = true;
-    if (!place.begun) {
-      place.sandbox?.end(new AppError('cancelled', 'The start was cancelled.'));
-      await place.settled;
+    const sandbox = this.sandboxes.ofSession(session);
+    if (!sandbox) return;
+    if (!sandbox.hasBegun) {
+      sandbox.end(cancelled);
+      await sandbox.gone();
       return;
     }
-    const { sandbox } = place;
-    if (!sandbox) return;
-    sandbox.ending = true;
-    await this.shutDown(sandbox);
-    await this.clear(sandbox, { volumes: false });
+    sandbox.startEnding();
+    await this.containers.shutDown(sandbox);
+    await this.#dispose(sandbox, { volumes: false });
+    await this.#forgetToken(sandbox);
   }
 
   /** Ends the container and deletes its files. */
   async remove(session: string): Promise<void> {
-    const place = this.registry.places.get(session);
-    if (place && !place.begun) await this.stop(session);
-    if (place?.sandbox) await this.clear(place.sandbox, { volumes: true });
-    await this.burials.get(session);
+    const sandbox = this.sandboxes.ofSession(session);
+    if (sandbox && !sandbox.hasBegun) await this.stop(session);
+    else if (sandbox) await this.#dispose(sandbox, { volumes: true });
+    await this.deaths.removed(session);
     const record = await this.records.find(session);
-    if (record) await this.launcher.removeVolumes(record.volumes);
+    if (record) await this.containers.removeFiles(record);
     await this.records.remove(session);
   }
 
-  /** Hears of each sandbox that ends by itself, with a sentence that names the cause; also of earlier ones. */
+  /** Calls with each sandbox that ends by itself and a sentence that names the cause; also with earlier ones. */
   onLost(listener: LostListener): void {
-    this.listeners.add(listener);
-    for (const [session, reason] of this.losses.splice(0)) listener(session, reason);
-  }
-
-  checks(): Promise<Check[]> {
-    return this.doctor.checks();
+    this.deaths.onLost(listener);
   }
 
   /** For metrics: sandboxes by what they do, and starts so far. */
@@ -169,103 +108,84 @@ export class SandboxService implements OnModuleInit, BeforeApplicationShutdown {
     failed: number;
   } {
     const counts = { connected: 0, starting: 0, lost: 0 };
-    for (const session of this.registry.places.keys()) {
-      const state = this.state(session);
-      if (state !== 'none') counts[state]++;
+    for (const { state } of this.sandboxes.ofSessions()) {
+      if (state === 'connected' || state === 'starting') counts[state]++;
+      else counts.lost++;
     }
-    return { ...counts, warm: this.pool.size, ...this.starter.totals };
+    return { ...counts, warm: this.pool.size, ...this.#totals };
   }
 
-  private watch(sandbox: Sandbox): void {
-    this.registry.add(sandbox);
-    sandbox.onBreak = () => void this.lookAfter(sandbox);
+  /** The files of an earlier sandbox; those of a start that failed half-way are removed. */
+  async #keptFiles(session: string): Promise<SandboxRecord | undefined> {
+    const record = await this.records.find(session);
+    if (!record || record.begun) return record;
+    await this.containers.removeFiles(record);
+    return undefined;
   }
 
-  private async lookAfter(sandbox: Sandbox): Promise<void> {
-    await delay(breakPatience, undefined, { ref: false });
-    if (sandbox.ending || this.closing || sandbox.rope?.connected) return;
-    // An engine that does not answer is looked through when it is back.
-    const exit = await this.docker.exit(sandbox.container).catch(() => null);
-    if (exit !== null) await this.died(sandbox);
-  }
-
-  private async died(sandbox: Sandbox): Promise<void> {
-    if (sandbox.ending || this.closing) return;
-    sandbox.ending = true;
-    const { session } = sandbox;
-    const begun = session !== null && this.registry.places.get(session)?.begun === true;
-    const reason = await this.causeOf(sandbox);
-    const error = new AppError('unavailable', reason);
-    this.pool.drop(sandbox);
-    sandbox.end(error);
-    // One that dies while it is being started is cleared by who starts it.
-    if (session !== null && !begun) return;
-    const burial = this.bury(sandbox, { volumes: session === null, reason: error });
-    if (session !== null) {
-      // Said at once: on a busy machine the removal takes its time.
-      this.registry.drop(sandbox);
-      this.burials.set(session, burial);
-      this.tell(session, reason);
+  /** A sandbox whose agent has said hello: a warm one, or a new container. */
+  async #withAgent(
+    reserved: Sandbox,
+    { settings }: StartPayload,
+    kept: SandboxRecord | undefined,
+  ): Promise<Sandbox> {
+    const { image, sandbox: profile, machine, mounts } = settings;
+    await reserved.alive(Promise.resolve());
+    if (machine) {
+      reserved.machine = this.containers.machineNamed(machine.name);
+      if (kept && kept.machine !== reserved.machine)
+        throw new AppError(
+          'unavailable',
+          `The files of this session were on another machine ${machine.name}, which was removed.`,
+        );
     }
-    await burial;
-    if (session !== null && this.burials.get(session) === burial) this.burials.delete(session);
-  }
-
-  private async causeOf(sandbox: Sandbox): Promise<string> {
-    try {
-      const exit = await this.docker.exit(sandbox.container);
-      const printed = exit ? await this.docker.lastLines(sandbox.container, 3) : '';
-      const lastLine = printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '';
-      return causeOfDeath(exit ?? undefined, { lastLine, memoryMb: this.config.memoryMb });
-    } catch {
-      return causeOfDeath(undefined, { lastLine: '', memoryMb: this.config.memoryMb });
+    const isPlain = !kept && !machine && mounts.length === 0;
+    const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
+    if (warm) {
+      this.sandboxes.replace(reserved, warm);
+      this.containers.rename(warm);
+      return warm;
     }
+    if (kept) reserved.volumes = kept.volumes;
+    await this.containers.launch(reserved, {
+      image,
+      profile,
+      keepsFiles: kept !== undefined,
+      mounts,
+    });
+    return reserved;
   }
 
-  private tell(session: string, reason: string): void {
-    if (this.listeners.size === 0) this.losses.push([session, reason]);
-    for (const listener of this.listeners) listener(session, reason);
-  }
-
-  /** Lets the agent write what is left. */
-  private async shutDown(sandbox: Sandbox): Promise<void> {
-    if (!sandbox.link?.connected) return;
-    const signal = AbortSignal.timeout(farewell.shutdown);
-    // One that cannot answer is killed like one that does not want to.
-    await sandbox.link.call('shutdown', {}, { signal }).catch(() => {});
-    const end = Date.now() + farewell.exit;
-    while (Date.now() < end && (await this.docker.exit(sandbox.container)) === null) {
-      await delay(50);
-    }
-  }
-
-  /** Removes what belongs to a sandbox; its session may have another one then. Throws, and keeps it, when the engine fails. */
-  private async clear(
-    sandbox: Sandbox,
-    what: { volumes: boolean; reason?: AppError },
+  /** Nothing is left but the files that were there before. */
+  async #giveUp(
+    session: string,
+    reserved: Sandbox,
+    kept: SandboxRecord | undefined,
   ): Promise<void> {
+    // A warm one may have taken its place.
+    const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
-      await this.sidecars.remove(sandbox.id);
-      await this.launcher.dispose(sandbox, what);
+      await this.containers.discard(sandbox, { volumes: kept === undefined });
+      if (kept) await this.records.write(kept);
+      else await this.records.remove(session);
+    } finally {
+      this.sandboxes.remove(sandbox);
+    }
+  }
+
+  /** A later server must not wait for an agent that was ended. */
+  async #forgetToken({ session, machine }: Sandbox): Promise<void> {
+    const record = session === null ? undefined : await this.records.find(session);
+    if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });
+  }
+
+  async #dispose(sandbox: Sandbox, what: { volumes: boolean }): Promise<void> {
+    try {
+      await this.containers.dispose(sandbox, what);
     } catch (error) {
-      sandbox.ending = false;
+      sandbox.keep();
       throw error;
     }
-    this.registry.drop(sandbox);
-  }
-
-  /** Like `clear`, for what has ended already: what cannot be removed now is removed when the engine is back. */
-  private async bury(
-    sandbox: Sandbox,
-    what: { volumes: boolean; reason: AppError },
-  ): Promise<void> {
-    try {
-      await this.clear(sandbox, what);
-    } catch (error) {
-      this.logger.warn(errorFrom(error).message);
-      sandbox.ending = true;
-      sandbox.end(what.reason);
-      this.registry.drop(sandbox);
-    }
+    this.sandboxes.remove(sandbox);
   }
 }

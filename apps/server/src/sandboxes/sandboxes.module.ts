@@ -1,37 +1,73 @@
+import { DockerClient } from '@belay/docker';
 import { Module } from '@nestjs/common';
+import { ActionsModule } from '../actions/actions.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { Config } from '../config.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { AgentCalls } from './agent-calls.js';
-import { SandboxChecks } from './checks.js';
-import { ContainerLauncher } from './container-launcher.js';
-import { DockerClient } from './docker.client.js';
-import { Reconciler } from './reconciler.js';
-import { RopeListener } from './rope-listener.js';
-import { SandboxRecords } from './sandbox-records.store.js';
-import { SandboxRegistry } from './sandbox-registry.js';
+import { AgentCalls } from './connection/agent-calls.js';
+import { AgentListener } from './connection/agent-listener.js';
+import { ProgramSockets } from './connection/program-sockets.js';
+import { SandboxConnections } from './connection/sandbox-connections.js';
+import { ApprovedServices } from './connection/approved-services.js';
+import { ServiceCalls } from './connection/service-calls.js';
+import { StorageCalls } from './connection/storage-calls.js';
+import { SandboxChecks } from './engine/checks.js';
+import { HostFolders } from './engine/host-folders.js';
+import { Sidecars } from './engine/sidecars.js';
+import { Volumes } from './engine/volumes.js';
+import { ActionImageMaker } from './lifecycle/action-image-maker.js';
+import { ActionStarts } from './lifecycle/action-starts.js';
+import { CheckRunner } from './lifecycle/check-runner.js';
+import { DeathWatch } from './lifecycle/death-watch.js';
+import { ProgramContainers } from './lifecycle/program-containers.js';
+import { Reconciler } from './lifecycle/reconciler.js';
+import { SandboxContainers } from './lifecycle/sandbox-containers.js';
+import { SandboxRecords } from './lifecycle/sandbox-records.store.js';
+import { Sandboxes } from './lifecycle/sandboxes.js';
+import { ServerLifecycle } from './lifecycle/server-lifecycle.js';
+import { WarmPool } from './lifecycle/warm-pool.js';
+import { MachineAgents } from './machines/machine-agents.js';
+import { MachineStore } from './machines/machine.store.js';
+import { Machines } from './machines/machines.js';
 import { SandboxService } from './sandbox.service.js';
-import { Sidecars } from './sidecar.js';
-import { Starter } from './starter.js';
-import { WarmPool } from './warm-pool.js';
 
 @Module({
-  imports: [ApprovalsModule, EgressModule, McpModule, ModelsModule],
+  imports: [ActionsModule, ApprovalsModule, EgressModule, McpModule, ModelsModule],
   providers: [
+    ActionImageMaker,
+    ActionStarts,
     AgentCalls,
-    ContainerLauncher,
-    DockerClient,
+    AgentListener,
+    CheckRunner,
+    DeathWatch,
+    {
+      provide: DockerClient,
+      useFactory: (config: Config) => new DockerClient(config),
+      inject: [Config],
+    },
+    HostFolders,
+    MachineAgents,
+    MachineStore,
+    Machines,
+    ProgramContainers,
+    ProgramSockets,
     Reconciler,
-    RopeListener,
     SandboxChecks,
+    SandboxConnections,
+    SandboxContainers,
     SandboxRecords,
-    SandboxRegistry,
     SandboxService,
+    Sandboxes,
+    ServerLifecycle,
+    ApprovedServices,
+    ServiceCalls,
     Sidecars,
-    Starter,
+    StorageCalls,
+    Volumes,
     WarmPool,
   ],
-  exports: [SandboxService],
+  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxChecks, SandboxService],
 })
 export class SandboxesModule {}

@@ -1,32 +1,91 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, faultOf, operationNamed, personCallPrefix, type Role } from '@belay/protocol';
+import {
+  actionNamed,
+  actionOperation,
+  AppError,
+  faultOf,
+  mcpOperation,
+  mcpToolNamed,
+  operationNamed,
+  parseOutputOf,
+  roleOfScope,
+  userCallPrefix,
+  type Access,
+  type Operation,
+  type OperationName,
+  type OperationOutput,
+} from '@belay/protocol';
+import { z } from 'zod';
+import { AuditLog } from '../access/audit-log.js';
+import { assertMay, type Caller } from '../access/caller.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 
-/** Calls of operations by people: whatever door they come through, they are allowed or refused, and reach the agent, here. */
+export interface UserCallRequest<N extends string = string> {
+  name: N;
+  input: unknown;
+  caller: Caller;
+  /** The id of the call in the log, of `newUserCallId`. */
+  id?: string;
+}
+
+export const newUserCallId = (): string => `${userCallPrefix}${randomUUID()}`;
+
+/** Users’ calls of operations from every API: checks permissions and forwards them to the agent. */
 @Injectable()
 export class Dispatcher {
   constructor(
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
+    private readonly audit: AuditLog,
   ) {}
 
-  /** Answers the operation's output. Throws what the agent throws, `conflict` when there is no agent to ask. */
-  async call(
+  /** What a call is, when its caller may make it. Throws otherwise, and calls nothing. */
+  async check(
     session: string,
-    { name, input, role }: { name: string; input: unknown; role: Role },
-    signal?: AbortSignal,
-  ): Promise<unknown> {
-    const operation = operationNamed(name);
-    if (!operation?.audience.includes('person')) {
-      throw new AppError('not_found', `There is no operation ${name} for a person.`);
+    { name, input, caller }: UserCallRequest,
+  ): Promise<CheckedOperation> {
+    this.#assertMay(caller, 'view', { session, action: name });
+    const operation = operationNamed(name) ?? (await this.#given(session, name));
+    if (!operation?.audience.includes('user')) throw noSuchOperation(name);
+    if (!operation.audience.includes(roleOfScope(caller.scope))) {
+      this.#assertMay(caller, 'operate', { session, action: name });
     }
-    if (!operation.audience.includes(role)) throw mayOnlyWatch();
     const parsed = operation.input.safeParse(input);
     if (!parsed.success) {
       throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
     }
+    return { operation, input: fields.parse(parsed.data) };
+  }
+
+  /** Returns the operation’s output. Throws what the agent throws, `conflict` when there is no agent to ask. */
+  call<N extends OperationName>(
+    session: string,
+    call: UserCallRequest<N>,
+    signal?: AbortSignal,
+  ): Promise<OperationOutput<N>>;
+  call(session: string, call: UserCallRequest, signal?: AbortSignal): Promise<unknown>;
+  async call(
+    session: string,
+    { id = newUserCallId(), ...call }: UserCallRequest,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const checked = await this.check(session, call);
+    const { name, caller } = call;
+    const { operation, input } = checked;
+    const work = async () =>
+      parseOutputOf(operation, await this.#forward(session, { ...checked, id }, signal));
+    if (isQuiet(operation, input)) return work();
+    const subject = subjectOf(operation, input);
+    return this.audit.run(caller, { action: name, session, subject }, work);
+  }
+
+  async #forward(
+    session: string,
+    { id, operation, input }: CheckedOperation & { id: string },
+    signal?: AbortSignal,
+  ): Promise<unknown> {
     const { state } = await this.log.summary(session);
     const link = this.sandboxes.agent(session);
     if (!link) {
@@ -36,12 +95,42 @@ export class Dispatcher {
       const remedy = state === 'starting' ? 'wait until it has started' : 'restart the session';
       throw new AppError('conflict', `The session has no sandbox now: ${remedy}.`);
     }
-    const id = `${personCallPrefix}${randomUUID()}`;
-    this.log.markPersonCall(session, id);
-    const call = { id, operation: name, input: parsed.data };
-    return (await link.call('operation.call', call, { ...(signal && { signal }) })).output;
+    this.log.markUserCall(session, id, { operation, input });
+    const call = { id, operation: operation.name, input };
+    try {
+      const { output } = await link.call('operation.call', call, { ...(signal && { signal }) });
+      return output;
+    } finally {
+      // The others end with the result that the agent writes.
+      if (isQuiet(operation, input)) this.log.forgetUserCall(session, id);
+    }
+  }
+
+  /** An action or a tool of an MCP server that the session was given at its begin; undefined for any other. */
+  async #given(session: string, called: string): Promise<Operation | undefined> {
+    if (actionNamed(called) === undefined && !mcpToolNamed(called)) return undefined;
+    const { actions, mcp } = await this.log.settings(session);
+    const given = [...actions.map(actionOperation), ...mcp.map(mcpOperation)];
+    return given.find(({ name }) => name === called);
+  }
+
+  #assertMay(caller: Caller, access: Access, what: { session: string; action: string }): void {
+    this.audit.refusals(caller, what, () => assertMay(caller, access, what.session));
   }
 }
 
-export const mayOnlyWatch = (): AppError =>
-  new AppError('forbidden', 'This token may watch and not touch.');
+export interface CheckedOperation {
+  operation: Operation;
+  input: Record<string, unknown>;
+}
+
+const noSuchOperation = (name: string): AppError =>
+  new AppError('not_found', `There is no operation ${name} that users may call.`);
+
+/** The input of every operation is an object. */
+const fields = z.record(z.string(), z.unknown());
+
+const subjectOf = ({ subject }: Operation, input: unknown): string =>
+  subject(input, { page: null });
+
+const isQuiet = ({ quiet }: Operation, input: unknown): boolean => quiet(input);

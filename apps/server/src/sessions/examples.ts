@@ -20,37 +20,37 @@ const description = z.object({
 
 @Injectable()
 export class Examples {
-  private readonly folder: string | undefined;
+  readonly #folder: string | undefined;
 
   constructor({ examples }: Config) {
-    this.folder = examples && join(examples, 'sessions');
+    this.#folder = examples && join(examples, 'sessions');
   }
 
   async list(): Promise<Example[]> {
-    if (!this.folder) return [];
-    const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
+    if (!this.#folder) return [];
+    const entries = await readdir(this.#folder, { withFileTypes: true }).catch(() => []);
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
     const found = await Promise.all(
-      // One that is broken says so when it is asked for; the others are still offered.
+      // A malformed example fails when it is requested; the others are still listed.
       names
         .toSorted((a, b) => a.localeCompare(b))
-        .map((name) => this.read(name).catch(() => undefined)),
+        .map((name) => this.#read(name).catch(() => undefined)),
     );
     return found.filter((example) => example !== undefined);
   }
 
   /** Throws `not_found` when there is no such example, `invalid_input` when its description is wrong. */
   async find(name: string): Promise<Example> {
-    const example = /^[\w-]+$/.test(name) ? await this.read(name) : undefined;
+    const example = /^[\w-]+$/.test(name) ? await this.#read(name) : undefined;
     if (!example) throw new AppError('not_found', `There is no example ${name}.`);
     return example;
   }
 
-  /** The example's project folder as a tar archive; an example without one begins empty. */
+  /** The example’s project folder as a tar archive; an example without one begins empty. */
   async pack(name: string): Promise<Readable> {
     await this.find(name);
     const archive = pack();
-    const project = join(this.folder ?? '', name, 'project');
+    const project = join(this.#folder ?? '', name, 'project');
     const read = archive.pipe(new PassThrough());
     addFolder(archive, project, '').then(
       () => archive.finalize(),
@@ -59,9 +59,9 @@ export class Examples {
     return read;
   }
 
-  private async read(name: string): Promise<Example | undefined> {
-    if (!this.folder) return undefined;
-    const { folder } = this;
+  async #read(name: string): Promise<Example | undefined> {
+    if (!this.#folder) return undefined;
+    const folder = this.#folder;
     const text = await readFile(join(folder, name, 'session.yaml'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
     const { title = name, task, model } = described(name, text);
@@ -72,7 +72,7 @@ export class Examples {
 
 function described(name: string, text: string): z.output<typeof description> {
   const unreadable = (why: string) =>
-    new AppError('invalid_input', `The example ${name} has a session.yaml that is wrong: ${why}.`);
+    new AppError('invalid_input', `The example ${name} has an invalid session.yaml: ${why}.`);
   let content: unknown;
   try {
     content = parse(text);

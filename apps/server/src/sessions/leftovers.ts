@@ -12,11 +12,11 @@ import { WorkspaceStore } from './workspace.store.js';
 const unusedMs = 24 * 3600_000;
 const lookMs = 3600_000;
 
-/** Deletes uploaded workspaces and blobs that no session has, at the start and every hour. */
+/** Deletes uploaded workspaces and blobs without a session, at the start and every hour. */
 @Injectable()
 export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(Leftovers.name);
-  private timer: NodeJS.Timeout | undefined;
+  readonly #logger = new Logger(Leftovers.name);
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly log: EventLog,
@@ -25,23 +25,26 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    const look = (): void => void this.clear().catch((error: unknown) => this.logger.warn(error));
-    this.timer = setInterval(look, lookMs).unref();
+    const look = (): void => void this.#clear().catch((error: unknown) => this.#logger.warn(error));
+    this.#timer = setInterval(look, lookMs).unref();
     look();
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 
-  private async clear(): Promise<void> {
+  async #clear(): Promise<void> {
+    const before = Date.now() - unusedMs;
+    await this.blobs.removeAllUnused(before);
     const used = new Set<string>();
     for (const { id } of await this.log.summaries()) {
+      // A session that cannot be read may need any of them.
+      if ((await this.log.damage(id)) !== undefined) return;
       const { workspace } = await this.log.settings(id);
+      used.add(`seed-${id}`);
       if (workspace) used.add(workspace);
     }
-    const before = Date.now() - unusedMs;
     await this.workspaces.removeUnused(used, before);
-    await this.blobs.removeAllUnused(before);
   }
 }

@@ -1,4 +1,5 @@
-import { fact } from '@belay/protocol';
+import { newEvent } from '@belay/protocol';
+import { owner } from '../access/caller.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { Search } from './search.js';
@@ -11,15 +12,17 @@ onEveryDatabase('the search over all logs', (databases) => {
   beforeEach(async () => {
     logs = await new TestLogs(databases).open();
     search = new Search(logs.database, logs.store);
-    await logs.session('a', { task: 'Mend the parser' });
+    await logs.session('a', { task: 'Fix the parser' });
     await logs.session('b', { task: 'Paint the parser blue' });
   });
   afterEach(() => logs.close());
 
   const says = (session: string, text: string) =>
-    logs.log.append(session, [fact('user', 'message', { args: { text }, message: 'A message' })]);
+    logs.log.append(session, [
+      newEvent('user', 'message', { args: { text }, message: 'A message' }),
+    ]);
   const found = async (query: string, limit?: number) =>
-    (await search.find(query, limit)).map(({ session, seq }) => `${session}${seq}`);
+    (await search.find(query, owner, limit)).map(({ session, seq }) => `${session}${seq}`);
 
   it('finds events with all the words, the last one begun, the newest first', async () => {
     expect(await found('parser')).toEqual(['b1', 'a1']);
@@ -29,7 +32,7 @@ onEveryDatabase('the search over all logs', (databases) => {
     expect(await found('parser', 1)).toEqual(['b1']);
   });
 
-  it('goes on where its index ended', async () => {
+  it('continues where its index ended', async () => {
     expect(await found('hammer')).toEqual([]);
     await says('a', 'Take the hammer');
     expect(await found('hammer')).toEqual(['a4']);
@@ -42,7 +45,7 @@ onEveryDatabase('the search over all logs', (databases) => {
       'a',
       `${'before '.repeat(50)} the needle \0 it's "here" & there ${'after '.repeat(50)}`,
     );
-    const [needle] = await search.find('needle');
+    const [needle] = await search.find('needle', owner);
     expect(needle?.excerpt).toContain('needle');
     expect(needle?.excerpt.length).toBeLessThan(300);
     for (const query of ['"needle', 'needle & ', 'needle:*', '!needle']) {

@@ -1,18 +1,23 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
-import { Database } from '../storage/database.js';
+import { Mutex } from 'async-mutex';
+import { sees, seesAll, type Caller } from '../access/caller.js';
+import { Database, storageError } from '../storage/database.js';
 import { findTexts, insertTexts, type Found } from '../logs/event-text.js';
 import { SessionStore } from '../logs/session.store.js';
+import { isDiskFull } from '../logs/stalls.js';
 
-/** Events indexed in one piece: the server does nothing else meanwhile. */
+/** Events indexed in one batch, which blocks the event loop. */
 const batch = 500;
-/** What is found of one event's text; the rest is in the log. */
+/** What is found of one event’s text; the rest is in the log. */
 const maxText = 20_000;
 
-/** Full-text search over all logs. The index follows the logs when it is asked, so that appends cost nothing. */
+/** Full-text search over all logs. The index is updated by searches, so that appends stay cheap. */
 @Injectable()
 export class Search implements OnModuleInit {
-  private indexing: Promise<void> = Promise.resolve();
+  readonly #logger = new Logger(Search.name);
+  readonly #indexing = new Mutex();
+  readonly #skipped = new Set<string>();
 
   constructor(
     private readonly database: Database,
@@ -23,26 +28,41 @@ export class Search implements OnModuleInit {
     await this.database.migrated();
   }
 
-  /** At most so many events with all words of the query; see `findTexts`. */
-  async find(query: string, limit = 100): Promise<Found[]> {
+  /** At most so many events with all words of the query, in sessions that the caller sees; see `findTexts`. */
+  async find(query: string, caller: Caller, limit = 100): Promise<Found[]> {
     const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
     if (words.length === 0) return [];
-    this.indexing = this.indexing.catch(() => undefined).then(() => this.index());
-    await this.indexing;
+    await this.#indexing.runExclusive(() => this.#index());
     const { kysely, kind } = this.database;
-    return findTexts(kysely, kind, { words, limit });
+    const sessions = seesAll(caller) ? undefined : await this.#seenBy(caller);
+    return findTexts(kysely, kind, { words, limit, sessions });
   }
 
-  private async index(): Promise<void> {
+  async #seenBy(caller: Caller): Promise<string[]> {
+    const rows = await this.database.kysely.selectFrom('session').select('id').execute();
+    return rows.map(({ id }) => id).filter((id) => sees(caller, id));
+  }
+
+  async #index(): Promise<void> {
     const behind = await this.database.kysely
       .selectFrom('session')
       .select(['id', 'indexed_seq'])
       .whereRef('indexed_seq', '<', 'last_seq')
       .execute();
-    for (const { id, indexed_seq } of behind) await this.indexSession(id, indexed_seq);
+    for (const { id, indexed_seq } of behind) {
+      // What cannot be indexed of one session must not hide the others.
+      await this.#indexSession(id, indexed_seq).catch((error: unknown) => this.#skip(id, error));
+    }
   }
 
-  private async indexSession(session: string, from: number): Promise<void> {
+  #skip(session: string, error: unknown): void {
+    if (isDiskFull(storageError(error))) throw error;
+    if (this.#skipped.has(session)) return;
+    this.#skipped.add(session);
+    this.#logger.error({ error, session });
+  }
+
+  async #indexSession(session: string, from: number): Promise<void> {
     for (let after = from; ;) {
       const events = await this.store.events(session, { after, limit: batch });
       const last = events.at(-1)?.seq;
@@ -67,7 +87,7 @@ export class Search implements OnModuleInit {
   }
 }
 
-/** Facts that only repeat others, or count. */
+/** Events that only repeat others, or count. */
 const unsearched = new Set(['usage', 'state', 'terminal', 'retry']);
 
 function textOf(event: Event): string {

@@ -1,8 +1,9 @@
-import { AppError, fact, newMessage, type SessionSummary } from '@belay/protocol';
+import { AppError, newEvent, newMessage, type SessionSummary } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
-import { until } from '../testing/logs.js';
 import { TestServer } from '../testing/server.js';
+import { owner } from '../access/caller.js';
 import { SessionService } from './session.service.js';
 import { tarOf } from '../testing/fake-sandboxes.js';
 
@@ -11,7 +12,10 @@ jest.setTimeout(60_000);
 describe('sessions', () => {
   let server: TestServer;
   beforeEach(async () => {
-    server = await new TestServer().start({ BELAY_MAX_SANDBOXES: '2' });
+    server = await new TestServer().start({
+      BELAY_MAX_SANDBOXES: '2',
+      BELAY_MAX_WORKSPACE_MB: '2',
+    });
   });
   afterEach(() => server.close());
 
@@ -24,13 +28,13 @@ describe('sessions', () => {
     (await server.log.read(id, { after: 0 })).map(({ action }) => action);
 
   it('begin with their settings, and run', async () => {
-    const id = await server.session({ task: 'Mend the sum\nplease', tags: ['a'] });
+    const id = await server.session({ task: 'Fix the sum\nplease', tags: ['a'] });
     expect(await summary(id)).toMatchObject({
       state: 'running',
-      title: 'Mend the sum',
+      title: 'Fix the sum',
       tags: ['a'],
     });
-    expect(agent(id).assignment).toMatchObject({
+    expect(agent(id).startPayload).toMatchObject({
       session: id,
       epoch: 1,
       settings: { tags: ['a'] },
@@ -82,21 +86,21 @@ describe('sessions', () => {
     await finish(id);
     await server.json('POST', `/api/sessions/${id}/restart`, {});
     await server.reaches(id, 'running');
-    expect(agent(id).assignment.epoch).toBe(2);
+    expect(agent(id).startPayload.epoch).toBe(2);
     expect(agent(id).files).toBeUndefined();
-    expect(agent(id).assignment.events.map(({ action }) => action)).toContain('think');
+    expect(agent(id).startPayload.events.map(({ action }) => action)).toContain('think');
   });
 
-  it('pause, resume and tell the agent', async () => {
+  it('pause and resume, and notify the agent', async () => {
     const id = await server.session();
     await server.json('POST', `/api/sessions/${id}/pause`, {});
     expect((await summary(id)).state).toBe('paused');
     await server.json('POST', `/api/sessions/${id}/resume`, {});
     expect((await summary(id)).state).toBe('running');
-    await until('the agent hears it', () =>
-      agent(id).heard.some((event) => event.action === 'resume'),
+    await until('the agent receives it', () =>
+      agent(id).received.some((event) => event.action === 'resume'),
     );
-    expect(agent(id).heard.map(({ action }) => action)).toEqual(
+    expect(agent(id).received.map(({ action }) => action)).toEqual(
       expect.arrayContaining(['pause', 'resume']),
     );
     await finish(id);
@@ -117,6 +121,37 @@ describe('sessions', () => {
     expect((await actions(id)).filter((action) => action === 'stop')).toHaveLength(1);
   });
 
+  it('send their results as downloads, whatever is in them', async () => {
+    const id = await server.session();
+    const types = {
+      patch: 'text/x-patch; charset=utf-8',
+      'export?format=zip': 'application/zip',
+      'export?format=bundle': 'application/x-git-bundle',
+      'export?format=tar': 'application/x-tar',
+    };
+    for (const [path, type] of Object.entries(types)) {
+      const { headers } = await server.fetch(`/api/sessions/${id}/${path}`);
+      expect(headers.get('content-type')).toBe(type);
+      expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain('default-src');
+    }
+  });
+
+  it('keep no patch of an agent that never ends it', async () => {
+    const id = await server.session();
+    let sent = 0;
+    server.sandboxes.patch = function* () {
+      for (; sent < 1e9; sent += 1 << 16) yield Buffer.alloc(1 << 16);
+    };
+    const response = await server.fetch(`/api/sessions/${id}/patch`);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    expect(sent).toBeLessThan(5e6);
+    server.sandboxes.patch = undefined;
+    const again = await server.fetch(`/api/sessions/${id}/patch`);
+    expect(await again.text()).toBe(`patch of ${id} at the end`);
+  });
+
   it('leave a viewer the patch of their end, and no way to start a container', async () => {
     const id = await server.session();
     await server.json('POST', `/api/sessions/${id}/stop`, {});
@@ -129,7 +164,7 @@ describe('sessions', () => {
       const refused = await get(path, server.viewerToken);
       expect(refused.status).toBe(403);
       expect(await refused.json()).toMatchObject({
-        detail: expect.stringMatching(/only a person/),
+        detail: expect.stringMatching(/only the user/),
       });
     }
     expect(server.sandboxes.starts).toHaveLength(starts);
@@ -138,14 +173,14 @@ describe('sessions', () => {
     expect(await (await get('export?format=zip', server.viewerToken)).text()).toContain('zip of');
   });
 
-  it('go on in the same sandbox when somebody writes after the end, or in a new one', async () => {
+  it('resume after a message to an ended session, in the same sandbox or a new one', async () => {
     const id = await server.session();
     await finish(id);
     expect((await summary(id)).state).toBe('finished');
     await server.json('POST', `/api/sessions/${id}/messages`, { text: 'And now the docs.' });
     await server.reaches(id, 'running');
-    await until('the agent hears it', () =>
-      agent(id).heard.some((event) => event.action === 'message'),
+    await until('the agent receives it', () =>
+      agent(id).received.some((event) => event.action === 'message'),
     );
     expect(server.sandboxes.starts).toHaveLength(1);
     await server.json('POST', `/api/sessions/${id}/stop`, {});
@@ -153,7 +188,7 @@ describe('sessions', () => {
     await server.json('POST', `/api/sessions/${id}/messages`, { text: 'Once more.' });
     await server.reaches(id, 'running');
     expect(server.sandboxes.starts).toHaveLength(2);
-    expect(agent(id).assignment.events.at(-1)).toMatchObject({ action: 'message' });
+    expect(agent(id).startPayload.events.at(-1)).toMatchObject({ action: 'message' });
   });
 
   it('wait in a queue that they can see, and start when a sandbox is free', async () => {
@@ -173,7 +208,7 @@ describe('sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first, third]);
   });
 
-  it('wait and try again when the sandboxes have no room after all', async () => {
+  it('wait and try again when the sandboxes have no capacity after all', async () => {
     server.sandboxes.failure = new AppError('limit_reached', 'All sandboxes are taken.');
     const id = await server.session();
     expect(await actions(id)).toEqual(['start', 'state', 'state', 'state']);
@@ -185,7 +220,7 @@ describe('sessions', () => {
     server.sandboxes.lose(id, 'The container was killed (exit code 137)');
     await server.reaches(id, 'failed');
     expect((await summary(id)).reason).toBe(
-      'The container was killed (exit code 137). Restart the session to go on.',
+      'The container was killed (exit code 137). Restart the session to continue.',
     );
     await server.json('POST', `/api/sessions/${id}/restart`, {});
     await server.reaches(id, 'running');
@@ -243,7 +278,7 @@ describe('sessions', () => {
     expect((await summary(id)).state).toBe('stopped');
   });
 
-  it('go on after the server was restarted; those whose sandbox is gone say so', async () => {
+  it('continue after a restart of the server; those without a sandbox report the loss', async () => {
     const alive = await server.session();
     const gone = await server.session();
     await server.app.close();
@@ -255,27 +290,40 @@ describe('sessions', () => {
     await says(alive, 'think', { thought: 'still here' });
   });
 
-  it('go on with a budget that was raised just before they were written to', async () => {
+  it('take another model and network while they run, and refuse a model that there is not', async () => {
+    const id = await server.session();
+    await server.reaches(id, 'running');
+    const sessions = server.app.get(SessionService);
+    server.models.check = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
+    await expect(sessions.change(id, { model: 'openai:gpt' })).rejects.toThrow('OPENAI_API_KEY');
+    server.models.check = () => Promise.resolve();
+    const model = 'scripted:example:fix-failing-test';
+    await sessions.change(id, { model, egress: { profile: 'open' } });
+    expect(await summary(id)).toMatchObject({ model, network: 'open' });
+    expect((await server.log.settings(id)).egress).toEqual({ profile: 'open', hosts: [] });
+  });
+
+  it('resume with a budget that was raised just before the message', async () => {
     const id = await server.session({ budgets: { steps: 1 } });
     await server.json('POST', `/api/sessions/${id}/stop`, {});
     const sessions = server.app.get(SessionService);
     const { budgets } = await summary(id);
     await Promise.all([
       sessions.change(id, { budgets: { ...budgets, steps: 9 } }),
-      sessions.message(id, newMessage.parse({ text: 'Go on.' })),
+      sessions.message(id, newMessage.parse({ text: 'Go on.' }), owner),
     ]);
     await server.reaches(id, 'running');
     expect((await summary(id)).budgets.steps).toBe(9);
-    expect(agent(id).assignment.settings.budgets.steps).toBe(9);
+    expect(agent(id).startPayload.settings.budgets.steps).toBe(9);
   });
 
-  it('stop on a full disk too, and say so at once and in their log when there is room', async () => {
+  it('stop on a full disk too, and say so at once and in their log when there is space', async () => {
     const id = await server.session();
     const { kysely } = server.app.get(Database);
     const pages = (count: number) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
     await pages(1); // No less than it has already.
     for (const size of [100_000, 1_000, 1]) {
-      const fill = fact('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
+      const fill = newEvent('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
       await until('the disk is full', () =>
         server.log.append(id, [fill]).then(
           () => false,
@@ -288,16 +336,16 @@ describe('sessions', () => {
     await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
     expect(await summary(id)).toMatchObject({
       state: 'stopped',
-      reason: expect.stringMatching(/^Stopped by a person\. The disk is full/) as string,
+      reason: expect.stringMatching(/^Stopped by the user\. The disk is full/) as string,
     });
     await pages(1_000_000);
     await until('the stop is stored', async () => (await actions(id)).includes('stop'));
     await server.reaches(id, 'stopped');
-    expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by a person.' });
+    expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by the user.' });
   });
 
   it('find words in all logs', async () => {
-    const id = await server.session({ task: 'Mend the walking time' });
+    const id = await server.session({ task: 'Fix the walking time' });
     await says(id, 'say', { text: 'The Naismith rule is off by one.', calls: [] });
     const found = await server.json<{ session: string; excerpt: string }[]>(
       'GET',

@@ -1,78 +1,48 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
-  changedDefaults,
-  fact,
+  newEvent,
+  ignoreError,
   isEnded,
   type Event,
   type EventArgs,
   type NewEvent,
   type NewMessage,
-  type newSession,
-  type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
-import type { z } from 'zod';
-import { McpServers } from '../mcp/mcp-servers.js';
-import { ModelGateway } from '../models/model-gateway.js';
-import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { SettingsStore } from '../settings/settings.store.js';
-import { BlobStore } from '../logs/blob-store.js';
+import { sees, type Caller } from '../access/caller.js';
+import { AttachedPictures } from '../logs/attached-pictures.js';
 import { EventLog } from '../logs/event-log.js';
 import { isDiskFull } from '../logs/stalls.js';
+import { ModelGateway } from '../models/model-gateway.js';
 import { Exports } from './exports.js';
-import { Launcher } from './launcher.js';
-import { TerminalLog } from '../logs/terminal-log.js';
-import { WorkspaceStore } from './workspace.store.js';
+import { SandboxSlots } from './sandbox-slots.js';
+import { startEvent } from './session-creation.js';
+import { StartQueue } from './start-queue.js';
 
 /** How long a stopped agent has to write down its last changes. */
-const stopMs = 5_000;
+const stopTimeoutMs = 5_000;
 
-/** A blob that was stored so lately may be about to be named by another session. */
-const freshMs = 10 * 60_000;
-
-export type RemovedListener = (session: string) => void;
-
-/** What a person does with sessions: each becomes events of the log, and the sandbox follows. */
+/** User actions on existing sessions: each is stored as events, and the sandbox is changed accordingly. */
 @Injectable()
 export class SessionService {
-  private readonly removed = new Set<RemovedListener>();
-
   constructor(
     private readonly log: EventLog,
-    private readonly terminals: TerminalLog,
     private readonly models: ModelGateway,
-    private readonly sandboxes: SandboxService,
-    private readonly workspaces: WorkspaceStore,
-    private readonly launcher: Launcher,
+    private readonly queue: StartQueue,
+    private readonly slots: SandboxSlots,
     private readonly exports: Exports,
-    private readonly defaults: SettingsStore,
-    private readonly mcp: McpServers,
-    private readonly blobs: BlobStore,
+    private readonly pictures: AttachedPictures,
   ) {}
 
-  /**
-   * Checks model and workspace first: a session that cannot begin is not made. What was not said comes from the
-   * server's settings, and is the session's own from then on.
-   */
-  async create(wanted: z.output<typeof newSession>): Promise<SessionSummary> {
-    const defaults = changedDefaults(await this.defaults.read(), wanted);
-    await this.models.check(wanted.model, defaults.budgets);
-    await this.workspaces.check(wanted.workspace);
-    const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
-    const settings = { ...wanted, ...defaults, mcp: tools };
-    const id = newSessionId();
-    const without = missing.map((args) => fact('server', 'mcp', { args, message: args.error }));
-    await this.log.create(id, settings, { events: [startFact(settings, false), ...without] });
-    this.launcher.launch(id);
-    return this.log.summary(id);
+  /** All sessions that the caller sees, the newest first. */
+  async list(caller: Caller): Promise<SessionSummary[]> {
+    return (await this.all()).filter(({ id }) => sees(caller, id));
   }
 
-  /** All sessions, the newest first. */
-  async list(): Promise<SessionSummary[]> {
-    const all = await this.log.summaries();
-    return all.toSorted((a, b) => b.created.localeCompare(a.created) || b.id.localeCompare(a.id));
+  /** The newest first. */
+  async all(): Promise<SessionSummary[]> {
+    return newestFirst(await this.log.summaries());
   }
 
   summary(id: string): Promise<SessionSummary> {
@@ -84,15 +54,25 @@ export class SessionService {
     return this.log.read(id, range);
   }
 
-  /** To a session that has ended it is also the word to go on. */
-  async message(id: string, message: NewMessage): Promise<void> {
-    const said = fact('user', 'message', { args: message, message: message.text });
+  /** A session that has ended is resumed by it. */
+  async message(id: string, message: NewMessage, caller: Caller): Promise<void> {
+    await this.pictures.assertMayAttach(caller, message.images);
+    const written = newEvent('user', 'message', { args: message, message: message.text });
     let startsAgain = false;
     await this.log.append(id, ({ state }, settings) => {
       startsAgain = isEnded(state);
-      return startsAgain ? [startFact(settings, true), said] : [said];
+      return startsAgain ? [startEvent(settings, true), written] : [written];
     });
-    if (startsAgain) await this.goOn(id);
+    if (startsAgain) await this.queue.resume(id);
+  }
+
+  /** Changes a queued message. Throws `not_found`, or `conflict` once it cannot be changed any more. */
+  editMessage(id: string, message: number, text: string): Promise<void> {
+    return this.log.messages.edit({ session: id, message }, text);
+  }
+
+  withdrawMessage(id: string, message: number): Promise<void> {
+    return this.log.messages.withdraw({ session: id, message });
   }
 
   async pause(id: string): Promise<void> {
@@ -105,26 +85,28 @@ export class SessionService {
   async resume(id: string): Promise<void> {
     await this.log.append(id, (summary) => {
       refuseEnded(summary);
-      return summary.state === 'paused' ? [bare('resume', 'Goes on.')] : [];
+      return summary.state === 'paused' ? [bare('resume', 'Resumed.')] : [];
     });
   }
 
   /**
-   * Stopping what has ended changes nothing. The sandbox ends in the background; its files stay. A full disk hinders
-   * nobody from stopping: that is stored when there is room.
+   * Stopping an ended session changes nothing. The sandbox ends in the background; its files are kept. A stop also
+   * works with a full disk, and is stored once there is space.
    */
   async stop(id: string): Promise<void> {
     const stop = () =>
       this.log.append(id, ({ state }) =>
-        isEnded(state) ? [] : [bare('stop', 'Stopped by a person.')],
+        isEnded(state) ? [] : [bare('stop', 'Stopped by the user.')],
       );
     try {
       const events = await stop();
-      if (events.length > 0) void this.halt(id);
+      if (events.length > 0) void this.#halt(id);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      void this.halt(id);
-      void this.log.stalls.stopWhenRoom(id, stop).catch(ignore);
+      void this.#halt(id);
+      void this.log.stalls
+        .stopWhenSpace(id, stop)
+        .catch(ignoreError('the sandbox is ending anyway'));
     }
   }
 
@@ -136,88 +118,49 @@ export class SessionService {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
       }
-      this.launcher.relieve(id);
-      return [startFact(settings, true)];
+      this.slots.startHalting(id);
+      return [startEvent(settings, true)];
     });
-    this.launcher.launch(id);
+    this.queue.add(id);
   }
 
   /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
   async wake(id: string): Promise<void> {
-    if (isEnded((await this.log.summary(id)).state)) await this.launcher.wakeIfGone(id);
+    if (isEnded((await this.log.summary(id)).state)) await this.queue.wakeIfGone(id);
   }
 
   async change(id: string, change: EventArgs<'change'>): Promise<SessionSummary> {
-    const names = Object.keys(change).join(', ');
-    const message = `Changed ${names}.`;
-    if (names) await this.log.append(id, [fact('user', 'change', { args: change, message })]);
+    if (change.model !== undefined) await this.models.check(change.model, change.budgets);
+    const names = Object.keys(change).join(', ').replace('egress', 'network');
+    const message = change.model ? `Changed the model to ${change.model}.` : `Changed ${names}.`;
+    if (names) await this.log.append(id, [newEvent('user', 'change', { args: change, message })]);
     return this.log.summary(id);
   }
 
-  /** Deletes the session with its container, its files and its logs. */
-  async remove(id: string): Promise<void> {
-    await this.log.append(id, ({ state }) =>
-      isEnded(state) ? [] : [bare('stop', 'Stopped to be deleted.')],
-    );
-    const { workspace } = await this.log.settings(id);
-    await this.launcher.discard(id);
-    const blobs = await this.log.remove(id);
-    await this.blobs.removeUnused(blobs, Date.now() - freshMs);
-    if (workspace && !(await this.isUsed(workspace))) await this.workspaces.remove(workspace);
-    await this.terminals.remove(id);
-    await this.exports.remove(id);
-    await this.workspaces.removeSeed(id);
-    for (const listener of this.removed) listener(id);
-  }
-
-  onRemoved(listener: RemovedListener): () => void {
-    this.removed.add(listener);
-    return () => void this.removed.delete(listener);
-  }
-
-  private async isUsed(workspace: string): Promise<boolean> {
-    for (const { id } of await this.log.summaries()) {
-      if ((await this.log.settings(id)).workspace === workspace) return true;
-    }
-    return false;
-  }
-
-  /** An agent that is still there is simply spoken to; else it begins again from the log. */
-  private async goOn(id: string): Promise<void> {
-    if (this.sandboxes.state(id) !== 'connected' || this.launcher.isHalting(id)) {
-      this.launcher.launch(id);
-      return;
-    }
-    this.launcher.keep(id);
-    await this.launcher.become(id, 'running', null);
-  }
-
-  private async halt(id: string): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, stopMs).unref());
-    const kept = () => Promise.race([this.exports.keepPatch(id).catch(ignore), late]);
-    await this.launcher.halt(id, kept).catch(ignore);
+  async #halt(id: string): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, stopTimeoutMs).unref());
+    const kept = () =>
+      Promise.race([
+        this.exports
+          .keepPatch(id)
+          .catch(ignoreError('it is reported when the files are requested')),
+        late,
+      ]);
+    await this.queue.halt(id, kept).catch(ignoreError('the sandbox is ending anyway'));
   }
 }
 
-/** Ids are short enough for a path and a label, and sort by time. */
-export function newSessionId(): string {
-  const time = Date.now().toString(36).padStart(9, '0');
-  return `${time}-${randomUUID().slice(0, 8)}`;
-}
-
-export function startFact(settings: SessionSettings, again: boolean): NewEvent {
-  const message = again ? 'The session starts again.' : settings.task;
-  return fact('user', 'start', { args: { ...settings, again }, message });
+export function newestFirst(summaries: SessionSummary[]): SessionSummary[] {
+  return summaries.toSorted(
+    (a, b) => b.created.localeCompare(a.created) || b.id.localeCompare(a.id),
+  );
 }
 
 const bare = (action: 'pause' | 'resume' | 'stop', message: string): NewEvent =>
-  fact('user', action, { args: {}, message });
+  newEvent('user', action, { args: {}, message });
 
 function refuseEnded({ state }: SessionSummary): void {
   if (isEnded(state)) {
     throw new AppError('conflict', `The session is ${state}: restart it or write to it.`);
   }
 }
-
-/** The sandbox is ending anyway; what fails then is said when its files are asked for. */
-const ignore = (): void => undefined;

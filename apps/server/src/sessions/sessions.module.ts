@@ -1,35 +1,88 @@
 import { Module } from '@nestjs/common';
+import { GitModule } from '../git/git.module.js';
+import { ActionsModule } from '../actions/actions.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
 import { AgentFeed } from './agent-feed.js';
+import { ClonedWorkspaces } from './cloned-workspaces.js';
+import { NewWorkspaces } from './new-workspaces.js';
+import { SessionBeginners } from './session-beginners.js';
 import { Dispatcher } from './dispatcher.js';
+import { EventFeed } from './event-feed.js';
 import { Examples } from './examples.js';
 import { Exports } from './exports.js';
+import { ForkFiles } from './fork-files.js';
 import { Forking } from './forking.js';
-import { Launcher } from './launcher.js';
+import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { Leftovers } from './leftovers.js';
+import { LogSteps } from './log-steps.js';
 import { Recovery } from './recovery.js';
+import { Rewinding } from './rewinding.js';
+import { SandboxSlots } from './sandbox-slots.js';
 import { Search } from './search.js';
+import { NewSettings } from './new-settings.js';
+import { ComparisonStore } from './comparison.store.js';
+import { Comparisons } from './comparisons.js';
+import { SessionChecks } from './session-checks.js';
+import { SessionCreation } from './session-creation.js';
+import { SessionEnds } from './session-ends.js';
+import { SessionFiles } from './session-files.js';
+import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
+import { StartQueue } from './start-queue.js';
+import { StartStatus } from './start-status.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 @Module({
-  imports: [McpModule, ModelsModule, SandboxesModule, SettingsModule],
+  imports: [ActionsModule, GitModule, McpModule, ModelsModule, SandboxesModule, SettingsModule],
   providers: [
     AgentFeed,
+    ClonedWorkspaces,
+    ComparisonStore,
+    Comparisons,
+    NewWorkspaces,
+    SessionBeginners,
     Dispatcher,
+    EventFeed,
+    Examples,
+    Exports,
+    ForkFiles,
+    Forking,
+    IncomingWorkspaces,
+    Leftovers,
+    LogSteps,
+    Recovery,
+    Rewinding,
+    SandboxSlots,
+    Search,
+    NewSettings,
+    SessionChecks,
+    SessionCreation,
+    SessionEnds,
+    SessionFiles,
+    SessionRemoval,
+    SessionService,
+    StartQueue,
+    StartStatus,
+    WorkspaceStore,
+  ],
+  exports: [
+    Comparisons,
+    Dispatcher,
+    EventFeed,
     Examples,
     Exports,
     Forking,
-    Launcher,
-    Leftovers,
-    Recovery,
+    Rewinding,
     Search,
+    SessionChecks,
+    SessionCreation,
+    SessionFiles,
+    SessionRemoval,
     SessionService,
     WorkspaceStore,
   ],
-  exports: [Dispatcher, Examples, Exports, Forking, Search, SessionService, WorkspaceStore],
 })
 export class SessionsModule {}

@@ -1,132 +1,212 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Transform, type Readable, type TransformCallback } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import {
+  AppError,
+  clonedWorkspace,
+  sentWorkspace,
+  type ClonedRepository,
+  type SessionSettings,
+} from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import { Config } from '../config.js';
-import type { OpenTar } from '../sandboxes/starter.js';
+import type { OpenTar, TarSource } from '../sandboxes/connection/agent-calls.js';
 import { storageError } from '../storage/database.js';
+import { FreeSpace } from '../storage/free-space.js';
+import { writeWhole } from '../storage/write-whole.js';
+import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { Examples } from './examples.js';
-
-/** The largest workspace that can be uploaded. */
-const maxWorkspaceBytes = 2 * 1024 * 1024 * 1024;
+import { IncomingWorkspaces, KeptWorkspace } from './incoming-workspaces.js';
 
 /** Workspaces as tar archives: uploaded ones, those of the examples, and the files a fork begins with. */
 @Injectable()
 export class WorkspaceStore {
-  private readonly folder: string;
+  readonly #folder: string;
+  readonly #maxMb: number;
+  readonly #space: FreeSpace;
+  /** Archives that are being cloned. */
+  readonly #cloning = new Map<string, Mutex>();
 
   constructor(
     config: Config,
     private readonly examples: Examples,
+    private readonly incoming: IncomingWorkspaces,
+    private readonly clones: ClonedWorkspaces,
   ) {
-    this.folder = join(config.data, 'workspaces');
+    this.#folder = join(config.data, 'workspaces');
+    this.#maxMb = config.maxWorkspaceMb;
+    this.#space = new FreeSpace(config);
   }
 
-  /** Streams an archive to disk; answers its id. Throws `too_large` above 2 GiB, `invalid_input` for what is no tar. */
+  /** Streams an archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is no tar. */
   async upload(tar: Readable): Promise<string> {
-    const id = randomBytes(9).toString('base64url').replaceAll('-', '0').replaceAll('_', '1');
-    await this.save(id, tar);
+    const id = newArchiveId();
+    await this.#save(id, tar);
     return id;
+  }
+
+  /**
+   * Passes an archive on to the sandbox of a session that was made for it. Rejects as `upload` does, and with why the
+   * session could not start.
+   */
+  async send(session: string, tar: Readable, bytes?: number): Promise<void> {
+    const checked = checkTar(this.#maxMb);
+    tar.once('error', (error) => checked.destroy(error instanceof AppError ? error : brokenOff()));
+    const keep = () => this.#save(`seed-${session}`, checked);
+    tar.pipe(checked);
+    // What is wrong with it, its reader tells.
+    checked.on('error', () => undefined);
+    await this.incoming.send(session, { tar: checked, bytes }, keep);
   }
 
   /** Throws `not_found` with a sentence when there is no such workspace. */
   async check(workspace: string | null): Promise<void> {
-    if (workspace === null) return;
+    if (workspace === null || workspace === sentWorkspace || workspace === clonedWorkspace) return;
     if (workspace.startsWith('example:'))
       return void (await this.examples.find(workspace.slice(8)));
-    if (!/^\w+$/.test(workspace) || !(await isFile(this.path(workspace)))) {
+    if (!/^\w+$/.test(workspace) || !(await isFile(this.#path(workspace)))) {
       throw new AppError('not_found', `There is no workspace ${workspace}: upload it first.`);
     }
   }
 
   /** What the files of a session begin with, opened when it is needed; undefined for an empty folder. */
-  async source(session: string, workspace: string | null): Promise<OpenTar | undefined> {
-    const seed = this.seedPath(session);
-    if (await isFile(seed)) return () => Promise.resolve(createReadStream(seed));
+  async source(
+    session: string,
+    { workspace, repository }: Pick<SessionSettings, 'workspace' | 'repository'>,
+  ): Promise<OpenTar | undefined> {
+    const seed = this.#seedPath(session);
+    if (await isFile(seed)) return () => opened(seed);
     if (workspace === null) return undefined;
     return async () => {
+      if (workspace === sentWorkspace) return this.#sent(session);
+      if (workspace === clonedWorkspace && repository) return this.clones.open(session, repository);
+      if (repository) await this.#cloneOnce(session, workspace, repository);
       await this.check(workspace);
       const name = /^example:(.*)$/s.exec(workspace)?.[1];
-      return name === undefined ? createReadStream(this.path(workspace)) : this.examples.pack(name);
+      return name === undefined
+        ? opened(this.#path(workspace))
+        : { tar: await this.examples.pack(name) };
     };
+  }
+
+  async #sent(session: string): Promise<TarSource> {
+    const seed = this.#seedPath(session);
+    try {
+      return await this.incoming.take(session);
+    } catch (error) {
+      if (error instanceof KeptWorkspace) await error.kept;
+      // It may have been kept since this start began.
+      else if (!(await isFile(seed))) throw error;
+      return opened(seed);
+    }
+  }
+
+  /** Of sessions that begin with the same clone the first one makes it, and the others wait for that. */
+  async #cloneOnce(session: string, workspace: string, repository: ClonedRepository) {
+    const mutex = this.#cloning.get(workspace) ?? new Mutex();
+    this.#cloning.set(workspace, mutex);
+    try {
+      await mutex.runExclusive(async () => {
+        if (await isFile(this.#path(workspace))) return;
+        const { tar } = await this.clones.open(session, repository);
+        await this.#save(workspace, tar);
+      });
+    } finally {
+      if (!mutex.isLocked()) this.#cloning.delete(workspace);
+    }
+  }
+
+  /** The session needs its files no longer: what is on its way ends. */
+  end(session: string, reason: AppError): void {
+    this.incoming.end(session, reason);
+    this.clones.end(session);
   }
 
   /** Keeps the files that a new session begins with instead of its workspace. */
   async seed(session: string, tar: Readable): Promise<void> {
-    await this.save(`seed-${session}`, tar);
+    await this.#save(`seed-${session}`, tar);
   }
 
   /** Deletes an uploaded workspace. */
   async remove(workspace: string): Promise<void> {
-    if (/^\w+$/.test(workspace)) await rm(this.path(workspace), { force: true });
+    if (/^\w+$/.test(workspace)) await rm(this.#path(workspace), { force: true });
   }
 
-  /** Deletes uploads from before a time that are not among those used, and what uploads left that broke off. */
+  /** Deletes archives from before a time that are not among those used, and what uploads left that broke off. */
   async removeUnused(used: ReadonlySet<string>, before: number): Promise<void> {
-    for (const name of await readdir(this.folder).catch(() => [])) {
-      const upload = /^(\w+\.tar|[\w-]+\.part)$/.exec(name)?.[1];
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const upload = /^([\w-]+\.tar|[\w.-]+\.part)$/.exec(name)?.[1];
       if (upload === undefined || used.has(upload.replace(/\.tar$/, ''))) continue;
-      const path = join(this.folder, name);
+      const path = join(this.#folder, name);
       const found = await stat(path).catch(() => undefined);
       if (found && found.mtimeMs < before) await rm(path, { force: true });
     }
   }
 
   async removeSeed(session: string): Promise<void> {
-    await rm(this.seedPath(session), { force: true });
+    await rm(this.#seedPath(session), { force: true });
   }
 
-  private async save(name: string, tar: Readable): Promise<void> {
-    await mkdir(this.folder, { recursive: true });
-    const unfinished = join(this.folder, `${name}.part`);
+  async #save(name: string, tar: Readable): Promise<void> {
     try {
-      await pipeline(tar, checkTar(), createWriteStream(unfinished, { mode: 0o600 }));
-      await rename(unfinished, this.path(name));
+      await writeWhole(this.#path(name), tar, { through: checkTar(this.#maxMb, this.#space) });
     } catch (error) {
-      await rm(unfinished, { force: true });
       throw storageError(error);
     }
   }
 
-  private path(name: string): string {
-    return join(this.folder, `${name}.tar`);
+  #path(name: string): string {
+    return join(this.#folder, `${name}.tar`);
   }
 
-  private seedPath(session: string): string {
-    return this.path(`seed-${session}`);
+  #seedPath(session: string): string {
+    return this.#path(`seed-${session}`);
   }
 }
 
-/** Passes an archive through; counts its bytes and looks at its first header. */
-function checkTar(): Transform {
+/** The name of an archive that is to be stored. */
+export const newArchiveId = (): string =>
+  randomBytes(9).toString('base64url').replaceAll('-', '0').replaceAll('_', '1');
+
+/** Passes an archive through; counts its bytes and looks at its first header, and at the disk that it goes to. */
+function checkTar(maxMb: number, space?: FreeSpace): Transform {
   let seen = 0;
   let head: Buffer | undefined = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length;
-      if (seen > maxWorkspaceBytes) {
-        done(new AppError('too_large', 'A workspace may have at most 2 GiB; leave something out.'));
-        return;
-      }
-      if (head) head = Buffer.concat([head, chunk]);
-      if (head && head.length >= 512) {
-        if (!isTarHeader(head)) return done(notTar());
-        head = undefined;
-      }
-      done(null, chunk);
+      if (space) space.require().then(() => take(chunk, done), done);
+      else take(chunk, done);
     },
     flush(done) {
       done(head ? notTar() : null);
     },
   });
+  function take(chunk: Buffer, done: TransformCallback): void {
+    seen += chunk.length;
+    if (seen > maxMb * 1024 * 1024) return done(tooLarge(maxMb));
+    if (head) head = Buffer.concat([head, chunk]);
+    if (head && head.length >= 512) {
+      if (!isTarHeader(head)) return done(notTar());
+      head = undefined;
+    }
+    done(null, chunk);
+  }
 }
 
+const tooLarge = (maxMb: number): AppError =>
+  new AppError(
+    'too_large',
+    `The workspace is larger than ${maxMb} MiB. Leave out large files, or raise BELAY_MAX_WORKSPACE_MB.`,
+  );
+
+const brokenOff = (): AppError =>
+  new AppError('cancelled', 'The workspace was not sent to its end. Begin a new session with it.');
+
 const notTar = (): AppError =>
-  new AppError('invalid_input', 'A workspace is uploaded as a tar archive, not compressed.');
+  new AppError('invalid_input', 'The workspace is not a tar archive. Upload an uncompressed one.');
 
 /** The checksum of a tar header counts its own eight bytes as spaces; an empty archive is all zeros. */
 function isTarHeader(header: Buffer): boolean {
@@ -135,6 +215,11 @@ function isTarHeader(header: Buffer): boolean {
   const stated = Number.parseInt(block.toString('latin1', 148, 156).replace(/\0.*$/s, ''), 8);
   const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
   return stated === sum;
+}
+
+async function opened(path: string): Promise<TarSource> {
+  const { size } = await stat(path);
+  return { tar: createReadStream(path, { highWaterMark: 1 << 18 }), bytes: size };
 }
 
 const isFile = (path: string): Promise<boolean> =>

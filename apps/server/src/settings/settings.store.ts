@@ -5,13 +5,14 @@ import {
   type SessionDefaults,
   type SessionDefaultsChange,
 } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import { Database } from '../storage/database.js';
 
-/** What a person has set for all sessions to come. What nobody has set is the built-in value. */
+/** The user’s defaults for new sessions. Unset values are the built-in ones. */
 @Injectable()
 export class SettingsStore {
-  /** Changes follow one another: there is one server to a database. */
-  private last: Promise<unknown> = Promise.resolve();
+  /** Changes are serialized in memory, because a database has one server. */
+  readonly #changes = new Mutex();
 
   constructor(private readonly database: Database) {}
 
@@ -22,18 +23,16 @@ export class SettingsStore {
     );
   }
 
-  /** Stores the change over what is there; answers what counts from now on. */
+  /** Stores the change over what is there; returns what counts from now on. */
   change(change: SessionDefaultsChange): Promise<SessionDefaults> {
-    const changed = this.last.then(async () => {
+    return this.#changes.runExclusive(async () => {
       const settings = changedDefaults(await this.read(), change);
-      await this.write(settings);
+      await this.#write(settings);
       return settings;
     });
-    this.last = changed.catch(() => undefined);
-    return changed;
   }
 
-  private async write(settings: SessionDefaults): Promise<void> {
+  async #write(settings: SessionDefaults): Promise<void> {
     const rows = Object.entries(settings).map(([name, value]) => ({
       name,
       value: JSON.stringify(value),

@@ -1,9 +1,9 @@
 import { blobId } from '@belay/protocol';
-import type { Connection } from './schema.js';
+import type { DatabaseConnection } from './schema.js';
 
 const rowsAtOnce = 500;
 
-/** The blobs that something names: every text in it that is a blob's id and nothing else. */
+/** The blobs that something names: every text in it that is a blob’s id and nothing else. */
 export function blobsIn(value: unknown, found = new Set<string>()): string[] {
   if (typeof value === 'string') {
     if (value.length === 64 && blobId.safeParse(value).success) found.add(value);
@@ -13,9 +13,12 @@ export function blobsIn(value: unknown, found = new Set<string>()): string[] {
   return [...found];
 }
 
-/** Says that a session or a benchmark run needs these blobs, in the transaction that stores what names them. */
+/**
+ * Records that a session or a benchmark run uses these blobs, in the transaction that stores the reference. Whoever sees the
+ * owner may read them, so a name alone is no reason: the owner has stored them, or whoever attached them may read them.
+ */
 export async function useBlobs(
-  connection: Connection,
+  connection: DatabaseConnection,
   owner: string,
   blobs: readonly string[],
 ): Promise<void> {
@@ -28,8 +31,61 @@ export async function useBlobs(
   }
 }
 
-/** The owner is gone; answers the blobs that it needed. */
-export async function releaseBlobs(connection: Connection, owner: string): Promise<string[]> {
+/** Another session takes over what it copies of the log: of these blobs, those that the first one uses. */
+export async function copyBlobUses(
+  connection: DatabaseConnection,
+  { from, to }: { from: string; to: string },
+  blobs: readonly string[],
+): Promise<void> {
+  const used = new Set(await blobsOf(connection, from));
+  const copied = blobs.filter((blob) => used.has(blob));
+  await useBlobs(connection, to, copied);
+}
+
+/** The blobs that an owner needs. */
+export async function blobsOf(connection: DatabaseConnection, owner: string): Promise<string[]> {
+  const rows = await connection
+    .selectFrom('blob_use')
+    .select('blob')
+    .where('owner', '=', owner)
+    .execute();
+  return rows.map(({ blob }) => blob);
+}
+
+/** The sessions that need this blob. */
+export async function sessionsOfBlob(
+  connection: DatabaseConnection,
+  blob: string,
+): Promise<string[]> {
+  const rows = await connection
+    .selectFrom('blob_use')
+    .innerJoin('session', 'session.id', 'blob_use.owner')
+    .select('session.id')
+    .where('blob_use.blob', '=', blob)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whether an owner needs this blob. */
+export async function usesBlob(
+  connection: DatabaseConnection,
+  owner: string,
+  blob: string,
+): Promise<boolean> {
+  const row = await connection
+    .selectFrom('blob_use')
+    .select('blob')
+    .where('owner', '=', owner)
+    .where('blob', '=', blob)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The owner is gone; returns the blobs that it needed. */
+export async function releaseBlobs(
+  connection: DatabaseConnection,
+  owner: string,
+): Promise<string[]> {
   const rows = await connection
     .deleteFrom('blob_use')
     .where('owner', '=', owner)
@@ -40,7 +96,7 @@ export async function releaseBlobs(connection: Connection, owner: string): Promi
 
 /** Those of these blobs that somebody needs. */
 export async function usedBlobs(
-  connection: Connection,
+  connection: DatabaseConnection,
   blobs: readonly string[],
 ): Promise<Set<string>> {
   const used = new Set<string>();

@@ -15,7 +15,7 @@ import { sqlite } from './sqlite.js';
 export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly kind: 'sqlite' | 'postgres';
   readonly kysely: Kysely<Schema>;
-  private ready: Promise<void> | undefined;
+  #ready: Promise<void> | undefined;
 
   constructor(config: Config) {
     this.kind = config.databaseUrl ? 'postgres' : 'sqlite';
@@ -31,16 +31,16 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.migrated();
   }
 
-  /** Resolves when the tables are as this version wants them; whoever reads at the start waits for it. */
+  /** Resolves when the tables are migrated; readers at the server’s start wait for it. */
   migrated(): Promise<void> {
-    return (this.ready ??= this.migrate());
+    return (this.#ready ??= this.#migrate());
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.kysely.destroy();
   }
 
-  private async migrate(): Promise<void> {
+  async #migrate(): Promise<void> {
     const migrator = new Migrator({
       db: this.kysely,
       provider: { getMigrations: () => Promise.resolve(migrations(this.kind)) },
@@ -54,7 +54,7 @@ export function notStored(error: unknown): never {
   throw storageError(error);
 }
 
-/** What a database says when it cannot store, in the platform's words. */
+/** A database’s error about a failed write as an `AppError`. */
 export function storageError(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === '53100') {

@@ -1,19 +1,20 @@
 import { statfs } from 'node:fs/promises';
 import type { Check } from '@belay/protocol';
+import type { Config } from '../config.js';
 
-/** Below this sessions soon cannot be written down any more. */
-const leastFree = 200_000_000;
-
-/** Whether the data folder has room for what sessions write. */
-export async function diskCheck(folder: string): Promise<Check> {
+/** Whether the data folder has space for what sessions write. */
+export async function diskCheck({
+  data: folder,
+  keepFreeBytes,
+}: Pick<Config, 'data' | 'keepFreeBytes'>): Promise<Check> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
-  const ok = free >= leastFree;
+  const ok = free >= keepFreeBytes;
   const size = free >= 1e9 ? `${(free / 1e9).toFixed(1)} GB` : `${Math.floor(free / 1e6)} MB`;
   return {
     name: 'Disk',
     ok,
     detail: `${size} are free for ${folder}.`,
-    remedy: ok ? null : 'Free some space, or delete sessions: without room they stop and wait.',
+    remedy: ok ? null : 'Free some space, or delete sessions: without space they stop and wait.',
   };
 }

@@ -1,25 +1,26 @@
 import { sessionSettings } from '@belay/protocol';
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { owner } from '../access/caller.js';
 import { firstSummary } from '../logs/summarize.js';
 import { Search } from '../sessions/search.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { usedBlobs, useBlobs } from './blob-uses.js';
 import { migrations } from './migrations/index.js';
-import type { Connection } from './schema.js';
+import type { DatabaseConnection } from './schema.js';
 
 jest.setTimeout(60_000);
 
 const versions = Object.keys(migrations('sqlite'));
 const [task, page] = ['a'.repeat(64), 'b'.repeat(64)] as const;
 const time = '2026-01-01T00:00:00.000Z';
-const settings = sessionSettings.parse({ task: 'Mend the parser', model: 'scripted:x' });
+const settings = sessionSettings.parse({ task: 'Fix the parser', model: 'scripted:x' });
 const log = [
   { action: 'start', args: { ...settings, images: [task] } },
-  { action: 'start', args: { task: 'older, without pictures' } },
-  { action: 'browser', args: { screenshot: page } },
-  { action: 'browser', args: { screenshot: null } },
+  { action: 'start', args: { task: 'older, without pictures', model: 'scripted:x' } },
+  { action: 'browser', args: { url: 'http://localhost/', title: '', screenshot: page } },
+  { action: 'browser', args: { url: 'http://localhost/', title: '', screenshot: null } },
   { action: 'message', args: { text: 'Take the hammer', images: [task] } },
 ];
 
@@ -27,7 +28,7 @@ onEveryDatabase('a database of an earlier version', (databases) => {
   let logs: TestLogs;
   afterEach(() => logs.close());
 
-  it.each(versions.slice(0, -1))('goes on from %s', async (version) => {
+  it.each(versions.slice(0, -1))('migrates from %s', async (version) => {
     logs = await new TestLogs(databases).prepare(async ({ kysely, kind }) => {
       const provider = { getMigrations: () => Promise.resolve(upTo(version, kind)) };
       const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
@@ -38,9 +39,9 @@ onEveryDatabase('a database of an earlier version', (databases) => {
     expect(events.map(({ action, args }) => ({ action, args }))).toEqual(log);
     expect(await usedBlobs(logs.database.kysely, [task, page])).toEqual(new Set([task, page]));
     await logs.session('c', { task: 'Paint the hammer' });
-    const found = await new Search(logs.database, logs.store).find('hammer');
+    const found = await new Search(logs.database, logs.store).find('hammer', owner);
     expect(found.map(({ session, seq }) => `${session} ${seq}`)).toEqual(['c 1', 'b 5', 'a 5']);
-    expect((await logs.log.summary('b')).task).toBe('Mend the parser');
+    expect((await logs.log.summary('b')).task).toBe('Fix the parser');
     await logs.log.remove('b');
     expect(await logs.store.all()).toHaveLength(2);
   });
@@ -50,18 +51,25 @@ const upTo = (version: string, kind: 'sqlite' | 'postgres') =>
   Object.fromEntries(Object.entries(migrations(kind)).filter(([name]) => name <= version));
 
 /** As that version wrote it. */
-async function fill(kysely: Connection, version: string): Promise<void> {
-  for (const id of ['a', 'b']) {
+async function fill(kysely: DatabaseConnection, version: string): Promise<void> {
+  for (const [index, id] of ['a', 'b'].entries()) {
     const summary = JSON.stringify({ ...firstSummary(id, settings, time), lastSeq: log.length });
     await sql`insert into session
       (id, created, epoch, last_seq, agent_n, indexed_seq, settings, summary)
       values (${id}, ${time}, 1, ${log.length}, 0, 0, ${JSON.stringify(settings)}, ${summary})`.execute(
       kysely,
     );
+    if (version >= '0005') {
+      await kysely
+        .updateTable('session')
+        .set({ number: index + 1 })
+        .where('id', '=', id)
+        .execute();
+    }
     if (version >= '0004') await useBlobs(kysely, id, [task, page]);
-    for (const [index, { action, args }] of log.entries()) {
+    for (const [at, { action, args }] of log.entries()) {
       await sql`insert into event (session, seq, time, source, action, args, message)
-        values (${id}, ${index + 1}, ${time}, 'user', ${action},
+        values (${id}, ${at + 1}, ${time}, 'user', ${action},
           ${JSON.stringify(args)}, '')`.execute(kysely);
     }
   }

@@ -6,7 +6,7 @@ const int8 = 20;
 export function postgres(url: string): PostgresDialect {
   types.setTypeParser(int8, Number);
   const pool = new Pool({ connectionString: url, max: 10 });
-  // A connection that is lost while nobody uses it ends no server: the next query makes a new one.
+  // The loss of an idle connection must not end the server: the next query opens a new one.
   pool.on('error', () => undefined);
   return new PostgresDialect({ pool });
 }

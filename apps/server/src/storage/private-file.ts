@@ -1,38 +1,53 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import type { z } from 'zod';
+import { writeWhole } from './write-whole.js';
 
-/** A JSON file in the data folder that only the server's user can read: the place of keys. */
+/** A JSON file in the data folder that only the server’s user can read, as for keys. It is read once. */
 export class PrivateFile<T extends z.ZodType> {
+  readonly #changes = new Mutex();
+  #value: z.output<T>;
+
+  /** `empty` is the content of a file that is not there yet. Throws `invalid_input` for one that cannot be read. */
   constructor(
     private readonly path: string,
-    private readonly schema: T,
-  ) {}
-
-  /** Undefined when there is none yet; throws `invalid_input` for one that cannot be read. */
-  read(): z.output<T> | undefined {
-    if (!existsSync(this.path)) return undefined;
-    try {
-      return this.schema.parse(JSON.parse(readFileSync(this.path, 'utf8')));
-    } catch {
-      throw new AppError(
-        'invalid_input',
-        `${this.path} cannot be read: mend it, or remove it and set up again what it held.`,
-      );
-    }
+    schema: T,
+    empty: z.output<T>,
+  ) {
+    this.#value = existsSync(path) ? read(path, schema) : empty;
   }
 
-  /** The new content whole, or the old one. */
-  async write(content: z.input<T>): Promise<void> {
-    const draft = `${this.path}.new`;
+  get value(): z.output<T> {
+    return this.#value;
+  }
+
+  /** Changes come one after another, and each counts once it is written: the new content whole, or the old one. */
+  change(change: (before: z.output<T>) => z.output<T>): Promise<void> {
+    return this.#changes.runExclusive(async () => {
+      const after = change(this.#value);
+      await this.#write(after);
+      this.#value = after;
+    });
+  }
+
+  async #write(content: z.output<T>): Promise<void> {
     try {
-      await writeFile(draft, JSON.stringify(content), { mode: 0o600 });
-      await rename(draft, this.path);
+      await writeWhole(this.path, JSON.stringify(content));
     } catch (error) {
-      await rm(draft, { force: true });
       const reason = error instanceof Error ? error.message : String(error);
       throw new AppError('internal', `The data folder could not be written: ${reason}`);
     }
+  }
+}
+
+function read<T extends z.ZodType>(path: string, schema: T): z.output<T> {
+  try {
+    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    throw new AppError(
+      'invalid_input',
+      `${path} cannot be read: fix it, or remove it and set up again what it held.`,
+    );
   }
 }

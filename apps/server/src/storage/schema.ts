@@ -1,4 +1,5 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { ApiName, Scope } from '@belay/protocol';
+import type { Generated, Kysely, Transaction } from 'kysely';
 
 /** The tables, as Kysely knows them. JSON is kept as text: both databases give it back to the byte. */
 export interface Schema {
@@ -10,10 +11,17 @@ export interface Schema {
   blob_use: BlobUseTable;
   evaluation: EvaluationTable;
   evaluation_trial: EvaluationTrialTable;
+  access_token: AccessTokenTable;
+  session_owner: SessionOwnerTable;
+  account: AccountTable;
+  audit: AuditTable;
+  gpt_conversation: GptConversationTable;
+  comparison: ComparisonTable;
+  task_template: TaskTemplateTable;
 }
 
 /** The database, or one transaction on it. */
-export type Connection = Kysely<Schema> | Transaction<Schema>;
+export type DatabaseConnection = Kysely<Schema> | Transaction<Schema>;
 
 export interface SessionTable {
   id: string;
@@ -27,6 +35,8 @@ export interface SessionTable {
   agent_n: number;
   /** Up to where the full-text index has come. */
   indexed_seq: number;
+  /** Set once, when the session is made. */
+  comparison: string | null;
   settings: string;
   summary: string;
 }
@@ -58,7 +68,7 @@ export interface RuleTable {
   uses: number;
 }
 
-/** What a person has set for the whole server, by name. */
+/** What the user has set for the whole server, by name. */
 export interface SettingTable {
   name: string;
   value: string;
@@ -96,4 +106,79 @@ export interface EvaluationTrialTable {
   tokens: number;
   dollars: number;
   trial: string;
+}
+
+/** `hash` is of the whole token; `sessions` is JSON. */
+export interface AccessTokenTable {
+  id: string;
+  label: string;
+  hash: string;
+  scope: Scope;
+  sessions: string;
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+  /** Of an application by OAuth: its id, and the hashes of what gives it the next secret, with the end of that. */
+  client: string | null;
+  refresh_family: string | null;
+  refresh_hash: string | null;
+  refresh_expires: string | null;
+  /** Of a viewer link: the session that it shows, and the caller that made it. */
+  link_session: string | null;
+  link_maker: string | null;
+}
+
+/** The session that a conversation of ChatGPT uses. */
+export interface GptConversationTable {
+  caller: string;
+  conversation: string;
+  session: string;
+  bound: string;
+}
+
+/** `failed` and `kept` are JSON; the sessions name it. */
+export interface ComparisonTable {
+  id: string;
+  created: string;
+  task: string;
+  check_command: string | null;
+  failed: string;
+  kept: string | null;
+}
+
+/** `content` is JSON. */
+export interface TaskTemplateTable {
+  caller: string;
+  name: string;
+  content: string;
+}
+
+/** The caller that began a session and sees only its own. */
+export interface SessionOwnerTable {
+  session: string;
+  caller: string;
+}
+
+/** `password` is a PHC string; `subject` is of the identity provider. A user has one of them. */
+export interface AccountTable {
+  id: string;
+  name: string;
+  password: string | null;
+  subject: string | null;
+  scope: Scope;
+  created: string;
+  last_login: string | null;
+}
+
+export interface AuditTable {
+  id: Generated<number>;
+  time: string;
+  caller: string | null;
+  label: string | null;
+  api: ApiName;
+  action: string;
+  session: string | null;
+  subject: string;
+  address: string | null;
+  outcome: string;
 }

@@ -29,13 +29,13 @@ describe('SQLite', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600]);
   });
 
-  it('says that the disk is full, keeps nothing of the transaction, and works again when there is room', async () => {
+  it('reports a full disk, rolls the transaction back, and works again once there is space', async () => {
     const write = (text: string) =>
       database.transaction().execute(async (transaction) => {
         await transaction.insertInto('notes').values({ text: 'first' }).execute();
         await transaction.insertInto('notes').values({ text }).execute();
       });
-    // The same failure as a disk without room, from SQLite itself.
+    // The same failure as a disk without space, from SQLite itself.
     await sql`pragma max_page_count = 20`.execute(database);
     const failure = await write('x'.repeat(200_000)).catch((error: unknown) => error);
     expect(storageError(failure)).toMatchObject({ code: 'disk_full' });

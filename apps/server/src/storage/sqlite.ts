@@ -24,7 +24,7 @@ function remembering(database: SqliteDatabase.Database): (sql: string) => Statem
   const limit = 200;
   const statements = new Map<string, Statement>();
   return (sql) => {
-    // A full disk rolls a transaction back by itself; the failure that says so must not be lost over a second one.
+    // A full disk rolls the transaction back itself; its error must not be replaced by that of a second rollback.
     if (sql === 'rollback' && !database.inTransaction) return database.prepare('select 0');
     const known = statements.get(sql);
     if (known && !known.busy) return known;

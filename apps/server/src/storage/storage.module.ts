@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 
-/** The server's settings and its database, for every room. */
+/** The server’s settings and its database, for every module. */
 @Global()
 @Module({
   providers: [{ provide: Config, useFactory: () => new Config() }, Database],

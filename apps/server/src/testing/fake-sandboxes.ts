@@ -1,13 +1,16 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { AppError, type Assignment, type Event } from '@belay/protocol';
+import { Readable, type Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { AppError, type StartPayload, type Event } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
+import type { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
+import type { OpenTar } from '../sandboxes/connection/agent-calls.js';
 
 /** One agent of the fake: what it was told, and what it answers. */
 export interface FakeAgent {
-  assignment: Assignment;
+  startPayload: StartPayload;
   files: string | undefined;
-  heard: Event[];
+  tar: Buffer | undefined;
+  received: Event[];
   calls: { name: string; input: unknown }[];
   exports: { format: string; commit?: string }[];
   n: number;
@@ -17,26 +20,36 @@ export interface FakeAgent {
 export class FakeSandboxes {
   readonly agents = new Map<string, FakeAgent>();
   /** Every start so far, in order. */
-  readonly starts: Assignment[] = [];
+  readonly starts: StartPayload[] = [];
   readonly stopped: string[] = [];
   readonly removed: string[] = [];
   /** Thrown by the next start. */
   failure: AppError | undefined;
+  /** Commits that no history has. */
+  readonly missing = new Set<string>();
+  /** The bytes of every patch, when set. */
+  patch: (() => Iterable<Buffer>) | undefined;
   answer: (operation: string, input: unknown) => unknown = () => ({});
-  private readonly listeners: ((session: string, reason: string) => void)[] = [];
+  /** What a port of a sandbox leads to. */
+  connect: (port: number) => Promise<Duplex> = () =>
+    Promise.reject(new AppError('unavailable', 'Nothing listens there.'));
+  readonly #listeners: ((session: string, reason: string) => void)[] = [];
 
-  async start(assignment: Assignment, tar?: () => Promise<Readable>): Promise<void> {
-    if (this.agents.has(assignment.session)) throw new AppError('conflict', 'It has one.');
+  async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
+    if (this.agents.has(startPayload.session)) throw new AppError('conflict', 'It has one.');
     const { failure } = this;
     this.failure = undefined;
     if (failure) throw failure;
-    this.starts.push(assignment);
-    const isFirst = !this.starts.slice(0, -1).some(({ session }) => session === assignment.session);
-    const files = tar && isFirst ? await text(await tar()) : undefined;
-    this.agents.set(assignment.session, {
-      assignment,
-      files,
-      heard: [],
+    this.starts.push(startPayload);
+    const isFirst = !this.starts
+      .slice(0, -1)
+      .some(({ session }) => session === startPayload.session);
+    const tar = openTar && isFirst ? await buffer((await openTar()).tar) : undefined;
+    this.agents.set(startPayload.session, {
+      startPayload,
+      files: tar?.toString(),
+      tar,
+      received: [],
       calls: [],
       exports: [],
       n: 0,
@@ -48,18 +61,24 @@ export class FakeSandboxes {
     if (!agent) return undefined;
     return {
       session,
-      epoch: agent.assignment.epoch,
+      epoch: agent.startPayload.epoch,
       call: (name: string, input: unknown): Promise<unknown> => {
-        if (name === 'session.events') agent.heard.push(...(input as { events: Event[] }).events);
+        if (name === 'session.events')
+          agent.received.push(...(input as { events: Event[] }).events);
         else agent.calls.push({ name, input });
         if (name !== 'operation.call') return Promise.resolve({});
         const { operation, input: given } = input as { operation: string; input: unknown };
         return Promise.resolve({ output: this.answer(operation, given) });
       },
-      open: (_name: string, meta: { format: string; commit?: string }) => {
+      open: (name: string, meta: { format: string; commit?: string; port?: number }) => {
+        if (name === 'preview') return this.connect(meta.port ?? 0);
         agent.exports.push(meta);
+        if (this.missing.has(meta.commit ?? '')) {
+          return Promise.reject(new AppError('not_found', 'The history has no such commit.'));
+        }
         const bytes = `${meta.format} of ${session} at ${meta.commit ?? 'the end'}`;
-        const stream = Readable.from([Buffer.from(meta.format === 'tar' ? tarOf(bytes) : bytes)]);
+        const whole = [Buffer.from(meta.format === 'tar' ? tarOf(bytes) : bytes)];
+        const stream = Readable.from(meta.format === 'patch' ? (this.patch?.() ?? whole) : whole);
         return Promise.resolve(Object.assign(stream, { end: () => undefined }));
       },
     };
@@ -81,12 +100,16 @@ export class FakeSandboxes {
   }
 
   onLost(listener: (session: string, reason: string) => void): void {
-    this.listeners.push(listener);
+    this.#listeners.push(listener);
   }
 
   get counts() {
     return { connected: this.agents.size, starting: 0, lost: 0, warm: 0, started: 0, failed: 0 };
   }
+
+  /** What the check command does; it is in no agent’s hands. */
+  runCheck: CheckRunner['runCheck'] = () =>
+    Promise.resolve({ exitCode: 0, output: '', seconds: 0 });
 
   checks(): Promise<{ name: string; ok: boolean; detail: string; remedy: string | null }[]> {
     return Promise.resolve([{ name: 'docker', ok: true, detail: 'fake', remedy: null }]);
@@ -95,7 +118,7 @@ export class FakeSandboxes {
   /** As if the container had died. */
   lose(session: string, reason: string): void {
     this.agents.delete(session);
-    for (const listener of this.listeners) listener(session, reason);
+    for (const listener of this.#listeners) listener(session, reason);
   }
 
   /** The agent writes one event. */
@@ -116,7 +139,7 @@ export class FakeSandboxes {
       message: action,
       ...(id && { id }),
     };
-    const [seq] = await log.appendFromAgent(session, agent.assignment.epoch, [written]);
+    const [seq] = await log.appendFromAgent(session, agent.startPayload.epoch, [written]);
     return seq as number;
   }
 

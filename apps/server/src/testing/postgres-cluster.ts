@@ -13,36 +13,36 @@ const nobody = { uid: 65_534, gid: 65_534 };
 
 /** A PostgreSQL of its own for tests: in a temporary folder, on a Unix socket there, gone at the end. */
 export class PostgresCluster {
-  private server: ChildProcess | undefined;
-  private databases = 0;
+  #server: ChildProcess | undefined;
+  #databases = 0;
 
   private constructor(private readonly folder: string) {}
 
   static async start(): Promise<PostgresCluster> {
     const cluster = new PostgresCluster(mkdtempSync(join(tmpdir(), 'belay-pg-')));
-    await cluster.start();
+    await cluster.#start();
     return cluster;
   }
 
-  /** Makes an empty database; answers its DATABASE_URL. */
+  /** Makes an empty database; returns its DATABASE_URL. */
   async database(): Promise<string> {
-    const name = `belay${(this.databases += 1)}`;
-    const kysely = new Kysely({ dialect: postgres(this.url('postgres')) });
+    const name = `belay${(this.#databases += 1)}`;
+    const kysely = new Kysely({ dialect: postgres(this.#url('postgres')) });
     await sql`create database ${sql.id(name)}`.execute(kysely);
     await kysely.destroy();
-    return this.url(name);
+    return this.#url(name);
   }
 
   async stop(): Promise<void> {
-    if (this.server && this.server.exitCode === null) {
-      const ended = once(this.server, 'exit');
-      this.server.kill('SIGQUIT'); // At once: nothing of it is kept.
+    if (this.#server && this.#server.exitCode === null) {
+      const ended = once(this.#server, 'exit');
+      this.#server.kill('SIGQUIT'); // At once: nothing of it is kept.
       await ended;
     }
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private async start(): Promise<void> {
+  async #start(): Promise<void> {
     const bin = binaries();
     const user = process.getuid?.() === 0 ? nobody : undefined;
     if (user) chownSync(this.folder, user.uid, user.gid);
@@ -50,16 +50,16 @@ export class PostgresCluster {
     const init = ['-D', data, '-U', 'belay', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
     await run(join(bin, 'initdb'), init, { ...user, cwd: this.folder });
     const options = ['-D', data, '-k', this.folder, '-F', '-c', 'listen_addresses='];
-    this.server = spawn(join(bin, 'postgres'), options, {
+    this.#server = spawn(join(bin, 'postgres'), options, {
       ...user,
       cwd: this.folder,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    process.once('exit', () => this.server?.kill('SIGQUIT'));
-    await this.ready(this.server);
+    process.once('exit', () => this.#server?.kill('SIGQUIT'));
+    await this.#ready(this.#server);
   }
 
-  private ready(server: ChildProcess): Promise<void> {
+  #ready(server: ChildProcess): Promise<void> {
     let said = '';
     return new Promise((resolve, reject) => {
       server.on('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)));
@@ -70,11 +70,11 @@ export class PostgresCluster {
     });
   }
 
-  private readonly url = (name: string): string =>
+  readonly #url = (name: string): string =>
     `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
 }
 
-/** The folder of PostgreSQL's programs: as the machine's preparation found it, or Debian's newest. */
+/** The folder of PostgreSQL’s programs: as the machine’s preparation found it, or Debian’s newest. */
 function binaries(): string {
   const given = process.env['BELAY_TEST_POSTGRES'];
   if (given) return given;

@@ -5,11 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
+import { until } from '@belay/testing';
 import { AppModule } from '../app.module.js';
 import { Config } from '../config.js';
-import { Identity } from '../doors/identity.js';
-import { openDoors } from '../doors/open-doors.js';
+import { Identity } from '../api/auth/identity.js';
+import { setUpHttp } from '../api/http-setup.js';
 import { ModelGateway } from '../models/model-gateway.js';
+import { SandboxChecks } from '../sandboxes/engine/checks.js';
+import { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
+import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 import { FakeSandboxes } from './fake-sandboxes.js';
@@ -35,14 +39,22 @@ export class TestServer {
       .useValue(config)
       .overrideProvider(SandboxService)
       .useValue(this.sandboxes)
+      .overrideProvider(CheckRunner)
+      .useValue(this.sandboxes)
+      .overrideProvider(SandboxChecks)
+      .useValue(this.sandboxes)
+      .overrideProvider(ServerLifecycle)
+      .useValue({})
       .overrideProvider(ModelGateway)
       .useValue(this.models)
       .compile();
     this.app = module.createNestApplication<NestExpressApplication>({
       bodyParser: false,
+      // As in the real server: a response that its client leaves unread does not hold up the end.
+      forceCloseConnections: true,
       logger: ['error', 'fatal'],
     });
-    openDoors(this.app);
+    setUpHttp(this.app);
     await this.app.listen(0, '127.0.0.1');
     this.log = this.app.get(EventLog);
     const identity = this.app.get(Identity);
@@ -89,7 +101,7 @@ export class TestServer {
   /** Makes a session and waits until its fake agent runs. */
   async session(more: object = {}): Promise<string> {
     const { id } = await this.json<{ id: string }>('POST', '/api/sessions', {
-      task: 'Mend',
+      task: 'Fix',
       model: 'scripted:x',
       ...more,
     });
@@ -98,12 +110,7 @@ export class TestServer {
   }
 
   async reaches(id: string, state: string): Promise<void> {
-    const end = Date.now() + 20_000;
-    while ((await this.log.summary(id)).state !== state) {
-      if (Date.now() > end) {
-        throw new Error(`${id} is ${(await this.log.summary(id)).state}, not ${state}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const now = async () => (await this.log.summary(id)).state;
+    await until(`${id} is ${state}`, async () => (await now()) === state, { state: now });
   }
 }

@@ -1,3 +1,5 @@
+import { hasKey } from '@/lib/server';
 import { startApp } from './start';
 
-startApp();
+if (hasKey) startApp();
+else location.replace('/login');

@@ -1,21 +1,23 @@
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { StateDot } from '@/components/ui/state-dot';
-import { sessionsQuery } from '@/features/sessions/queries';
+import { sessionsQuery } from '@/features/session-log/summaries';
 import { keysOf, openPalette, useCommandList } from '@/lib/commands';
+import { matching } from '@/lib/matching';
 import { formatKeys } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
 
 const item =
   'flex h-8 cursor-pointer items-center justify-between gap-4 rounded-md px-2 text-sm data-[selected=true]:bg-hover';
 
-/** Everything a person can do from here, and every session, by a few letters. */
+/** Everything the user can do from here, and every session, by a few letters. */
 export function Palette() {
-  const open = useCommandList((state) => state.paletteOpen);
+  const open = useCommandList((state) => state.palette !== null);
   return (
-    <Dialog.Root open={open} onOpenChange={openPalette}>
+    <Dialog.Root open={open} onOpenChange={(next) => !next && openPalette(null)}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
         <Dialog.Content
@@ -31,6 +33,8 @@ export function Palette() {
 }
 
 function PaletteList() {
+  const filesOnly = useCommandList((state) => state.palette === 'files');
+  const [text, setText] = useState('');
   const commands = useCommandList((state) => state.commands);
   const keys = usePreferences((state) => state.keys);
   const { data: sessions = [] } = useQuery(sessionsQuery);
@@ -40,20 +44,23 @@ function PaletteList() {
     (command) => command.group,
   );
   const run = (work: () => void) => () => {
-    openPalette(false);
+    openPalette(null);
     work();
   };
   return (
-    <Cmdk label="Commands">
+    <Cmdk label={filesOnly ? 'Files' : 'Commands'} shouldFilter={!filesOnly}>
       <Cmdk.Input
-        placeholder="What do you want to do?"
+        value={text}
+        onValueChange={setText}
+        placeholder={
+          filesOnly ? 'Type letters of a path' : 'Type a command, a session’s title or a file'
+        }
         className="h-11 w-full border-b bg-transparent px-4 outline-none"
       />
       <Cmdk.List className="max-h-[50vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-faint">
-        <Cmdk.Empty className="p-4 text-center text-sm text-faint">
-          Nothing is called that.
-        </Cmdk.Empty>
-        {[...groups].map(([group, list]) => (
+        <Cmdk.Empty className="p-4 text-center text-sm text-faint">No matches</Cmdk.Empty>
+        {(filesOnly || text.length > 1) && <Files text={text} run={run} />}
+        {[...(filesOnly ? [] : groups)].map(([group, list]) => (
           <Cmdk.Group key={group} heading={group}>
             {list.map((command) => (
               <Cmdk.Item
@@ -68,8 +75,8 @@ function PaletteList() {
             ))}
           </Cmdk.Group>
         ))}
-        <Cmdk.Group heading="Sessions">
-          {sessions.slice(0, 200).map((session) => (
+        <Cmdk.Group heading="Sessions" hidden={filesOnly}>
+          {(filesOnly ? [] : sessions.slice(0, 200)).map((session) => (
             <Cmdk.Item
               key={session.id}
               value={`${session.title} ${session.id}`}
@@ -85,5 +92,26 @@ function PaletteList() {
         </Cmdk.Group>
       </Cmdk.List>
     </Cmdk>
+  );
+}
+
+interface FilesProps {
+  text: string;
+  run(work: () => void): () => void;
+}
+
+/** The files of the session that is shown, those first whose name begins with what was typed. */
+function Files({ text, run }: FilesProps) {
+  const files = useCommandList((state) => state.files);
+  const found = files ? matching(files.paths, text.trim(), 12) : [];
+  if (!files || found.length === 0) return null;
+  return (
+    <Cmdk.Group heading="Files">
+      {found.map((path) => (
+        <Cmdk.Item key={path} value={path} onSelect={run(() => files.open(path))} className={item}>
+          <span className="truncate font-mono text-xs">{path}</span>
+        </Cmdk.Item>
+      ))}
+    </Cmdk.Group>
   );
 }

@@ -6,12 +6,12 @@ import {
 } from '@tanstack/react-router';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
+import { NoPage } from '@/components/no-page';
 import { Failed } from '@/components/ui/empty';
-import { FleetPage } from '@/features/sessions/fleet-page';
-import { fleetShows, fleetSorts } from '@/features/sessions/fleet-order';
-import { onOpenSession } from '@/lib/go';
+import { fleetShows, fleetSorts } from '@/features/fleet/fleet-order';
+import { FleetPage } from '@/features/fleet/fleet-page';
+import { onOpenSession } from '@/lib/open-session-page';
 import { live } from '@/lib/server';
-import { NoPage } from './no-page';
 import { Shell } from './shell';
 
 /** The router reloads where a page cannot be loaded. While the server is away that would take away what is still shown. */
@@ -22,13 +22,13 @@ const whileHere =
       if (live().state === 'live') throw error;
       throw new AppError(
         'unavailable',
-        'The server cannot be reached. Nothing is lost: agents go on, and this page comes once it is back.',
+        'The server cannot be reached. Nothing is lost: agents keep working, and this page loads once it is back.',
       );
     });
 
 const rootRoute = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <NoPage title="There is no page at this address." />,
+  notFoundComponent: () => <NoPage title="Page not found" />,
   errorComponent: ({ error }) => (
     <NoPage title="This page could not be shown.">
       <Failed error={error} retry={() => location.reload()} />
@@ -57,7 +57,20 @@ const newSearch = z.object({
 
 const settingsSearch = z.object({
   section: z
-    .enum(['general', 'models', 'budgets', 'network', 'approvals', 'mcp', 'shortcuts'])
+    .enum([
+      'general',
+      'models',
+      'budgets',
+      'network',
+      'approvals',
+      'git',
+      'machines',
+      'mcp',
+      'tokens',
+      'users',
+      'audit',
+      'shortcuts',
+    ])
     .optional()
     .catch(undefined),
 });
@@ -74,7 +87,7 @@ const newRoute = createRoute({
   path: '/new',
   validateSearch: newSearch,
   component: lazyRouteComponent(
-    whileHere(() => import('@/features/sessions/new-session-page')),
+    whileHere(() => import('@/features/new-session/new-session-page')),
     'NewSessionPage',
   ),
 });
@@ -84,8 +97,17 @@ const sessionRoute = createRoute({
   path: '/sessions/$id',
   validateSearch: sessionSearch,
   component: lazyRouteComponent(
-    whileHere(() => import('@/features/sessions/session-page')),
+    whileHere(() => import('@/features/session/session-page')),
     'SessionPage',
+  ),
+});
+
+const compareRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/compare/$id',
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/compare/compare-page')),
+    'ComparePage',
   ),
 });
 
@@ -126,6 +148,24 @@ const evaluationRoute = createRoute({
   ),
 });
 
+const actionsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/actions',
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/actions/actions-page')),
+    'ActionsPage',
+  ),
+});
+
+const actionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/actions/$name',
+  component: lazyRouteComponent(
+    whileHere(() => import('@/features/actions/action-page')),
+    'ActionPage',
+  ),
+});
+
 const doctorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/doctor',
@@ -140,9 +180,12 @@ export const router = createRouter({
     fleetRoute,
     newRoute,
     sessionRoute,
+    compareRoute,
     settingsRoute,
     evaluationsRoute,
     evaluationRoute,
+    actionsRoute,
+    actionRoute,
     doctorRoute,
   ]),
   defaultPreload: 'intent',

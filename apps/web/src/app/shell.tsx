@@ -2,12 +2,15 @@ import { useMemo } from 'react';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { Toasts } from '@/components/ui/toasts';
-import { useFleetUpdates } from '@/features/sessions/queries';
+import { ForkDialog } from '@/features/session-log/fork-dialog';
+import { PublishDialog } from '@/features/session-log/publish-dialog';
+import { ShareDialog } from '@/features/session-log/share-dialog';
+import { useFleetUpdates } from '@/features/session-log/summaries';
 import { openPalette, useCommands, type Command } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
 import { Palette } from './palette';
 
-/** What every page has: its commands, the palette and what is told in passing. */
+/** What every page has: its commands, the palette and toasts. */
 export function Shell() {
   useFleetUpdates();
   useCommands(useAppCommands());
@@ -17,11 +20,14 @@ export function Shell() {
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <Outlet />
       <Palette />
       <QuestionDialog />
+      <ForkDialog />
+      <PublishDialog />
+      <ShareDialog />
       <Toasts />
     </div>
   );
@@ -30,11 +36,11 @@ export function Shell() {
 function useAppCommands(): readonly Command[] {
   const navigate = useNavigate();
   return useMemo(() => {
-    const go = (to: '/' | '/new' | '/evaluations' | '/settings' | '/doctor') => () =>
+    const go = (to: '/' | '/new' | '/actions' | '/evaluations' | '/settings' | '/doctor') => () =>
       void navigate({ to });
     const theme = (name: 'light' | 'dark' | 'system'): Command => ({
       id: `theme.${name}`,
-      title: name === 'system' ? 'Theme: as the system' : `Theme: ${name}`,
+      title: name === 'system' ? 'Theme: system' : `Theme: ${name}`,
       group: 'Appearance',
       run: () => usePreferences.getState().set({ theme: name }),
     });
@@ -44,7 +50,7 @@ function useAppCommands(): readonly Command[] {
         title: 'Open the command palette',
         group: 'Go',
         keys: 'mod+k',
-        run: () => openPalette(true),
+        run: () => openPalette('all'),
       },
       { id: 'go.fleet', title: 'Go to the fleet', group: 'Go', keys: 'g f', run: go('/') },
       { id: 'go.new', title: 'New session', group: 'Go', keys: 'g n', run: go('/new') },
@@ -54,6 +60,13 @@ function useAppCommands(): readonly Command[] {
         group: 'Go',
         keys: 'g e',
         run: go('/evaluations'),
+      },
+      {
+        id: 'go.actions',
+        title: 'Go to the actions',
+        group: 'Go',
+        keys: 'g a',
+        run: go('/actions'),
       },
       { id: 'go.settings', title: 'Settings', group: 'Go', keys: 'g s', run: go('/settings') },
       { id: 'go.doctor', title: 'Check the setup', group: 'Go', keys: 'g d', run: go('/doctor') },

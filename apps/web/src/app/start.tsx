@@ -5,16 +5,18 @@ import { RouterProvider } from '@tanstack/react-router';
 import { Tooltip } from 'radix-ui';
 import { z } from 'zod';
 import { listenForKeys } from '@/lib/commands';
-import { queryClient } from '@/lib/query';
+import { queryClient } from '@/lib/query-client';
+import { submitByKeys } from '@/lib/submit-by-keys';
 import { applyTheme } from '@/lib/theme';
 import { router } from './router';
 import '@/styles.css';
 
 export function startApp(): void {
-  // The page's policy forbids code from text, which zod would otherwise try.
+  // The page’s policy forbids code from text, which zod would otherwise try.
   z.config({ jitless: true });
   applyTheme();
   listenForKeys();
+  submitByKeys();
   const root = document.getElementById('root');
   if (!root) return;
   createRoot(root).render(

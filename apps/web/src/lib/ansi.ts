@@ -4,10 +4,12 @@ const sequences =
 
 /** Text of a terminal without escape sequences; a line that was overwritten shows its last state. */
 export function plainText(text: string): string {
-  return text
-    .replace(sequences, '')
-    .replaceAll('\r\n', '\n')
-    .split('\n')
-    .map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1).replace(/\r+$/, ''))
-    .join('\n');
+  return text.replace(sequences, '').replaceAll('\r\n', '\n').split('\n').map(lastState).join('\n');
+}
+
+/** What a line shows in the end; carriage returns at its end overwrite nothing. */
+function lastState(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === '\r') end -= 1;
+  return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
 }

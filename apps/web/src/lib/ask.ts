@@ -15,7 +15,7 @@ export interface Question {
 
 export const useQuestion = create<{ question: Question | null }>()(() => ({ question: null }));
 
-/** Asks for a line of text; null when the person changed their mind. */
+/** Asks for a line of text; null when the user changed their mind. */
 export function askText(question: Omit<Question, 'answer'>): Promise<string | null> {
   useQuestion.getState().question?.answer(null);
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Lets the person choose files of their machine. */
+/** Lets the user choose files of their machine. */
 export function chooseFiles(take: (files: readonly File[]) => void): void {
   const input = document.createElement('input');
   input.type = 'file';

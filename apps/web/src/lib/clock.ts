@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** The time now, told again every so many milliseconds while `on`; to all who ask for the same at once. */
+/** The current time, updated at an interval in milliseconds while `on`; components with the same interval update together. */
 export function useNow(every = 1_000, on = true): number {
   const clock = clockOf(every);
   return useSyncExternalStore(on ? clock.listen : silent, clock.now);

@@ -3,27 +3,32 @@ import { create } from 'zustand';
 import { createMatcher, formatKeys, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
 
-/** Something a person can do, from the palette or by a shortcut. */
+/** Something the user can do, from the palette or by a shortcut. */
 export interface Command {
   id: string;
   title: string;
   group: string;
-  /** The shortcut it has unless the person chose another. */
+  /** The shortcut it has unless the user chose another. */
   keys?: string;
   run(): void;
 }
 
 interface Commands {
   commands: ReadonlyMap<string, Command>;
-  paletteOpen: boolean;
+  /** What the palette offers while it is open: everything, or files alone. */
+  palette: 'all' | 'files' | null;
+  /** The files of the session that is shown. */
+  files: { paths: readonly string[]; open(path: string): void } | null;
 }
 
 export const useCommandList = create<Commands>()(() => ({
   commands: new Map(),
-  paletteOpen: false,
+  palette: null,
+  files: null,
 }));
 
-export const openPalette = (open: boolean): void => useCommandList.setState({ paletteOpen: open });
+export const openPalette = (palette: Commands['palette']): void =>
+  useCommandList.setState({ palette });
 
 /** Offers commands while a component is shown. Memoize the list. */
 export function useCommands(list: readonly Command[]): void {
@@ -40,7 +45,7 @@ export function useCommands(list: readonly Command[]): void {
   }, [list]);
 }
 
-/** The shortcut of a command as the person has it; empty when it has none. */
+/** The shortcut of a command as the user has it; empty when it has none. */
 export const keysOf = (command: Pick<Command, 'id' | 'keys'>, chosen: Record<string, string>) =>
   chosen[command.id] ?? command.keys ?? '';
 
@@ -51,7 +56,7 @@ export function useShortcut(id: string): string {
   return command ? formatKeys(keysOf(command, chosen)) : '';
 }
 
-/** Runs commands by their shortcuts, but for plain keys while a person types. */
+/** Runs commands by their shortcuts, but for plain keys while the user types. */
 export function listenForKeys(): () => void {
   const match = createMatcher();
   const listen = (event: KeyboardEvent) => {

@@ -37,7 +37,7 @@ export function bytes(value: number): string {
 export const clock = (time: string): string =>
   new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** A day and a time of it, as people of this place write them. */
+/** A day and a time of it, as people in this place write them. */
 export const moment = (time: string): string =>
   new Date(time).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
 

@@ -1,4 +1,4 @@
-/** One press: a key with the modifiers held. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
+/** One keystroke: a key with its modifiers. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
 export interface Stroke {
   key: string;
   mod: boolean;
@@ -44,10 +44,10 @@ export const writeStroke = ({ key, mod, shift, alt }: Stroke): string =>
   [mod && 'mod', alt && 'alt', shift && 'shift', key].filter(Boolean).join('+');
 
 /**
- * Finds the command that a press completes. A press that only begins a longer shortcut is kept for
- * `patience` milliseconds.
+ * Finds the command that a keystroke completes. A keystroke that only begins a longer shortcut is kept
+ * for `timeoutMs`.
  */
-export function createMatcher(patience = 800) {
+export function createMatcher(timeoutMs = 800) {
   let held: { stroke: string; until: number } | null = null;
   return (
     stroke: Stroke,
@@ -62,7 +62,7 @@ export function createMatcher(patience = 800) {
       if (command) return command;
     }
     if ([...bindings.keys()].some((keys) => keys.startsWith(`${pressed} `)))
-      held = { stroke: pressed, until: now + patience };
+      held = { stroke: pressed, until: now + timeoutMs };
     return null;
   };
 }

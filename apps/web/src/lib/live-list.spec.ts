@@ -1,6 +1,6 @@
 /** @jest-environment node */
 import { liveList } from './live-list';
-import { queryClient } from './query';
+import { queryClient } from './query-client';
 
 const one = (version: number, id = 'a') => ({ id, version });
 

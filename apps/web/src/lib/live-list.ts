@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { queryClient } from './query';
+import { queryClient } from './query-client';
 
 interface Change<S> {
   id: string;
@@ -10,31 +10,31 @@ interface Change<S> {
 export interface LiveListOptions<S> {
   name: string;
   list(): Promise<S[]>;
-  /** Grows with each change of one; what comes late is known by it. */
+  /** Grows with each change of an item, so that late notices are recognized. */
   version(summary: S): number;
 }
 
 /**
- * A list of summaries in the cache: asked for, and then kept up to date by notices. The answer and the notices come
- * on ways of their own, in any order: the newest of each counts.
+ * A list of summaries in the cache: fetched, and then kept up to date by notices. The response and the notices arrive
+ * in any order: the newest version of each item counts.
  */
 export function liveList<S extends { id: string }>({ name, list, version }: LiveListOptions<S>) {
   const meanwhile = new Set<Change<S>[]>();
   const query = queryOptions({
     queryKey: [name],
     queryFn: async () => {
-      const heard: Change<S>[] = [];
-      meanwhile.add(heard);
+      const received: Change<S>[] = [];
+      meanwhile.add(received);
       try {
-        return changed(await list(), heard);
+        return changed(await list(), received);
       } finally {
-        meanwhile.delete(heard);
+        meanwhile.delete(received);
       }
     },
     staleTime: Infinity,
   });
   const put = (changes: readonly Change<S>[]) => {
-    for (const heard of meanwhile) heard.push(...changes);
+    for (const received of meanwhile) received.push(...changes);
     queryClient.setQueryData(query.queryKey, (known = []) => changed(known, changes));
   };
   return { query, put };

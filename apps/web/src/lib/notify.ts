@@ -1,14 +1,18 @@
-import { isEnded, type SessionSummary } from '@belay/protocol';
-import { openSessionPage } from '@/lib/go';
+import { isEnded, visibleText, type SessionSummary } from '@belay/protocol';
+import { openSessionPage } from '@/lib/open-session-page';
 import { usePreferences } from '@/lib/preferences';
-import { withoutMarks } from '@/lib/without-marks';
+import { stripMarkdown } from '@/lib/strip-markdown';
 
-/** Tells a person who looks elsewhere that a session waits for them or has ended. */
+/** Notifies the user of a page in the background that a session waits for them or has ended. */
 export function notifyOf(before: SessionSummary | undefined, now: SessionSummary): void {
   const text = before && before.state !== now.state ? wordsFor(now) : null;
   if (!text || !document.hidden || !usePreferences.getState().notifications) return;
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return;
-  const notification = new Notification(now.title, { body: text, tag: now.id, icon: '/icon.svg' });
+  const notification = new Notification(visibleText(now.title), {
+    body: visibleText(text),
+    tag: now.id,
+    icon: '/icon.svg',
+  });
   notification.addEventListener('click', () => {
     window.focus();
     void openSessionPage(now.id);
@@ -20,14 +24,16 @@ function wordsFor(summary: SessionSummary): string | null {
     const [request] = summary.waitingFor;
     return (
       summary.question ??
-      (request ? `Allow ${request.subject}?` : (summary.reason ?? 'It waits for you.'))
+      (request
+        ? `Waiting for approval: ${request.subject}`
+        : (summary.reason ?? 'Waiting for you.'))
     );
   }
   if (!isEnded(summary.state)) return null;
-  return withoutMarks(summary.reason ?? '') || `It is ${summary.state}.`;
+  return stripMarkdown(summary.reason ?? '') || `Session ${summary.state}.`;
 }
 
-/** Asks the browser for leave to notify; answers whether it was given. */
+/** Asks the browser for permission to notify; returns whether it was granted. */
 export async function allowNotifications(): Promise<boolean> {
   if (!('Notification' in globalThis)) return false;
   return (await Notification.requestPermission()) === 'granted';

@@ -1,7 +1,7 @@
-/** What comes faster than this is handed on together, in milliseconds. */
-const pause = 100;
+/** Calls closer together than this are batched, in milliseconds. */
+const pauseMs = 100;
 /** A page that is hidden, or covered, is not drawn: so long it waits for a frame. */
-const patience = 250;
+const maxWaitMs = 250;
 
 /** Those that have something to hand on. All go with one frame: the page is rendered once for all of them. */
 const waiting = new Set<() => void>();
@@ -20,7 +20,7 @@ export function perFrame<T>(take: (items: T[]) => void): (item: T) => void {
     if (items.length > 1) return;
     waiting.add(flush);
     if (waiting.size > 1) return;
-    setTimeout(() => withFrame(flushAll), Math.max(0, last + pause - performance.now()));
+    setTimeout(() => withFrame(flushAll), Math.max(0, last + pauseMs - performance.now()));
   };
 }
 
@@ -38,5 +38,5 @@ function withFrame(run: () => void): void {
     run();
   };
   const frame = requestAnimationFrame(either);
-  const timer = setTimeout(either, patience);
+  const timer = setTimeout(either, maxWaitMs);
 }

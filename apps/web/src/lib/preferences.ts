@@ -12,10 +12,18 @@ interface Preferences {
   follow: boolean;
   reasoning: boolean;
   terminalSize: number;
+  /** Whether changes are shown beside what was there. */
+  splitDiff: boolean;
+  /** Whether the tree of changed files is beside their lines. */
+  changesTree: boolean;
+  /** Whether the rail of sessions shows their titles. */
+  rail: boolean;
+  /** Whether the fleet is shown as a board. */
+  board: boolean;
   set(change: Partial<Omit<Preferences, 'set'>>): void;
 }
 
-/** What a person chose on this machine. */
+/** What the user chose on this machine. */
 export const usePreferences = create<Preferences>()(
   persist(
     (set) => ({
@@ -25,6 +33,10 @@ export const usePreferences = create<Preferences>()(
       follow: true,
       reasoning: false,
       terminalSize: 13,
+      splitDiff: false,
+      changesTree: true,
+      rail: false,
+      board: false,
       set: (change) => set(change),
     }),
     { name: 'belay.preferences' },

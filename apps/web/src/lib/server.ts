@@ -6,8 +6,17 @@ export type LiveSide = Pick<
   'state' | 'onState' | 'watch' | 'fleet' | 'evaluations' | 'request'
 >;
 
-/** In a browser the server is where the page came from, and a cookie speaks for the person. */
-const address = { url: globalThis.location?.origin ?? 'http://127.0.0.1:4600' };
+/** What `/login` stored for this origin. The cookie alone, which other ports of this machine see too, opens nothing. */
+const key = globalThis.localStorage?.getItem('belay-key') ?? undefined;
+
+/** In a browser the server is where the page came from. */
+const address = {
+  url: globalThis.location?.origin ?? 'http://127.0.0.1:4600',
+  ...(key && { token: key }),
+};
+
+/** Whether this page has its half of a login. */
+export const hasKey = key !== undefined;
 
 export const client: BelayClient = createClient(address);
 

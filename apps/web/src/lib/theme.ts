@@ -3,7 +3,7 @@ import { usePreferences } from '@/lib/preferences';
 
 const systemDark = (): MediaQueryList => matchMedia('(prefers-color-scheme: dark)');
 
-/** Keeps the page's theme what the person chose, or what the system says. */
+/** Applies the theme that the user chose, or the system’s. */
 export function applyTheme(): void {
   const apply = () => {
     const { theme } = usePreferences.getState();

@@ -13,34 +13,42 @@ interface Toasts {
   dismiss(id: number): void;
 }
 
+/** The newest so many are shown. */
+const maxToasts = 3;
+const plainToastMs = 5_000;
+
 let next = 1;
 
 export const useToasts = create<Toasts>()((set, get) => ({
   toasts: [],
   show(text, tone = 'plain') {
     const id = next++;
-    set({ toasts: [...get().toasts.slice(-2), { id, text, tone }] });
-    setTimeout(() => get().dismiss(id), tone === 'fail' ? 12_000 : 5_000);
+    set({ toasts: [...get().toasts, { id, text, tone }].slice(-maxToasts) });
+    // An error stays until the user closes it.
+    if (tone === 'plain') setTimeout(() => get().dismiss(id), plainToastMs);
   },
   dismiss: (id) => set({ toasts: get().toasts.filter((toast) => toast.id !== id) }),
 }));
 
-export const say = (text: string): void => useToasts.getState().show(text);
+export const toast = (text: string): void => useToasts.getState().show(text);
 
-/** Tells the person what failed. The server's errors say what to do. */
-export const sayError = (error: unknown): void =>
+/** Shows what failed. The server’s errors include what to do. */
+export const toastError = (error: unknown): void =>
   useToasts.getState().show(errorFrom(error).message, 'fail');
 
-/** Runs what a person asked for; a failure is told, never thrown. */
+/** Runs what the user asked for; a failure becomes a toast and is never thrown. */
 export function attempt(work: () => Promise<unknown>, done?: string): void {
-  void tell(work, done);
+  void attemptAndReport(work, done);
 }
 
-async function tell(work: () => Promise<unknown>, done: string | undefined): Promise<void> {
+async function attemptAndReport(
+  work: () => Promise<unknown>,
+  done: string | undefined,
+): Promise<void> {
   try {
     await work();
-    if (done) say(done);
+    if (done) toast(done);
   } catch (error) {
-    sayError(error);
+    toastError(error);
   }
 }

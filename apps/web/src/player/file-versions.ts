@@ -1,4 +1,4 @@
-import { isFact, type Event } from '@belay/protocol';
+import { isEvent, type Event } from '@belay/protocol';
 
 /** A file as it was at a commit: its text before the session with the edits of the log put on it, in order. */
 export function fileAt(
@@ -11,7 +11,7 @@ export function fileAt(
   const lines = base === '' ? [] : base.split('\n');
   for (const event of events) {
     const counts = last === null || event.seq <= last.seq || event.id === last.id;
-    if (!counts || !isFact(event, 'code') || event.args.path !== path) continue;
+    if (!counts || !isEvent(event, 'code') || event.args.path !== path) continue;
     const { line, removed, content } = event.args;
     if (line > 0) lines.splice(line - 1, removed, ...content);
   }
@@ -19,4 +19,4 @@ export function fileAt(
 }
 
 const isCommit = (event: Event, commit: string): boolean =>
-  isFact(event, 'commit') && event.args.commit === commit;
+  isEvent(event, 'commit') && event.args.commit === commit;

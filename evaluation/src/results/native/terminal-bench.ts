@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { Cause, Task, Trial, Verdict } from '../../model.js';
 import { mean, passAtK } from '../../statistics.js';
-import { folderName, writeWhole } from '../journal.js';
+import { folderName } from '../../folder-name.js';
+import { writeInside } from '../journal.js';
+import type { RunFile } from '../run-file.js';
+import { agentName, modelName } from './harbor-trial.js';
 import { float, pythonJson } from './python-json.js';
 import { timesOf, tokensOf, uuidOf, type Writer } from './record.js';
 
@@ -14,11 +17,12 @@ export const terminalBench: Writer = (out, { run, tasks, trials }) => {
     resultOf(trial, { task: byId.get(trial.task), out, run: id, attempts: run.attempts }),
   );
   for (const result of results)
-    writeWhole(join(folder, result.task_id, result.trial_name, 'results.json'), text(result));
+    writeInside(out, join(folder, result.task_id, result.trial_name, 'results.json'), text(result));
   const isResolved = trials.map(({ verdict }) => verdict.outcome === 'pass');
   const ids = (resolved: boolean) =>
     trials.filter((_, index) => isResolved[index] === resolved).map(({ task }) => task);
-  writeWhole(
+  writeInside(
+    out,
     join(folder, 'results.json'),
     text({
       id: uuidOf(`${run.created}${run.agent}`),
@@ -31,7 +35,47 @@ export const terminalBench: Writer = (out, { run, tasks, trials }) => {
       accuracy: float(trials.length > 0 ? ids(true).length / trials.length : 0),
     }),
   );
+  writeInside(out, join(folder, 'run_metadata.json'), text(metadataOf(run, { id, out, trials })));
 };
+
+/** Terminal-Bench's RunMetadata. Fields that this harness has nothing for are null. */
+function metadataOf(
+  run: RunFile,
+  { id, out, trials }: { id: string; out: string; trials: Trial[] },
+) {
+  const ended = Math.max(
+    Date.parse(run.created),
+    ...trials.map((trial) => timesOf(trial).ended.getTime()),
+  );
+  const passed = trials.filter(({ verdict }) => verdict.outcome === 'pass').length;
+  const at = (time: number) => new Date(time).toISOString().replace(/(\.\d+)Z$/, '$1000+00:00');
+  return {
+    run_id: id,
+    dataset_path: run.data,
+    dataset_name: null,
+    dataset_version: null,
+    output_path: join(out, 'native', 'runs'),
+    agent_name: agentName(run.agent),
+    no_rebuild: false,
+    cleanup: true,
+    log_level: 20,
+    task_ids: run.tasks,
+    exclude_task_ids: null,
+    n_tasks: null,
+    n_concurrent_trials: run.concurrency,
+    n_attempts: run.attempts,
+    dataset_size: run.tasks.length + run.unattempted.length,
+    accuracy: float(trials.length > 0 ? passed / trials.length : 0),
+    model_name: run.model === null ? null : modelName(run.model),
+    agent_kwargs: {},
+    commit_hash: 'unknown',
+    username: 'unknown',
+    start_time: at(Date.parse(run.created)),
+    end_time: at(ended),
+    s3_bucket: null,
+    pass_at_k: passAtEligibleK(trials),
+  };
+}
 
 const text = (value: object) => pythonJson(value, { indent: 4, unicode: true });
 

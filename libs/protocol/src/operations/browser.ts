@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { endpointOf } from '../endpoint.js';
+import { defineOperation, operationGroup, type SubjectContext } from '../operation.js';
 
 /** An element of the page by its reference, such as e12; it stays the same while the element lives. */
 const reference = z.string().regex(/^e\d+$/, 'a reference such as e12 from browser.read');
@@ -11,51 +12,97 @@ const page = z.object({
   truncated: z.boolean(),
   notes: z
     .array(z.string())
-    .describe('What happened besides: dialogs, downloads, popups, console errors.'),
+    .describe('What happened besides: dialogs, downloads, popups, errors, failed requests.'),
+  console: z
+    .array(z.string())
+    .optional()
+    .describe('The last console messages that are no errors; browser.console has them all.'),
 });
 
-export const browserOperations = {
+/** An element, or a point of the view in pixels. */
+const point = z.object({
+  element: reference.optional(),
+  x: z.number().nonnegative().optional(),
+  y: z.number().nonnegative().optional(),
+});
+type Point = z.output<typeof point>;
+
+/** A place in words; empty when none is named. */
+const placeOf = ({ element, x, y }: Point): string =>
+  element ?? (x === undefined ? '' : `${x}, ${y ?? 0}`);
+
+/** There is one page at a time: what is done to it, is done in order, and rules go by where it is. */
+const onPage = {
+  subject: (_: unknown, { page: address }: SubjectContext) =>
+    address === null ? '' : endpointOf(address),
+  display: 'page',
+  concurrent: false,
+} as const;
+
+export const browserOperations = operationGroup({
   'browser.open': defineOperation({
-    name: 'browser.open',
     title: 'Open a page',
     description:
       'Opens an address in the sandbox’s browser and answers with its readable text. localhost means the sandbox.',
+    verb: 'browse',
     risk: 'network',
+    essential: true,
     input: z.object({
       url: z.string().min(1),
       timeout: z.number().positive().max(300).default(30).describe('Seconds.'),
     }),
     output: page,
+    subject: ({ url }) => endpointOf(url),
+    summary: ({ url }) => url,
+    display: 'page',
   }),
   'browser.read': defineOperation({
-    name: 'browser.read',
     title: 'Read the page',
     description:
-      'Reads the page that is open: readable text with links and form fields by reference, or its HTML.',
+      'Reads the open page: readable text with links and fields by reference, or its HTML.',
     risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
+    essential: true,
     input: z.object({
       format: z.enum(['text', 'html']).default('text'),
       offset: z.int().nonnegative().default(0).describe('Characters to skip, for a long page.'),
     }),
     output: page,
+    ...onPage,
   }),
   'browser.click': defineOperation({
-    name: 'browser.click',
     title: 'Click',
     description: 'Clicks an element by reference, or a point of the view in pixels.',
     risk: 'network',
-    input: z.object({
-      element: reference.optional(),
-      x: z.number().nonnegative().optional(),
-      y: z.number().nonnegative().optional(),
-    }),
+    input: point,
     output: page,
+    ...onPage,
+    summary: (where, context) => placeOf(where) || onPage.subject(null, context),
+  }),
+  'browser.hover': defineOperation({
+    title: 'Point at an element',
+    description: 'Moves the pointer over an element or a point: menus and tooltips show.',
+    risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
+    input: point,
+    output: page,
+    ...onPage,
+    summary: (where, context) => placeOf(where) || onPage.subject(null, context),
+  }),
+  'browser.drag': defineOperation({
+    title: 'Drag and drop',
+    description:
+      'Drags with the pointer from one place to another in steps: elements, sliders, drawings.',
+    risk: 'network',
+    input: z.object({ from: point, to: point }),
+    output: page,
+    ...onPage,
+    summary: ({ from, to }) => `${placeOf(from)} → ${placeOf(to)}`,
   }),
   'browser.type': defineOperation({
-    name: 'browser.type',
     title: 'Type into the page',
     description:
-      'Types text into a field by reference (replacing what it holds), or to where the focus is; `submit` presses Enter after it.',
+      'Types text into a field by reference (replacing its text), or at the focus; `submit` presses Enter.',
     risk: 'network',
     input: z.object({
       element: reference.optional(),
@@ -64,58 +111,105 @@ export const browserOperations = {
       submit: z.boolean().default(false),
     }),
     output: page,
+    ...onPage,
+    summary: ({ text, key }) => (key === undefined ? text : `<${key}>`),
   }),
   'browser.select': defineOperation({
-    name: 'browser.select',
     title: 'Choose an option',
     description: 'Chooses options of a select field by their value or label.',
     risk: 'network',
     input: z.object({ element: reference, options: z.array(z.string()).min(1) }),
     output: page,
+    ...onPage,
+    summary: ({ element, options }) => `${element} ${options.join(', ')}`,
+  }),
+  'browser.upload': defineOperation({
+    title: 'Choose files',
+    description:
+      'Chooses files of the workspace in a file field, or in the chooser that a click on this element opens.',
+    risk: 'network',
+    input: z.object({
+      element: reference,
+      paths: z.array(z.string().min(1)).min(1).max(20).describe('Relative to the workspace.'),
+    }),
+    output: page,
+    ...onPage,
+    summary: ({ element, paths }) => `${element} ${paths.join(', ')}`,
+    paths: ({ paths }) => paths,
+  }),
+  'browser.evaluate': defineOperation({
+    title: 'Run JavaScript in the page',
+    description:
+      'Runs JavaScript in the page for at most 20 seconds; `value` is the last expression’s, awaited, as JSON.',
+    risk: 'execute',
+    input: z.object({ script: z.string().min(1).max(50_000) }),
+    output: page.extend({ value: z.string().describe('JSON, cut after 20,000 characters.') }),
+    ...onPage,
+    // Both count: the same script does something else on another page.
+    subject: ({ script }, context) => `${onPage.subject(null, context)} ${script}`.trim(),
+    subjectKind: 'command',
+    summary: ({ script }) => script,
+  }),
+  'browser.resize': defineOperation({
+    title: 'Resize the view',
+    description:
+      'Sets the view’s size in pixels, 1280 × 800 at first; `mobile` makes it a phone and reloads.',
+    risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
+    input: z.object({
+      width: z.int().min(200).max(2_000),
+      height: z.int().min(200).max(2_000),
+      mobile: z.boolean().default(false),
+    }),
+    output: page,
+    ...onPage,
+    summary: ({ width, height }) => `${width} × ${height}`,
   }),
   'browser.scroll': defineOperation({
-    name: 'browser.scroll',
     title: 'Scroll',
     description: 'Scrolls the page, or an element into view.',
     risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
       element: reference.optional(),
       x: z.number().default(0).describe('Pixels to the right.'),
       y: z.number().default(0).describe('Pixels down.'),
     }),
     output: page,
+    ...onPage,
+    summary: ({ element }, context) => element ?? onPage.subject(null, context),
   }),
   'browser.back': defineOperation({
-    name: 'browser.back',
     title: 'Go back',
     description: 'Goes one page back, or `forward`, or loads the page again with `reload`.',
     risk: 'network',
     input: z.object({ to: z.enum(['back', 'forward', 'reload']).default('back') }),
     output: page,
+    ...onPage,
   }),
   'browser.wait': defineOperation({
-    name: 'browser.wait',
     title: 'Wait for the page',
     description: 'Waits until a text shows, until it is gone, or for some seconds.',
     risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
       text: z.string().optional(),
       gone: z.boolean().default(false),
       seconds: z.number().positive().max(300).default(10),
     }),
     output: page,
+    ...onPage,
+    summary: ({ text }, context) => text ?? onPage.subject(null, context),
+    polls: () => true,
   }),
   'browser.screenshot': defineOperation({
-    name: 'browser.screenshot',
     title: 'Take a screenshot',
     description:
-      'Takes a picture of the page; models that see images are shown it. To find and use elements browser.read is better.',
+      'Shows you a picture of the page. To find and use elements browser.read is better.',
     risk: 'read',
+    audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
-      fullPage: z
-        .boolean()
-        .default(false)
-        .describe('More than the view: the page from its top, 2,000 pixels at most.'),
+      fullPage: z.boolean().default(false).describe('The page from its top, 2,000 pixels at most.'),
     }),
     output: z.object({
       url: z.string(),
@@ -123,9 +217,10 @@ export const browserOperations = {
       width: z.int().positive(),
       height: z.int().positive(),
     }),
+    ...onPage,
+    images: ({ image }) => [image],
   }),
   'browser.console': defineOperation({
-    name: 'browser.console',
     title: 'Read the console',
     description: 'Reads the page’s console messages and failed requests.',
     risk: 'read',
@@ -133,5 +228,6 @@ export const browserOperations = {
     output: z.object({
       messages: z.array(z.object({ level: z.string(), text: z.string(), url: z.string() })),
     }),
+    ...onPage,
   }),
-};
+});

@@ -1,52 +1,71 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { fileVersion } from '../file-version.js';
+import { defineOperation, operationGroup } from '../operation.js';
 
 const ending = z.object({
   summary: z.string().default(''),
   outcome: z.enum(['success', 'failure']).default('success'),
 });
 
-/** What an agent says and decides: nothing here touches the sandbox. */
-export const dialogueOperations = {
+/** Messages and decisions of an agent; none of these operations touches the sandbox. */
+export const dialogueOperations = operationGroup({
   'plan.update': defineOperation({
-    name: 'plan.update',
     title: 'Update the plan',
     description:
-      'Replaces the plan that the person sees: Markdown, with `- [ ]` and `- [x]` for steps.',
+      'Replaces the plan that the user sees: Markdown, with `- [ ]` and `- [x]` for steps.',
     risk: 'read',
+    knownAs: 'updateplan todowrite todoread writetodos updatetodolist taskcreate taskupdate',
     audience: ['model'],
     input: z.object({ markdown: z.string().max(100_000) }),
-    output: z.object({ steps: z.int().nonnegative(), done: z.int().nonnegative() }),
+    output: z.object({
+      steps: z.int().nonnegative(),
+      done: z.int().nonnegative(),
+      path: z.string().optional().describe('The file that keeps the plan.'),
+      version: fileVersion.optional(),
+    }),
+    files: ({ path, version }) => (path && version ? [{ kind: 'shown', path, version }] : []),
+    display: 'event',
+    concurrent: false, // Its place among the other calls counts.
+    idle: true,
   }),
   ask: defineOperation({
-    name: 'ask',
-    title: 'Ask the person',
-    description: 'Asks the person a question and waits for the answer.',
+    title: 'Ask the user',
+    description: 'Asks the user a question and waits for the answer.',
     risk: 'read',
+    knownAs: 'askuser askuserquestion askfollowupquestion requestuserinput question',
     audience: ['model'],
     input: z.object({
       question: z.string().min(1),
       options: z.array(z.string()).max(9).default([]),
     }),
     output: z.object({ answer: z.string() }),
+    subject: ({ question }) => question,
+    display: 'question',
+    servedBy: 'loop',
+    concurrent: false,
   }),
   think: defineOperation({
-    name: 'think',
     title: 'Think',
     description: 'Writes a thought into the log; nothing else happens.',
     risk: 'read',
+    knownAs: 'sequentialthinking',
     audience: ['model'],
     input: z.object({ thought: z.string() }),
     output: z.object({}),
+    display: 'thought',
+    idle: true,
   }),
   finish: defineOperation({
-    name: 'finish',
     title: 'Finish',
     description:
-      'Ends the task, alone in its reply: `success` when it is done and checked, else `failure`. `summary` tells the person what changed and how it was checked, or what stands in the way.',
+      'Ends the task, alone in its reply: `success` when it is done and checked, else `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
     risk: 'read',
+    knownAs: 'submit complete done attemptcompletion taskdone exitplanmode exit',
     audience: ['model'],
     input: ending,
     output: ending.describe('As it was asked for: with it the session has ended.'),
+    display: 'ending',
+    servedBy: 'loop',
+    concurrent: false,
   }),
-};
+});

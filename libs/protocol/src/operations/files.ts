@@ -1,28 +1,49 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { fileVersion } from '../file-version.js';
+import { defineOperation, operationGroup } from '../operation.js';
+import { patchedPaths } from './patched-paths.js';
 
-const path = z
-  .string()
-  .min(1)
-  .describe('Path relative to the workspace, such as src/sum.js; nothing outside it is reached.');
+const path = z.string().min(1).describe('Relative to the workspace.');
 const line = z.int().positive();
 
-/** How an edit changed lines; the words are those of the seeds (OpenDevin's `code` event). */
+/** How an edit changed lines; the words are those of the seeds (OpenDevin’s `code` event). */
 export const lineChange = z.enum(['INSERT', 'DELETE', 'REPLACE']);
+
+const version = fileVersion.nullable().default(null);
 
 const written = z.object({
   path: z.string(),
   size: z.int().nonnegative().describe('Bytes of the file now.'),
   lines: z.int().nonnegative().describe('Lines of the file now; 0 for a binary file.'),
+  version: version.describe('The version of the file now.'),
 });
 
-export const filesOperations = {
+const pathNames = { file: 'path', filename: 'path', filepath: 'path', absolutepath: 'path' };
+const folderNames = { ...pathNames, dir: 'path', directory: 'path', folder: 'path' };
+const rangeNames = {
+  start: 'from',
+  startline: 'from',
+  linestart: 'from',
+  end: 'to',
+  endline: 'to',
+  lineend: 'to',
+};
+
+const aboutPath = {
+  essential: true,
+  aliases: pathNames,
+  subject: (input: { path: string }) => input.path,
+  subjectKind: 'path',
+  paths: (input: { path: string }) => [input.path],
+} as const;
+
+export const filesOperations = operationGroup({
   'files.list': defineOperation({
-    name: 'files.list',
     title: 'List files',
     description:
       'Lists files and folders below a folder, to a depth. What was too deep or too much is named in `untraversed`.',
     risk: 'read',
+    knownAs: 'ls listdir listdirectory listfiles tree',
     input: z.object({
       path: path.default('.'),
       depth: z.int().positive().max(20).default(3),
@@ -37,27 +58,35 @@ export const filesOperations = {
           size: z.int().nonnegative(),
         }),
       ),
+      left: z
+        .int()
+        .nonnegative()
+        .default(0)
+        .describe('Entries to this depth that are not listed; counted up to 50,000.'),
       untraversed: z.array(z.string()),
     }),
+    ...aboutPath,
+    aliases: folderNames,
+    display: 'file',
   }),
   'files.read': defineOperation({
-    name: 'files.read',
     title: 'Read a file',
     description:
-      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. Long files come in pages: ask again from `next`.',
+      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. A PNG, JPEG, GIF or WebP picture is shown to you. Long files come in pages: ask again from `next`.',
+    verb: 'read',
     risk: 'read',
+    knownAs: 'read readfile view viewfile viewimage openfile open cat readmanyfiles notebookread',
     input: z.object({
       path,
       from: line.default(1).describe('First line, from 1.'),
       to: line.optional().describe('Last line, included.'),
       encoding: z.enum(['utf8', 'base64']).default('utf8'),
-      offset: z.int().nonnegative().default(0).describe('First byte, for base64.'),
-      limit: z
+      offset: z
         .int()
-        .positive()
-        .max(200_000)
-        .default(40_000)
-        .describe('Characters of one page, about; whole lines.'),
+        .nonnegative()
+        .optional()
+        .describe('First line, as `from`; with base64 the first byte, from 0.'),
+      limit: z.int().positive().optional().describe('Lines at most; with base64 bytes.'),
     }),
     output: z.object({
       path: z.string(),
@@ -71,27 +100,64 @@ export const filesOperations = {
         .nonnegative()
         .nullable()
         .describe('Where to read on: a line, or a byte for base64.'),
+      version: version.describe('Of the whole file; null on later pages of bytes.'),
+      charset: z
+        .literal('windows-1252')
+        .optional()
+        .describe('The file is not UTF-8: it is shown, and edited, in this encoding.'),
+      image: z.string().optional().describe('The blob of a picture.'),
     }),
+    ...aboutPath,
+    aliases: { ...pathNames, ...rangeNames },
+    display: 'file',
+    images: ({ image }) => (image === undefined ? [] : [image]),
+    files: ({ path, version, from, to, lines }) => {
+      if (version === null) return [];
+      const isWhole = lines === 0 || (from === 1 && to >= lines);
+      const part = isWhole ? undefined : { from, to, of: lines };
+      return [{ kind: 'shown', path, version, part }];
+    },
+    numbered: ({ content, lines, from }) =>
+      content !== '' && lines > 0 ? { field: 'content', from } : null,
   }),
   'files.write': defineOperation({
-    name: 'files.write',
     title: 'Write a file',
     description:
-      'Writes a whole file, making its folders; replaces what was there and keeps its mode. For new files and rewrites: an edit of a part takes files.replace-text.',
+      'Writes a whole file, making its folders; replaces what was there, once you have read it, and keeps its mode. For new files and rewrites: an edit of a part takes files.replace-text.',
+    verb: 'write',
     risk: 'write',
+    knownAs: 'write writefile create createfile writetofile savefile',
     input: z.object({
       path,
       content: z.string(),
       encoding: z.enum(['utf8', 'base64']).default('utf8'),
       executable: z.boolean().optional(),
+      version: fileVersion
+        .nullable()
+        .optional()
+        .describe('Only if the file has this version; null: only if there is none.'),
+      overwrite: z
+        .boolean()
+        .default(false)
+        .describe('Also over a file that you have not read as it is now.'),
     }),
-    output: written.extend({ created: z.boolean() }),
+    output: written.extend({
+      created: z.boolean(),
+      kept: z
+        .array(z.string())
+        .optional()
+        .describe('What of the file before was kept, such as its CR LF line ends.'),
+    }),
+    ...aboutPath,
+    aliases: { ...pathNames, contents: 'content', filetext: 'content', text: 'content' },
+    display: 'edit',
+    files: ({ path, version }) => [{ kind: 'shown', path, version }],
   }),
   'files.edit': defineOperation({
-    name: 'files.edit',
     title: 'Edit lines',
     description:
       'Changes lines of a text file by their numbers, as the last reading showed them: numbers move with each edit above them. INSERT puts `content` before line `from` (one past the end appends); DELETE removes lines from–to; REPLACE puts `content` in their place. A range outside the file is an error.',
+    verb: 'code',
     risk: 'write',
     input: z
       .object({
@@ -106,27 +172,56 @@ export const filesOperations = {
         'to must not be before from',
       ),
     output: written,
+    ...aboutPath,
+    aliases: {
+      ...pathNames,
+      ...rangeNames,
+      line: 'from',
+      lines: 'content',
+      newtext: 'content',
+      text: 'content',
+    },
+    display: 'edit',
+    files: ({ path, version, lines }) => [{ kind: 'changed', path, version, lines }],
   }),
   'files.replace-text': defineOperation({
-    name: 'files.replace-text',
     title: 'Replace text',
     description:
-      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times (1 when left out), else nothing changes and the answer says where it occurs.',
+      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times, else nothing changes and the answer says where it occurs.',
     risk: 'write',
+    knownAs:
+      'edit editfile multiedit replace replaceinfile searchreplace strreplace strreplaceeditor strreplacebasededittool texteditor',
     input: z.object({
       path,
       find: z.string().min(1),
       replace: z.string(),
       count: z.int().positive().default(1),
+      all: z.boolean().default(false).describe('Every occurrence, however many there are.'),
     }),
     output: written.extend({ replaced: z.int().nonnegative() }),
+    ...aboutPath,
+    aliases: {
+      ...pathNames,
+      oldstring: 'find',
+      oldstr: 'find',
+      oldtext: 'find',
+      search: 'find',
+      newstring: 'replace',
+      newstr: 'replace',
+      newtext: 'replace',
+      replaceall: 'all',
+      expectedreplacements: 'count',
+    },
+    display: 'edit',
+    files: ({ path, version, lines }) => [{ kind: 'changed', path, version, lines }],
   }),
   'files.patch': defineOperation({
-    name: 'files.patch',
     title: 'Apply a patch',
     description:
-      'Applies a unified diff of one or more files, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. A hunk is searched outward from its stated line; if any hunk fails, nothing changes and the answer names the hunk and why.',
+      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. `*** Begin Patch` and bare `@@` are understood, too. A hunk is searched outward from its stated line; if any fails, nothing changes and the answer says why.',
     risk: 'write',
+    knownAs: 'applypatch applydiff patch',
+    essential: true,
     input: z.object({ patch: z.string().min(1) }),
     output: z.object({
       files: z.array(
@@ -137,40 +232,71 @@ export const filesOperations = {
           offsets: z
             .array(z.int())
             .describe('Lines by which each hunk was found away from its place.'),
+          before: version,
+          version: version.describe('The version of the file now; null when it is gone.'),
         }),
       ),
     }),
+    subjectKind: 'path',
+    aliases: { diff: 'patch', input: 'patch', patchtext: 'patch' },
+    summary: ({ patch }) => patchedPaths(patch).join(', '),
+    display: 'edit',
+    paths: (_, output) => output?.files.map((file) => file.path) ?? [],
+    files: ({ files }) =>
+      files.map(({ path, before, version }) => ({ kind: 'changed', path, before, version })),
   }),
   'files.move': defineOperation({
-    name: 'files.move',
     title: 'Move a file',
     description: 'Moves or renames a file or folder; refuses to replace what is there.',
     risk: 'write',
+    knownAs: 'rename renamefile mv movefile',
+    essential: true,
     input: z.object({ from: path, to: path }),
     output: z.object({ from: z.string(), to: z.string() }),
+    subject: ({ from }) => from,
+    subjectKind: 'path',
+    aliases: {
+      source: 'from',
+      src: 'from',
+      oldpath: 'from',
+      destination: 'to',
+      dest: 'to',
+      target: 'to',
+      newpath: 'to',
+    },
+    summary: ({ from, to }) => `${from} → ${to}`,
+    display: 'edit',
+    paths: ({ from, to }) => [from, to],
+    files: ({ from, to }) => [{ kind: 'moved', from, to }],
   }),
   'files.remove': defineOperation({
-    name: 'files.remove',
     title: 'Remove a file',
     description: 'Removes a file, or a folder with everything in it when `recursive`.',
     risk: 'write',
+    knownAs: 'delete deletefile rm removefile',
     input: z.object({ path, recursive: z.boolean().default(false) }),
     output: z.object({ path: z.string() }),
+    ...aboutPath,
+    display: 'edit',
+    files: ({ path }) => [{ kind: 'shown', path, version: null }],
   }),
   'files.mkdir': defineOperation({
-    name: 'files.mkdir',
     title: 'Make a folder',
     description: 'Makes a folder and the folders above it.',
     risk: 'write',
+    knownAs: 'createdirectory mkdir makedir',
     input: z.object({ path }),
     output: z.object({ path: z.string(), created: z.boolean() }),
+    ...aboutPath,
+    display: 'edit',
   }),
   'files.search': defineOperation({
-    name: 'files.search',
     title: 'Search files',
     description:
       'Searches the text of files for a regular expression, or finds files by name with `name`; quicker and shorter than grep or find in a terminal. What .gitignore names is left out.',
     risk: 'read',
+    knownAs:
+      'grep greptool glob search searchfiles searchfilecontent filesearch codebasesearch find findfiles ripgrep rg',
     input: z.object({
       pattern: z.string().default('').describe('Regular expression; empty to find files by name.'),
       path: path.default('.'),
@@ -185,10 +311,31 @@ export const filesOperations = {
         z.object({
           path: z.string(),
           line: z.int().nonnegative().describe('0 when found by name.'),
-          text: z.string(),
+          match: z.boolean().optional().describe('With `context`: whether the line matches.'),
+          text: z.string().describe('Of a long line, the part around its first match.'),
         }),
       ),
       truncated: z.boolean(),
+      left: z
+        .int()
+        .nonnegative()
+        .default(0)
+        .describe('Matches that are not listed; counted up to 10,000.'),
     }),
+    ...aboutPath,
+    aliases: {
+      ...folderNames,
+      query: 'pattern',
+      regex: 'pattern',
+      glob: 'name',
+      include: 'name',
+      i: 'ignoreCase',
+      caseinsensitive: 'ignoreCase',
+      c: 'context',
+      headlimit: 'limit',
+      maxresults: 'limit',
+    },
+    summary: ({ pattern, name, path }) => pattern || name || path,
+    display: 'file',
   }),
-};
+});

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { defineOperation, operationGroup } from '../operation.js';
+import { maxListedPorts, previewPort } from '../preview.js';
 
-export const systemOperations = {
+export const systemOperations = operationGroup({
   'system.info': defineOperation({
-    name: 'system.info',
     title: 'Describe the sandbox',
     description: 'Tells the operating system, processors, memory, disk and tools of the sandbox.',
     risk: 'read',
@@ -22,12 +22,22 @@ export const systemOperations = {
         .describe('Tool to its path, for those that are there.'),
     }),
   }),
+  'system.ports': defineOperation({
+    title: 'List listening ports',
+    description: 'Lists the TCP ports on which programs of the sandbox listen, lowest first.',
+    risk: 'read',
+    audience: ['user', 'viewer'],
+    input: z.object({}),
+    output: z.object({ ports: z.array(previewPort).max(maxListedPorts) }),
+    polls: () => true,
+  }),
   'system.time': defineOperation({
-    name: 'system.time',
     title: 'Tell the time',
     description: 'Tells date, time and time zone of the sandbox.',
     risk: 'read',
+    essential: true,
     input: z.object({}),
     output: z.object({ time: z.iso.datetime({ offset: true }), zone: z.string() }),
+    polls: () => true,
   }),
-};
+});

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { endpointOf } from '../endpoint.js';
+import { defineOperation, operationGroup } from '../operation.js';
 
-export const webOperations = {
+export const webOperations = operationGroup({
   'web.fetch': defineOperation({
-    name: 'web.fetch',
     title: 'Fetch an address',
     description:
       'Fetches an address over HTTP without a browser; pages become readable text, other text comes as it is. Long answers come in pages: ask again with `offset`.',
     risk: 'network',
+    knownAs: 'fetch webfetch fetchurl fetchwebpage urlfetch browse',
+    essential: true,
     input: z.object({
       url: z.url({ protocol: /^https?$/ }),
       method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']).default('GET'),
@@ -23,12 +25,14 @@ export const webOperations = {
       text: z.string(),
       next: z.int().nonnegative().nullable(),
     }),
+    subject: ({ url }) => endpointOf(url),
+    summary: ({ url }) => url,
   }),
   'web.search': defineOperation({
-    name: 'web.search',
     title: 'Search the web',
     description: 'Searches the web with the search service that the server is set up with.',
     risk: 'network',
+    knownAs: 'googlewebsearch searchweb googlesearch bravesearch',
     input: z.object({
       query: z.string().min(1).max(500),
       limit: z.int().positive().max(20).default(8),
@@ -36,5 +40,7 @@ export const webOperations = {
     output: z.object({
       results: z.array(z.object({ title: z.string(), url: z.string(), excerpt: z.string() })),
     }),
+    subject: ({ query }) => query,
+    needs: 'search',
   }),
-};
+});

@@ -1,16 +1,22 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.js';
+import { defineOperation, operationGroup } from '../operation.js';
 
 const commit = z.string().regex(/^[0-9a-f]{7,40}$/, 'a commit of the history');
 
+/** A file of guidance as the user trusts it: another text under its path is not trusted. */
+export const guidanceHash = z.object({
+  path: z.string().max(4_096),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, 'the SHA-256 of its text'),
+});
+export type GuidanceHash = z.infer<typeof guidanceHash>;
+
 /** The shadow history: a commit for each operation that changed files, outside the workspace’s own repository. */
-export const workspaceOperations = {
+export const workspaceOperations = operationGroup({
   'workspace.log': defineOperation({
-    name: 'workspace.log',
     title: 'List the steps',
     description: 'Lists the commits of the history, newest first.',
     risk: 'read',
-    audience: ['person', 'viewer'],
+    audience: ['user', 'viewer'],
     input: z.object({ limit: z.int().positive().max(5_000).default(200) }),
     output: z.object({
       steps: z.array(
@@ -24,12 +30,12 @@ export const workspaceOperations = {
     }),
   }),
   'workspace.diff': defineOperation({
-    name: 'workspace.diff',
     title: 'Show the changes',
     description:
       'Shows the changes between two commits as a unified diff; the whole session when both are left out.',
     risk: 'read',
-    audience: ['person', 'viewer'],
+    audience: ['user', 'viewer'],
+    essential: true,
     input: z.object({
       from: commit.optional(),
       to: commit.optional(),
@@ -48,39 +54,66 @@ export const workspaceOperations = {
         }),
       ),
     }),
+    subject: ({ path = '' }) => path,
   }),
   'workspace.show': defineOperation({
-    name: 'workspace.show',
     title: 'Show a file as it was',
     description: 'Reads a file as it was at a commit.',
     risk: 'read',
-    audience: ['person', 'viewer'],
+    audience: ['user', 'viewer'],
     input: z.object({ commit, path: z.string().min(1) }),
     output: z.object({ content: z.string(), encoding: z.enum(['utf8', 'base64']) }),
+    subject: ({ path }) => path,
   }),
   'workspace.rewind': defineOperation({
-    name: 'workspace.rewind',
     title: 'Rewind the files',
     description:
       'Puts all files back as they were at a commit; with `preview` only tells what would change.',
     risk: 'write',
-    audience: ['person'],
+    audience: ['user'],
     input: z.object({ commit, preview: z.boolean().default(false) }),
     output: z.object({
       files: z.array(z.object({ path: z.string(), status: z.string() })),
       commit: commit.nullable().describe('The commit of the rewound state; null for a preview.'),
+      to: z
+        .object({ time: z.iso.datetime({ offset: true }), message: z.string() })
+        .optional()
+        .describe('The step whose files came back: when it was made, and what it did.'),
     }),
+    summary: ({ commit }) => commit.slice(0, 7),
+    told: ({ files, to }) => {
+      const step = to ? `“${to.message}” of ${utc(to.time)}` : 'an earlier step';
+      const count = files.length === 1 ? '1 file' : `${files.length} files`;
+      const effect = files.length === 0 ? 'no file differed' : `which changed ${count}`;
+      return `rewound the files to ${step}, ${effect}.`;
+    },
+    commitsItself: true,
+    quiet: ({ preview }) => preview,
   }),
   'workspace.trust': defineOperation({
-    name: 'workspace.trust',
     title: 'Trust the workspace',
     description:
-      'Lets AGENTS.md and skills of the workspace guide the agent; with `preview` only shows what they say.',
+      'Lets AGENTS.md and skills of the workspace, as they are now, guide the agent; with `preview` only shows what they say.',
     risk: 'read',
-    audience: ['person'],
-    input: z.object({ preview: z.boolean().default(false) }),
-    output: z.object({
-      files: z.array(z.object({ path: z.string(), text: z.string() })),
+    audience: ['user'],
+    input: z.object({
+      preview: z.boolean().default(false),
+      shown: z
+        .array(guidanceHash)
+        .max(200)
+        .optional()
+        .describe('What the user has read: anything else that is there now is refused.'),
     }),
+    output: z.object({
+      files: z.array(guidanceHash.partial({ hash: true }).extend({ text: z.string() })),
+    }),
+    display: 'event',
+    changesGuidance: true,
+    outlivesRewind: true,
+    quiet: ({ preview }) => preview,
   }),
-};
+});
+
+/** To the second, for readers. */
+const utc = (time: string): string =>
+  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -23,7 +23,11 @@ const routes: Record<string, string> = {
     </script>`,
   ),
   '/frame': html('Frame', '<p>inside the frame</p>'),
-  '/about': html('About', '<h1>About</h1><button onclick="window.close()">Close me</button>'),
+  '/about': html(
+    'About',
+    `<h1>About</h1><button onclick="window.close()">Close me</button>
+    <button onmousedown="window.close()">Close in the middle of a click</button>`,
+  ),
   '/tools': html(
     'Tools',
     `<div id="corner" style="position:absolute;left:0;top:0;width:80px;height:80px">corner</div>
@@ -35,9 +39,37 @@ const routes: Record<string, string> = {
       onscroll = () => say('scrolled to ' + scrollY);
     </script>`,
   ),
+  '/built': html(
+    'Built',
+    `<button id="menu">Menu</button><p id="out">nothing</p>
+    <div id="card" role="button" draggable="true" style="width:60px;height:30px">Card</div>
+    <div id="knob" role="button" style="position:absolute;left:10px;top:300px;width:40px;height:40px">Knob</div>
+    <div style="height:1500px"></div>
+    <div id="basket" role="button" style="width:200px;height:100px">Basket</div>
+    <input id="chooser" type="file" multiple hidden>
+    <button onclick="chooser.click()">Choose documents</button>
+    <script>
+      const say = (text) => { out.textContent += ' ' + text; };
+      menu.onmouseenter = () => say('over the menu');
+      card.ondragstart = (event) => event.dataTransfer.setData('text/plain', 'the card');
+      basket.ondragover = (event) => event.preventDefault();
+      basket.ondrop = (event) => { event.preventDefault(); say('got ' + event.dataTransfer.getData('text/plain')); };
+      knob.onmousedown = () => {
+        onmousemove = (event) => { knob.style.left = event.clientX + 'px'; };
+        onmouseup = () => { onmousemove = onmouseup = null; say('knob at ' + knob.style.left); };
+      };
+      chooser.onchange = async () => {
+        for (const file of chooser.files) say(file.name + ' with ' + await file.text());
+      };
+      onresize = () => say('now ' + innerWidth);
+      for (let n = 1; n <= 9; n++) console.log('message ' + n);
+      console.warn('mind this');
+      fetch('/missing?of=this');
+    </script>`,
+  ),
   '/slow': html(
     'Slow',
-    `<p id="out">Loading</p><script>setTimeout(() => { out.textContent = 'Ready now'; }, 4000);</script>`,
+    `<p id="out">Loading</p><script>setTimeout(() => { out.textContent = 'Ready now'; }, 2000);</script>`,
   ),
   '/talk': html(
     'Talk',
@@ -55,7 +87,7 @@ const routes: Record<string, string> = {
   ),
 };
 
-/** A small site for the browser's tests. */
+/** A small site for the browser’s tests. */
 export function pages(request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/never') return;

@@ -23,7 +23,7 @@ const butForSpaces: Same = (a, b) => a.trim() === b.trim();
 /**
  * Applies hunks in order. Each is searched at its stated line (moved by what the hunks before were moved), then
  * outward, nearest first. No fuzz: every context line must match. Only line ends may differ, when nothing
- * matches with them; the file's own ends are then kept.
+ * matches with them; the file’s own ends are then kept.
  */
 export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Misfit {
   const lines = splitLines(bytes);
@@ -34,14 +34,18 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
   let from = 0;
   for (const [index, hunk] of hunks.entries()) {
     const old = oldLines(hunk);
-    const stated = hunk.start + grown;
+    const place = hunk.start === null ? placeOf(lines, hunk, from) : hunk.start + grown;
+    if (typeof place === 'string') return { hunk: index + 1, reason: place };
+    const stated = hunk.start === null ? place - drift : place;
     const expected = stated + drift;
     const found = search(lines, old, { expected, from, same: exactly });
     const at = found ?? search(lines, old, { expected, from, same: butForEnds });
     if (at === null) return { hunk: index + 1, reason: explain(lines, hunk, expected, from) };
-    const now = found === null ? inEndsOf(lines, hunk, at) : newLines(hunk);
+    const appends = hunk.start === null && old.length === 0;
+    const now = found === null || appends ? inEndsOf(lines, hunk, at) : newLines(hunk);
     const region = differingRun(lines.slice(at, at + old.length), now);
     if (region) regions.push({ ...region, line: region.line + at });
+    if (appends) closeLine(lines, at - 1);
     splice(lines, at, old.length, now);
     offsets.push(at - stated);
     drift = at - stated;
@@ -49,6 +53,12 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
     from = at + now.length;
   }
   return { bytes: lines.join(''), offsets, regions };
+}
+
+/** A line that had no end because it was the last one gets that of the lines before it. */
+function closeLine(lines: string[], at: number): void {
+  const line = lines[at];
+  if (line !== undefined && endOf(line) === '') lines[at] = line + endAround(lines, at);
 }
 
 interface Search {
@@ -97,10 +107,50 @@ function splice(lines: string[], at: number, count: number, now: readonly string
   for (const line of tail) lines.push(line);
 }
 
+/** Where a hunk without numbers belongs, from 0; a string is the reason why that cannot be said. */
+function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | string {
+  const old = oldLines(hunk);
+  let start = from;
+  for (const anchor of hunk.anchors) {
+    const at = lines.findIndex((line, index) => index >= start && line.trim() === anchor.trim());
+    if (at < 0) return `no line below line ${start} is ${quote(anchor)}, which it has after @@`;
+    start = at + 1;
+  }
+  if (old.length === 0) return hunk.anchors.length > 0 ? start : lines.length;
+  const last = lines.length - old.length;
+  if (
+    hunk.atEnd &&
+    last >= start &&
+    placesOf(lines, old, { from: last, same: butForEnds }).length > 0
+  )
+    return last;
+  const exact = placesOf(lines, old, { from: start, same: exactly });
+  const all = exact.length > 0 ? exact : placesOf(lines, old, { from: start, same: butForEnds });
+  const [first = start, ...others] = all;
+  if (others.length === 0 || hunk.anchors.length > 0) return first;
+  const shown = all.slice(0, mostNamed).map((at) => at + 1);
+  return `its lines stand at the lines ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}: give more lines around them, or after @@ a line that stands above`;
+}
+
+const mostNamed = 10;
+
+/** Where all lines match; one more than are named at most. */
+function placesOf(
+  lines: readonly string[],
+  old: readonly string[],
+  { from, same }: Pick<Search, 'from' | 'same'>,
+): number[] {
+  const places: number[] = [];
+  for (let at = from; at <= lines.length - old.length && places.length <= mostNamed; at++) {
+    if (old.every((line, index) => same(line, lines[at + index] ?? ''))) places.push(at);
+  }
+  return places;
+}
+
 function explain(lines: readonly string[], hunk: Hunk, expected: number, from: number): string {
   const old = oldLines(hunk);
   if (old.length === 0) {
-    return `it adds lines after line ${hunk.start}, but the file has ${lines.length}`;
+    return `it adds lines after line ${expected}, but the file has ${lines.length}`;
   }
   const now = newLines(hunk);
   const adds = hunk.lines.some((line) => line.kind === '+');

@@ -2,8 +2,12 @@ import { AppError } from '@belay/protocol';
 
 /** Lines of one hunk with their ends, as strings of bytes. */
 export interface Hunk {
-  /** Where the old lines begin, from 0, as the patch says. */
-  start: number;
+  /** Where the old lines begin, from 0, as stated in the patch; null where it says no number. */
+  start: number | null;
+  /** Lines of the file that stand above the hunk, the outermost first. */
+  anchors: string[];
+  /** The hunk says that it is at the end of the file. */
+  atEnd: boolean;
   lines: { kind: ' ' | '-' | '+'; text: string }[];
 }
 
@@ -28,7 +32,8 @@ export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; ne
   const first = Number(match[1]);
   let oldLeft = Number(match[2] ?? 1);
   let newLeft = Number(match[3] ?? 1);
-  const hunk: Hunk = { start: oldLeft === 0 ? first : Math.max(first - 1, 0), lines: [] };
+  const start = oldLeft === 0 ? first : Math.max(first - 1, 0);
+  const hunk: Hunk = { start, anchors: [], atEnd: false, lines: [] };
   let next = at + 1;
   for (; next < lines.length; next++) {
     const line = lines[next] ?? '';

@@ -1,23 +1,19 @@
-import { AppError } from '@belay/protocol';
+import { AppError, unquotedBytes } from '@belay/protocol';
 import { toBytes, toText } from '../lines.js';
+import type { FilePatch } from './file-patch.js';
+import { readBareHunk } from './parse-bare-hunk.js';
+import { isEnvelope, parseEnvelope } from './parse-envelope.js';
 import { readHunk, type Hunk } from './parse-hunk.js';
 
-/** What a patch does to one file. A null path is “no file” (`/dev/null`). */
-export interface FilePatch {
-  from: string | null;
-  to: string | null;
-  copy: boolean;
-  /** The file mode that the patch asks for. */
-  mode: number | null;
-  hunks: Hunk[];
-}
-
-/** Reads a unified diff, as `diff -u` and git write it; what stands around it (mail, prose) is skipped. */
+/**
+ * Reads a unified diff, as `diff -u` and git write it, or the form of codex; what stands around it (mail, prose) is
+ * skipped.
+ */
 export function parsePatch(patch: string): FilePatch[] {
   const lines = toBytes(patch).split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const files: FilePatch[] = [];
-  let at = 0;
+  const files: FilePatch[] = isEnvelope(lines) ? parseEnvelope(lines) : [];
+  let at = files.length > 0 ? lines.length : 0;
   while (at < lines.length) {
     const reader = new FileReader(lines, at);
     const file = reader.read();
@@ -32,90 +28,95 @@ export function parsePatch(patch: string): FilePatch[] {
 }
 
 class FileReader {
-  private git = false;
-  private from: string | null | undefined;
-  private to: string | null | undefined;
-  private mode: number | null = null;
-  private renamed = false;
-  private copy = false;
-  private readonly hunks: Hunk[] = [];
+  readonly #lines: readonly string[];
+  #git = false;
+  #from: string | null | undefined;
+  #to: string | null | undefined;
+  #mode: number | null = null;
+  #renamed = false;
+  #copy = false;
+  readonly #hunks: Hunk[] = [];
 
   constructor(
-    private readonly lines: readonly string[],
+    lines: readonly string[],
     public at: number,
-  ) {}
+  ) {
+    this.#lines = lines;
+  }
 
   /** Reads up to the next file; undefined when only other text came. */
   read(): FilePatch | undefined {
-    for (; this.at < this.lines.length; this.at++) {
-      const line = header(this.lines[this.at]);
+    for (; this.at < this.#lines.length; this.at++) {
+      const line = header(this.#lines[this.at]);
       if (line.startsWith('diff --git ')) {
-        if (this.git || this.hunks.length > 0) break;
-        this.beginGit(line);
-      } else if (this.startsPlain(line)) {
-        if (this.hunks.length > 0) break;
-        this.from = pathOf(line.slice(4), 'a/', this.git);
-        this.to = pathOf(header(this.lines[this.at + 1]).slice(4), 'b/', this.git);
+        if (this.#git || this.#hunks.length > 0) break;
+        this.#beginGit(line);
+      } else if (this.#startsPlain(line)) {
+        if (this.#hunks.length > 0) break;
+        this.#from = pathOf(line.slice(4), 'a/', this.#git);
+        this.#to = pathOf(header(this.#lines[this.at + 1]).slice(4), 'b/', this.#git);
         this.at++;
-      } else if (/^@@ -\d/.test(line)) {
-        this.addHunk();
-      } else if (this.git && this.hunks.length === 0) {
-        this.extended(line);
+      } else if (line.startsWith('@@')) {
+        this.#addHunk();
+      } else if (this.#git && this.#hunks.length === 0) {
+        this.#extended(line);
       }
     }
-    return this.finish();
+    return this.#finish();
   }
 
-  private startsPlain(line: string): boolean {
-    return line.startsWith('--- ') && header(this.lines[this.at + 1]).startsWith('+++ ');
+  #startsPlain(line: string): boolean {
+    return line.startsWith('--- ') && header(this.#lines[this.at + 1]).startsWith('+++ ');
   }
 
-  private beginGit(line: string): void {
-    this.git = true;
+  #beginGit(line: string): void {
+    this.#git = true;
     const paths = gitPaths(line.slice('diff --git '.length));
-    this.from = paths?.[0];
-    this.to = paths?.[1];
+    this.#from = paths?.[0];
+    this.#to = paths?.[1];
   }
 
-  private addHunk(): void {
-    if (this.from === undefined && this.to === undefined) {
+  #addHunk(): void {
+    if (this.#from === undefined && this.#to === undefined) {
       throw new AppError(
         'invalid_input',
         `Line ${this.at + 1} of the patch begins a hunk, but no file is named before it (\`--- a/file\`, \`+++ b/file\`).`,
       );
     }
-    const { hunk, next } = readHunk(this.lines, this.at);
-    this.hunks.push(hunk);
+    const numbered = /^@@ -\d/.test(this.#lines[this.at] ?? '');
+    const { hunk, next } = (numbered ? readHunk : readBareHunk)(this.#lines, this.at);
+    this.#hunks.push(hunk);
     this.at = next - 1;
   }
 
-  private extended(line: string): void {
+  #extended(line: string): void {
     const [, word, value = ''] =
       /^(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)$/.exec(
         line,
       ) ?? [];
-    if (word === 'new mode' || word === 'new file mode') this.mode = modeOf(value);
-    if (word === 'new file mode') this.from = null;
-    if (word === 'deleted file mode') this.to = null;
-    if (word?.startsWith('rename')) this.renamed = true;
-    if (word?.startsWith('copy')) this.copy = true;
-    if (word?.endsWith(' from')) this.from = toText(unquote(value));
-    if (word?.endsWith(' to')) this.to = toText(unquote(value));
+    if (word === 'new mode' || word === 'new file mode') this.#mode = modeOf(value);
+    if (word === 'new file mode') this.#from = null;
+    if (word === 'deleted file mode') this.#to = null;
+    if (word?.startsWith('rename')) this.#renamed = true;
+    if (word?.startsWith('copy')) this.#copy = true;
+    if (word?.endsWith(' from')) this.#from = toText(unquotedBytes(value));
+    if (word?.endsWith(' to')) this.#to = toText(unquotedBytes(value));
     if (line === 'GIT binary patch' || /^Binary files .* differ$/.test(line)) {
       throw new AppError(
         'invalid_input',
-        `The patch changes the binary file ${this.to ?? this.from}: write it with files.write and encoding base64. Nothing was changed.`,
+        `The patch changes the binary file ${this.#to ?? this.#from}: write it with files.write and encoding base64. Nothing was changed.`,
       );
     }
   }
 
-  private finish(): FilePatch | undefined {
-    const { from, to, mode, copy, hunks } = this;
+  #finish(): FilePatch | undefined {
+    const [from, to, mode, copy] = [this.#from, this.#to, this.#mode, this.#copy];
+    const hunks = this.#hunks;
     if (from === undefined || to === undefined) return undefined;
     if (from === null && to === null) return undefined;
-    const empty = hunks.length === 0 && mode === null && !this.renamed && !copy;
+    const empty = hunks.length === 0 && mode === null && !this.#renamed && !copy;
     if (empty && from !== null && to !== null) return undefined;
-    return { from, to, mode, copy, hunks };
+    return { from, to, mode, copy, hunks, whole: false };
   }
 }
 
@@ -130,16 +131,16 @@ function modeOf(octal: string): number {
   );
 }
 
-/** A path of a `---` or `+++` line: a time after a tab goes, and git's prefix. */
+/** A path of a `---` or `+++` line: a time after a tab goes, and git’s prefix. */
 function pathOf(text: string, prefix: string, git: boolean): string | null {
-  const path = text.startsWith('"') ? unquote(text) : (text.split('\t')[0] ?? '');
+  const path = text.startsWith('"') ? unquotedBytes(text) : (text.split('\t')[0] ?? '');
   if (path === '/dev/null') return null;
   const strip = path.startsWith(prefix) || (git && /^[a-z]\//.test(path));
   return toText(strip ? path.slice(2) : path);
 }
 
-/** Both paths of `diff --git a/x b/x`; without quotes they are told apart only when they are the same. */
-function gitPaths(text: string): [string, string] | null {
+/** Both paths of `a/x b/x` after `diff --git`; without quotes they can be separated only when they are the same. */
+export function gitPaths(text: string): [string, string] | null {
   const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)$/.exec(text);
   const half = (text.length - 1) / 2;
   const pair: [string, string] | null = quoted
@@ -147,24 +148,5 @@ function gitPaths(text: string): [string, string] | null {
     : text.slice(2, half) === text.slice(half + 3) && text[half] === ' '
       ? [text.slice(0, half), text.slice(half + 1)]
       : null;
-  return pair && [toText(unquote(pair[0]).slice(2)), toText(unquote(pair[1]).slice(2))];
-}
-
-const escapes: Record<string, string> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
-
-/** Git's C-style quotes around unusual names; octal escapes are bytes. */
-function unquote(text: string): string {
-  if (!text.startsWith('"')) return text;
-  const inner = text.slice(1, text.indexOf('"', 1) < 0 ? undefined : text.lastIndexOf('"'));
-  return inner.replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
-    code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (escapes[code] ?? code),
-  );
+  return pair && [toText(unquotedBytes(pair[0]).slice(2)), toText(unquotedBytes(pair[1]).slice(2))];
 }

@@ -1,15 +1,19 @@
 import { unlink } from 'node:fs/promises';
-import { AppError, type OperationOutput, type filesOperations } from '@belay/protocol';
+import { AppError, type OperationOutput } from '@belay/protocol';
 import type { Region } from '../code-event.js';
+import { charsetOf, encode } from '../charset.js';
 import { fault } from '../fault.js';
 import { load, prepareWrite, withExecutable, type Prepared } from '../file-bytes.js';
 import { splitLines } from '../lines.js';
 import { requireText } from '../text.js';
+import { versionOf } from '../version-of.js';
 import type { WorkspaceFolder } from '../workspace-folder.js';
-import { applyHunks } from './apply-hunks.js';
-import { parsePatch, type FilePatch } from './parse-patch.js';
+import { applyHunks, type Applied } from './apply-hunks.js';
+import type { Hunk } from './parse-hunk.js';
+import type { FilePatch } from './file-patch.js';
+import { parsePatch } from './parse-patch.js';
 
-type Patched = OperationOutput<(typeof filesOperations)['files.patch']>['files'][number];
+type Patched = OperationOutput<'files.patch'>['files'][number];
 
 export interface PatchResult {
   files: Patched[];
@@ -28,7 +32,7 @@ export async function patchFiles(
   patch: string,
   signal: AbortSignal,
 ): Promise<PatchResult> {
-  const draft = new Draft(workspace);
+  const draft = new PatchDraft(workspace);
   const result: PatchResult = { files: [], changes: [] };
   const failures: string[] = [];
   for (const file of parsePatch(patch)) {
@@ -54,9 +58,9 @@ function refused(failures: string[]): AppError {
   return new AppError('conflict', `${shown.join(' ')}${rest} Nothing was changed.`, { failures });
 }
 
-/** Works one file out in the draft; a string says why it cannot be. */
+/** Applies the patch of one file to the draft; a string is the reason why it cannot be. */
 async function apply(
-  draft: Draft,
+  draft: PatchDraft,
   patch: FilePatch,
 ): Promise<{ file: Patched; regions: Region[] } | string> {
   const { from, to } = patch;
@@ -64,7 +68,9 @@ async function apply(
   const before = from === null ? null : await draft.get(from);
   if (from !== null && before === null) return `${from} does not exist.`;
   if (to !== null && to !== from && (await draft.get(to)) !== null) return `${to} exists already.`;
-  const outcome = applyHunks(before?.bytes ?? '', patch.hunks);
+  const outcome = patch.whole
+    ? deleted(before?.bytes ?? '')
+    : applyHunks(before?.bytes ?? '', hunksFor(before, patch));
   if ('reason' in outcome) {
     return `Hunk ${outcome.hunk} of ${patch.hunks.length} does not fit ${from ?? path}: ${outcome.reason}.`;
   }
@@ -81,25 +87,55 @@ async function apply(
       mode: executable === null ? mode : withExecutable(mode, executable),
     });
   }
-  return { file: summary(path, patch, outcome.offsets), regions: outcome.regions };
+  const target = to === from ? before : null;
+  const counted = summary(path, patch);
+  const file = {
+    ...(patch.whole ? { ...counted, removed: outcome.regions[0]?.removed ?? 0 } : counted),
+    offsets: outcome.offsets,
+    before: target && versionIn(target.bytes),
+    version: to === null ? null : versionIn(outcome.bytes),
+  };
+  return { file, regions: outcome.regions };
 }
 
-function summary(path: string, patch: FilePatch, offsets: number[]): Patched {
+/** The lines of a patch in the encoding of the file; they are in UTF-8. */
+function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly Hunk[] {
+  const charset = before ? charsetOf(Buffer.from(before.bytes, 'latin1')) : 'utf8';
+  if (charset === 'utf8') return hunks;
+  const inCharset = (bytes: string) =>
+    encode(Buffer.from(bytes, 'latin1').toString('utf8'), charset, from ?? '').toString('latin1');
+  return hunks.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line) => ({ ...line, text: inCharset(line.text) })),
+  }));
+}
+
+function deleted(bytes: string): Applied {
+  const removed = splitLines(bytes).length;
+  return { bytes: '', offsets: [], regions: removed > 0 ? [{ line: 1, added: [], removed }] : [] };
+}
+
+const versionIn = (bytes: string): string => versionOf(Buffer.from(bytes, 'latin1'));
+
+function summary(path: string, patch: FilePatch): Pick<Patched, 'path' | 'added' | 'removed'> {
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
-  return { path, added: count('+'), removed: count('-'), offsets };
+  return { path, added: count('+'), removed: count('-') };
 }
 
 /** The files of the workspace as they will be. A path may occur more than once in a patch. */
-class Draft {
-  private readonly states = new Map<string, State | null>();
+class PatchDraft {
+  readonly #workspace: WorkspaceFolder;
+  readonly #states = new Map<string, State | null>();
 
-  constructor(private readonly workspace: WorkspaceFolder) {}
+  constructor(workspace: WorkspaceFolder) {
+    this.#workspace = workspace;
+  }
 
   async get(path: string): Promise<State | null> {
-    const known = this.states.get(path);
+    const known = this.#states.get(path);
     if (known !== undefined) return known;
-    return this.workspace
+    return this.#workspace
       .reach(path, async (place) => {
         const loaded = await load(place);
         if (!loaded) return null;
@@ -113,7 +149,7 @@ class Draft {
   }
 
   set(path: string, state: State | null): void {
-    this.states.set(path, state);
+    this.#states.set(path, state);
   }
 
   /** Deletions come last, and nothing is renamed before everything is written. */
@@ -121,12 +157,12 @@ class Draft {
     const pending: Pending[] = [];
     let path = '';
     try {
-      const states = [...this.states].sort(
+      const states = [...this.#states].sort(
         ([, a], [, b]) => Number(a === null) - Number(b === null),
       );
       for (const [name, state] of states) {
         path = name;
-        pending.push(await this.prepare(name, state));
+        pending.push(await this.#prepare(name, state));
       }
       for (const change of pending) {
         path = change.path;
@@ -140,9 +176,9 @@ class Draft {
     }
   }
 
-  private async prepare(path: string, state: State | null): Promise<Pending> {
+  async #prepare(path: string, state: State | null): Promise<Pending> {
     const options = { follow: state !== null, make: state !== null };
-    const { place, release } = this.workspace.hold(path, options);
+    const { place, release } = this.#workspace.hold(path, options);
     const remove: Prepared = { commit: () => unlink(place.at), discard: () => Promise.resolve() };
     try {
       const change = state

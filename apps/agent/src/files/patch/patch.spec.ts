@@ -33,7 +33,7 @@ const patch = (...lines: string[]) => bench.call('files.patch', { patch: `${line
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}`);
 
 describe('where hunks go', () => {
-  it('applies several hunks to several files and tells each change', async () => {
+  it('applies several hunks to several files and reports each change', async () => {
     put('a', numbered(30).join('\n') + '\n');
     put('b', 'x\n');
     const result = await patch(
@@ -59,20 +59,28 @@ describe('where hunks go', () => {
       '-- ',
       '2.39.5',
     );
-    expect(result.files).toEqual([
-      { path: 'a', added: 1, removed: 1, offsets: [0, 0] },
-      { path: 'b', added: 1, removed: 1, offsets: [0] },
+    expect(result.files).toMatchObject([
+      { path: 'a', added: 1, removed: 1, offsets: [0, 0], version: 'd5f53d1e5c139bcd' },
+      { path: 'b', added: 1, removed: 1, offsets: [0], version: '975fbec8256d3e8a' },
     ]);
     expect(bytesOf('a').split('\n').slice(0, 3)).toEqual(['line 1', 'new', 'line 2']);
     expect(bytesOf('b')).toBe('y\n');
     expect(bench.codes()).toEqual([
       { path: 'a', line: 2, change: 'INSERT', content: ['new'], removed: 0, truncated: false },
       { path: 'a', line: 22, change: 'DELETE', content: [], removed: 1, truncated: false },
-      { path: 'b', line: 1, change: 'REPLACE', content: ['y'], removed: 1, truncated: false },
+      {
+        path: 'b',
+        line: 1,
+        change: 'REPLACE',
+        content: ['y'],
+        removed: 1,
+        truncated: false,
+        version: '975fbec8256d3e8a',
+      },
     ]);
   });
 
-  it('searches outward from the stated line, nearest first, and says how far', async () => {
+  it('searches outward from the stated line, nearest first, and reports how far', async () => {
     put('a', ['x', 'y', ...numbered(9), 'x', 'y', ...numbered(9), 'x', 'y', ''].join('\n'));
     const result = await patch('--- a/a', '+++ b/a', '@@ -14,2 +14,2 @@', ' x', '-y', '+z');
     expect(result.files[0]?.offsets).toEqual([-2]);
@@ -87,7 +95,7 @@ describe('where hunks go', () => {
     expect(bytesOf('a')).toBe('one\n\ntwo\nthree\n');
   });
 
-  it('tells removed lines that look like headers from headers', async () => {
+  it('distinguishes removed lines that look like headers from headers', async () => {
     put('a.sql', '-- old\n++ kept\nselect 1;\n');
     await patch(
       '--- a/a.sql',
@@ -125,7 +133,7 @@ describe('bytes', () => {
       [' a', '+x', ' b', ' c'],
       'a\r\nx\r\nb\nc\r\n',
     ],
-    ['changes line ends when told so', 'a\nb\n', ['-a', '-b', '+a\r', '+b\r'], 'a\r\nb\r\n'],
+    ['changes line ends when requested', 'a\nb\n', ['-a', '-b', '+a\r', '+b\r'], 'a\r\nb\r\n'],
     ['forgives a missing no-newline marker', 'a\nb', [' a', '-b', '+c', '+d'], 'a\nc\nd'],
     ['appends after an open end', 'a', [' a', '+b'], 'a\nb'],
     ['keeps what is not UTF-8', 'caf\xe9\nb\n', ['-b', '+c'], 'caf\xe9\nc\n'],
@@ -300,7 +308,7 @@ describe('failures change nothing and say why', () => {
     expect(bench.events).toEqual([]);
   });
 
-  it('says when there is nothing to apply', async () => {
+  it('reports when there is nothing to apply', async () => {
     await expect(patch('hello', 'world')).rejects.toThrow('The patch changes nothing');
   });
 
@@ -324,7 +332,7 @@ describe('failures change nothing and say why', () => {
   });
 });
 
-it('makes the same tree as git of what git diff says of random changes', async () => {
+it('makes the same tree as git from its diffs of random changes', async () => {
   const random = bench.random(42);
   const before = `${bench.root}-before`;
   const after = `${bench.root}-after`;
@@ -365,7 +373,7 @@ it('makes the same tree as git of what git diff says of random changes', async (
   }
 }, 120_000);
 
-/** What git says between two folders, with paths as in a repository. Bytes that are not UTF-8 cannot be in a patch that is text. */
+/** The diff of git between two folders, with paths as in a repository. Bytes that are not UTF-8 cannot be in a patch that is text. */
 function diffOf(before: string, after: string): string {
   const git = mkdtempSync(join(tmpdir(), 'belay-git-'));
   const run = (tree: string, ...args: string[]) =>

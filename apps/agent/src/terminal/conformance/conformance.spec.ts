@@ -4,12 +4,16 @@ import { conformanceCases } from './cases.js';
 jest.setTimeout(120_000);
 
 describe.each(['bash', 'sh'] as const)('exec conformance with %s', (shell) => {
-  let bench: TerminalBench;
-  beforeEach(async () => void (bench = await TerminalBench.open({ shell })));
-  afterEach(() => bench.close());
-
   const cases = conformanceCases.filter(
     ({ needs }) => shell === 'bash' || !needs?.includes('bash'),
   );
-  test.each(cases)('$name', ({ run }) => run(bench.target));
+  // Many wait for a limit of time to pass, so a few run at once.
+  test.concurrent.each(cases)('$name', async ({ run }) => {
+    const bench = await TerminalBench.open({ shell });
+    try {
+      await run(bench.target);
+    } finally {
+      await bench.close();
+    }
+  });
 });

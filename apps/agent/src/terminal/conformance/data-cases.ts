@@ -113,7 +113,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
     },
   },
   {
-    name: 'long output loses its middle and says how much',
+    name: 'long output loses its middle and reports how much',
     async run(target) {
       const result = await target.run('seq 1 100000', { wait: 60 });
       match(result.text, /^1\n2\n/);

@@ -1,8 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { stripVTControlCharacters } from 'node:util';
+import { until } from '@belay/testing';
 import {
-  eventually,
   living,
   pidsIn,
+  pidsOf,
+  runUntil,
   type ConformanceCase,
   type ConformanceTarget,
 } from './target.js';
@@ -18,7 +21,7 @@ const daemon = `env -i PATH="$PATH" setsid sh -c 'sh -c "echo \\$\\$ >>'$F'; exe
 async function nobodyLeft(target: ConformanceTarget, name: string, atLeast: number): Promise<void> {
   const pids = await pidsIn(target, `${name}.pids`);
   ok(pids.length >= atLeast, `${name} started ${pids.length} processes`);
-  await eventually(`the processes of ${name} are gone`, async () => {
+  await until(`the processes of ${name} are gone`, async () => {
     return (await living(target, pids)).length === 0;
   });
 }
@@ -51,10 +54,14 @@ export const endingCases: ConformanceCase[] = [
   {
     name: 'after `wait` the answer is `running` with what is there; it goes on and can be read',
     async run(target) {
-      const first = await target.run('echo one; sleep 1; echo two; (exit 4)', { wait: 0.4 });
+      const command = 'echo one; until [ -e go ]; do sleep 0.02; done; echo two; (exit 4)';
+      const first = await target.run(command, { wait: 0.4 });
       equal(first.status, 'running');
       equal(first.exitCode, null);
-      equal(first.text, 'one\n');
+      // A busy machine may print it later.
+      const { text } = first.text ? first : await target.read({ until: { text: 'one' }, wait: 30 });
+      equal(text, 'one\n');
+      await target.writeFile('go', new Uint8Array());
       const second = await target.read({ wait: 30 });
       equal(second.text, 'two\n');
       equal(second.exitCode, 4);
@@ -65,10 +72,15 @@ export const endingCases: ConformanceCase[] = [
     name: 'a timeout answers so and leaves the shell as it was',
     async run(target) {
       await target.run('mkdir -p stays; cd stays; v=7');
-      const result = await target.run('echo begun; sleep 600', { timeout: 0.5 });
-      equal(result.status, 'timeout');
-      equal(result.exitCode, null);
-      match(result.text, /^begun\n/);
+      let text = '';
+      for (const timeout of [0.5, 4, 16]) {
+        const result = await target.run('echo begun; sleep 600', { timeout, wait: 60 });
+        equal(result.status, 'timeout');
+        equal(result.exitCode, null);
+        ({ text } = result);
+        if (text.startsWith('begun')) break;
+      }
+      match(text, /^begun\n/);
       equal((await target.run('echo $v; basename "$PWD"')).text, '7\nstays\n');
     },
   },
@@ -116,7 +128,7 @@ sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
   {
     name: 'a timeout spares what other commands started, also when it starts meanwhile',
     async run(target) {
-      // Each says that it is there, and starts another one once the command with the timeout runs.
+      // Each prints that it is there, and starts another one once the command with the timeout runs.
       const job = `${daemon}; until [ -e begun ]; do sleep 0.02; done; ${daemon}; sleep 600`;
       for (const name of ['other', 'behind', 'earlier']) await script(target, name, job);
       await target.run('. ./other', { terminal: 'second', wait: 0.1 });
@@ -125,10 +137,7 @@ sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
       await script(target, 'late', `${daemon}; touch begun; sleep 600`);
       await timeOut(target, { name: 'late', run: '. ./late', starts: 1 });
       for (const name of ['other', 'behind', 'earlier']) {
-        await eventually(`${name} starts another`, async () => {
-          return (await pidsIn(target, `${name}.pids`)).length === 2;
-        });
-        const pids = await pidsIn(target, `${name}.pids`);
+        const pids = await pidsOf(target, `${name}.pids`, 2);
         deepEqual(await living(target, pids), pids, name);
       }
       await Promise.all(['second', 'main'].map((terminal) => target.close(terminal)));
@@ -136,7 +145,7 @@ sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
     },
   },
   {
-    name: 'children born in the grace period are killed too',
+    name: 'children that start during the timeout of SIGTERM are killed too',
     async run(target) {
       await script(
         target,
@@ -176,7 +185,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   {
     name: 'Ctrl-Z stops a program, which stays a job',
     async run(target) {
-      await target.run('sleep 600', { wait: 0.3 });
+      await runUntil(target, 'sh -c "echo begun; exec sleep 600"', 'begun');
       const result = await target.input({ keys: ['ctrl-z'], wait: 30 });
       equal(result.status, 'exited');
       equal(result.exitCode, 148);
@@ -187,7 +196,8 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   {
     name: 'Ctrl-C interrupts, and the shell goes on',
     async run(target) {
-      equal((await target.run('v=1; sleep 600', { wait: 0.3 })).status, 'running');
+      const command = 'v=1; sh -c "echo begun; exec sleep 600"';
+      equal((await runUntil(target, command, 'begun')).status, 'running');
       const result = await target.interrupt();
       equal(result.status, 'interrupted');
       equal(result.exitCode, 130);
@@ -200,22 +210,28 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       await target.run('yes', { wait: 0.5 });
       const began = Date.now();
       equal((await target.interrupt()).status, 'interrupted');
-      ok(Date.now() - began < 2_000);
+      ok(Date.now() - began < 10_000);
       equal((await target.run('echo on')).text, 'on\n');
     },
   },
   {
     name: 'a program that ignores Ctrl-C is killed on demand, twice at once does no harm',
     async run(target) {
-      await target.run('sh -c \'trap "" INT TERM; while :; do sleep 0.1; done\'', { wait: 0.3 });
+      const command = 'sh -c \'trap "" INT TERM; echo begun; while :; do sleep 0.1; done\'';
+      await runUntil(target, command, 'begun');
       equal((await target.interrupt()).status, 'running');
-      const both = await Promise.all([
+      const both = await Promise.allSettled([
         target.interrupt({ kill: true }),
         target.interrupt({ kill: true }),
       ]);
-      deepEqual(
-        both.map((each) => each.status),
-        ['interrupted', 'interrupted'],
+      // The second may come when nothing runs any more.
+      const ends = both.map((end) =>
+        end.status === 'fulfilled' ? end.value.status : String(end.reason),
+      );
+      ok(ends.includes('interrupted'), ends.join());
+      ok(
+        ends.every((end) => /^interrupted$|Nothing runs/.test(end)),
+        ends.join(),
       );
       equal((await target.run('echo on')).text, 'on\n');
     },
@@ -228,7 +244,8 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
         'pipe',
         "sh -c 'echo $$ >>'$F'; exec sleep 600' | sh -c 'echo $$ >>'$F'; cat' | cat",
       );
-      await target.run('. ./pipe', { wait: 0.5 });
+      await target.run('. ./pipe', { wait: 0.1 });
+      await pidsOf(target, 'pipe.pids', 2);
       const result = await target.interrupt({ kill: true });
       equal(result.status, 'interrupted');
       equal(result.exitCode, null);
@@ -239,10 +256,10 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   {
     name: 'a process id that was used before is not mistaken',
     async run(target) {
-      // What is killed is told by its start and its command, so an older process outlives any number of kills.
+      // A killed process is identified by its start and its command, so an older process outlives any number of kills.
       await target.run("sh -c 'echo $$ >old.pids; exec sleep 600' &");
       for (let round = 0; round < 3; round += 1) await target.run('sleep 600', { timeout: 0.2 });
-      const pids = await pidsIn(target, 'old.pids');
+      const pids = await pidsOf(target, 'old.pids', 1);
       equal(pids.length, 1);
       deepEqual(await living(target, pids), pids);
       await target.run(`kill ${pids.join(' ')}`);
@@ -256,9 +273,9 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       );
       match(result.text, /done\n/);
       await target.run('sleep 0.1', { timeout: 20 });
-      const pids = await pidsIn(target, 'job.pids');
+      const pids = await pidsOf(target, 'job.pids', 1);
       deepEqual(await living(target, pids), pids);
-      await eventually('it prints', async () =>
+      await until('it prints', async () =>
         Buffer.from(await target.printed('main')).includes('late\r\n'),
       );
       await target.run(`kill ${pids.join(' ')}`);
@@ -272,7 +289,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       });
       equal(result.status, 'background');
       equal((await target.run('echo free')).text, 'free\n');
-      await eventually('it is listed', async () =>
+      await until('it is listed', async () =>
         (await target.list()).some((each) => each.running?.includes('server.pids')),
       );
       await target.run('until [ -s server.pids ]; do sleep 0.02; done');
@@ -297,7 +314,11 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       const text = Buffer.from(await target.printed('main'))
         .subarray(before)
         .toString();
-      const seen = [...text.matchAll(/<job(\d+)>/g)].map((found) => Number(found[1]));
+      // A line of which the rest does not come in time is cut by the prompt.
+      const own =
+        /\r\n~?[\w/.-]* \$ |(?:echo "\[turn\$\(\(\d+\)\)\]"; \(exit \d+\)|\[turn\d+\]|wait)\r\n/g;
+      const printed = stripVTControlCharacters(text).replace(own, '');
+      const seen = [...printed.matchAll(/<job(\d+)>/g)].map((found) => Number(found[1]));
       deepEqual(
         seen,
         Array.from({ length: 3000 }, (_, index) => index + 1),
@@ -317,7 +338,8 @@ sh -c 'echo $$ >>'$F'; trap "" HUP TERM; while :; do sleep 1; done' &
 sh -c 'echo $$ >>'$F'; exec sleep 600'
 `,
       );
-      await target.run('. ./close', { terminal: 'closing', wait: 0.7 });
+      await target.run('. ./close', { terminal: 'closing', wait: 0.1 });
+      await pidsOf(target, 'close.pids', 3);
       await target.close('closing');
       await nobodyLeft(target, 'close', 3);
     },

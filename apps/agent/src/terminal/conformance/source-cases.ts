@@ -93,7 +93,7 @@ export const sourceCases: ConformanceCase[] = [
     },
   },
   {
-    name: 'set -e: a failing command ends the shell, which is told and replaced',
+    name: 'set -e: a failing command ends the shell, which is reported and replaced',
     async run(target) {
       await target.run('mkdir -p kept && cd kept');
       const result = await target.run('set -e; echo before; sh -c "exit 5"; echo after');

@@ -1,4 +1,6 @@
+import { equal } from 'node:assert/strict';
 import type { terminalOperations } from '@belay/protocol';
+import { until } from '@belay/testing';
 import type { z } from 'zod';
 
 type Operations = typeof terminalOperations;
@@ -30,19 +32,10 @@ export type Need = 'bash' | 'less' | 'vi' | 'top' | 'python3' | 'git';
 
 export interface ConformanceCase {
   name: string;
-  /** The case says nothing about an image without these. */
+  /** The case does not apply to an image without these. */
   needs?: Need[];
   /** Rejects when the target does not conform. */
   run(target: ConformanceTarget): Promise<void>;
-}
-
-/** Tries until it answers true; for what takes a moment. */
-export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 20_000;
-  while (!(await check())) {
-    if (Date.now() > until) throw new Error(`It did not come true within 20 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** Which of these processes live; those that only wait to be buried do not. */
@@ -55,8 +48,33 @@ export async function living(target: ConformanceTarget, pids: number[]): Promise
   return text.split(/\s+/).filter(Boolean).map(Number);
 }
 
+/** Runs a command until it has printed a text: what follows meets it at work, on a busy machine as well. */
+export async function runUntil(
+  target: ConformanceTarget,
+  command: string,
+  text: string,
+): Promise<RunResult> {
+  const result = await target.run(command, { until: { text }, wait: 60 });
+  equal(result.happened, 'text', result.text);
+  return result;
+}
+
+/** The result at the end of a program: an input returns as soon as nothing is printed for a moment. */
+export async function toEnd(target: ConformanceTarget, first: RunResult): Promise<RunResult> {
+  if (first.status !== 'running') return first;
+  const rest = await target.read({ wait: 60 });
+  return { ...rest, text: first.text + rest.text };
+}
+
 /** The process ids that scripts wrote into a file, one per line. */
 export async function pidsIn(target: ConformanceTarget, path: string): Promise<number[]> {
   const bytes = await target.readFile(path).catch(() => new Uint8Array());
   return new TextDecoder().decode(bytes).split('\n').filter(Boolean).map(Number);
 }
+
+/** The same, once there are so many: they are written when the processes have begun. */
+export const pidsOf = (target: ConformanceTarget, path: string, count: number): Promise<number[]> =>
+  until(`${count} processes in ${path}`, async () => {
+    const pids = await pidsIn(target, path);
+    return pids.length >= count && pids;
+  });

@@ -1,12 +1,14 @@
 import { Duplex } from 'node:stream';
-import type { RopeStream } from '@belay/rope';
+import type { RpcStream } from '@belay/rpc';
 
-/** A rope's stream in memory: counts what `consume` took as acknowledged. */
-export class MemoryStream extends Duplex implements RopeStream {
+/** A connection's stream in memory: counts what `consume` took as acknowledged. */
+export class MemoryStream extends Duplex implements RpcStream {
+  readonly #consume: (bytes: Buffer) => void | Promise<void>;
   acknowledged = 0;
 
-  constructor(private readonly consume: (bytes: Buffer) => void | Promise<void>) {
+  constructor(consume: (bytes: Buffer) => void | Promise<void>) {
     super({ writableHighWaterMark: 256 * 1024 });
+    this.#consume = consume;
   }
 
   override _read(): void {
@@ -18,7 +20,7 @@ export class MemoryStream extends Duplex implements RopeStream {
       this.acknowledged += chunk.length;
       done();
     };
-    const consumed = this.consume(chunk);
+    const consumed = this.#consume(chunk);
     if (consumed) void consumed.then(acknowledge, done);
     else acknowledge();
   }

@@ -1,17 +1,10 @@
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalOperations, type NewEvent } from '@belay/protocol';
 import type { z } from 'zod';
+import type { CallContext } from '../../call-context.js';
 import type { ConformanceTarget } from '../conformance/target.js';
 import { createTerminals, type Terminals, type TerminalsOptions } from '../terminals.js';
 import { MemoryStream } from './memory-stream.js';
@@ -28,7 +21,7 @@ export interface BenchOptions extends Partial<TerminalsOptions> {
 
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Real terminals in a temporary folder, with what they print and tell. */
+/** Real terminals in a temporary folder, with their output and events. */
 export class TerminalBench {
   readonly printed = new Map<string, Buffer[]>();
   readonly events: NewEvent[] = [];
@@ -45,7 +38,7 @@ export class TerminalBench {
       workspace,
       state: join(folder, 'state'),
       env: { PATH: path, HOME: folder },
-      journal: { append: (event) => void this.events.push(event) },
+      writer: { append: (event) => void this.events.push(event) },
       openStream: ({ terminal }) => {
         const chunks: Buffer[] = this.printed.get(terminal) ?? [];
         this.printed.set(terminal, chunks);
@@ -62,7 +55,7 @@ export class TerminalBench {
     return new TerminalBench(
       folder,
       workspace,
-      shell === 'sh' ? await hideBash(folder, usualPath) : usualPath,
+      shell === 'sh' ? (pathWithoutBash ??= hideBash(usualPath)) : usualPath,
       more,
     );
   }
@@ -71,7 +64,7 @@ export class TerminalBench {
   async call<N extends Name>(
     name: N,
     input: Input<N>,
-    options: { source?: 'agent' | 'user'; signal?: AbortSignal } = {},
+    options: Partial<Pick<CallContext, 'source' | 'signal' | 'userWrote'>> = {},
   ): Promise<Output<N>> {
     const { input: inputs, output: outputs } = terminalOperations[name];
     const handler = this.terminals.handlers[name] as (...call: unknown[]) => Promise<unknown>;
@@ -79,6 +72,7 @@ export class TerminalBench {
       id: `call-${++this.#calls}`,
       source: options.source ?? 'agent',
       signal: options.signal ?? new AbortController().signal,
+      ...(options.userWrote && { userWrote: options.userWrote }),
     });
     return outputs.parse(answer) as Output<N>;
   }
@@ -114,20 +108,25 @@ export class TerminalBench {
 
   async close(): Promise<void> {
     await this.terminals.close();
-    await rm(this.folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-/** A PATH with the same programs but bash. */
-async function hideBash(folder: string, path: string): Promise<string> {
-  const programs = join(folder, 'programs');
-  await mkdir(programs);
+/** For all benches of a test file: a thousand links take a second. */
+let pathWithoutBash: string | undefined;
+afterAll(() => {
+  if (pathWithoutBash) rmSync(pathWithoutBash, { recursive: true, force: true });
+});
+
+/** A folder with the same programs but bash, for PATH. */
+function hideBash(path: string): string {
+  const programs = mkdtempSync(join(tmpdir(), 'belay-programs-'));
   const taken = new Set(['bash', 'rbash']);
-  for (const place of path.split(':')) {
-    for (const name of await readdir(place).catch(() => [])) {
+  for (const place of path.split(':').filter((name) => existsSync(name))) {
+    for (const name of readdirSync(place)) {
       if (taken.has(name)) continue;
       taken.add(name);
-      await symlink(join(place, name), join(programs, name));
+      symlinkSync(join(place, name), join(programs, name));
     }
   }
   return programs;

@@ -7,25 +7,31 @@ import type { SavedTransport } from '../mcp-config.js';
 const file = join(__dirname, '../../../../../libs/testkit/mcp-server.mjs');
 
 /** How the server for tests is reached over its standard input and output. */
-export const overStdio = (env: Record<string, string> = {}): SavedTransport => ({
+export const overStdio = (
+  env: Record<string, string> = {},
+): SavedTransport & { type: 'stdio' } => ({
   type: 'stdio',
   command: process.execPath,
   args: [file],
   env,
+  host: true,
+  image: null,
+  folder: null,
+  hosts: [],
 });
 
 /** The same server over streamable HTTP, as a process that can be killed and started again on its port. */
 export class ToolsServer {
   port = 0;
-  private child: ChildProcess | undefined;
+  #child: ChildProcess | undefined;
 
   async start(env: Record<string, string> = {}): Promise<this> {
-    this.child = spawn(process.execPath, [file, 'http', String(this.port)], {
+    this.#child = spawn(process.execPath, [file, 'http', String(this.port)], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    if (!this.child.stdout) throw new Error('It has no output.');
-    const [line] = (await once(createInterface(this.child.stdout), 'line')) as [string];
+    if (!this.#child.stdout) throw new Error('It has no output.');
+    const [line] = (await once(createInterface(this.#child.stdout), 'line')) as [string];
     this.port = Number(line);
     return this;
   }
@@ -38,9 +44,9 @@ export class ToolsServer {
   }
 
   async kill(): Promise<void> {
-    if (!this.child || this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const exit = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
+    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
     await exit;
   }
 }

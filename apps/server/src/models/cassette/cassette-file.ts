@@ -32,17 +32,17 @@ export interface Recording {
 
 /** Writes a cassette: a heading, then one line of JSON for each call. */
 export class CassetteWriter {
-  private previous: string[] = [];
+  #previous: string[] = [];
 
   constructor(private readonly file: string) {}
 
   /** `anew` replaces what is in the file. */
   async add({ request, reply: output }: Recording, anew: boolean): Promise<void> {
     const messages = request.messages.map((one) => JSON.stringify(one));
-    const before = anew ? [] : this.previous;
+    const before = anew ? [] : this.#previous;
     let kept = 0;
     while (kept < messages.length && messages[kept] === before[kept]) kept += 1;
-    this.previous = messages;
+    this.#previous = messages;
     const { purpose, operations } = request;
     const body = {
       purpose,

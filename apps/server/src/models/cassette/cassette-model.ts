@@ -18,7 +18,7 @@ export function recordingModel(file: string, inner: Model): Model {
   };
 }
 
-/** Answers recorded requests from the file: offline, for nothing, and exactly. Any other request is an error. */
+/** Returns recorded requests from the file: offline, for nothing, and exactly. Any other request is an error. */
 export function replayingModel(file: string): Model {
   let loaded: { version: string; recordings: Steady[] } | undefined;
   return {

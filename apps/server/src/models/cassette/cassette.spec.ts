@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message, ModelReply } from '@belay/protocol';
-import { TestGateway, turn } from '../testing/gateway.js';
+import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
 import { anthropicMessages } from '../testing/wire.js';
 import { steady } from './volatile.js';

@@ -17,6 +17,8 @@ const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Free ports of this machine.
   [/\b(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(:)\d{2,5}\b/g, '$1$2<port>'],
   [/\b([Pp]ort)([ :=]+)\d{4,5}\b/g, '$1$2<port>'],
+  // What the machine leaves a sandbox.
+  [/\b[\d.]+ (processors|MiB)\b/g, '<amount> $1'],
   // Names of temporary files and folders.
   [/(\/tmp|\/var\/tmp|\/run)\/[\w.@+-]+/g, '$1/<temporary>'],
   // Commits hold the time of their making; process ids count on.

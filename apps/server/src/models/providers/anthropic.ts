@@ -7,6 +7,7 @@ export const openAnthropic: OpenProvider = (model, { config, fetch }) => {
   return {
     name: 'anthropic',
     model: provider.languageModel(model),
+    listOfMessages: 'messages',
     picturesInResults: true,
     cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
   };

@@ -1,5 +1,5 @@
-import { TestGateway } from '../testing/gateway.js';
-import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
+import { TestGateway } from '../../testing/test-gateway.js';
+import { ProviderServer, failing, resetting, streaming } from '../testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
@@ -130,6 +130,14 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
         message: expect.stringContaining(sentence) as string,
       });
       expect(server.requests).toHaveLength(1);
+    });
+
+    it('a kept connection that is reset as the next request arrives is tried again', async () => {
+      server.answer(streaming(wire.reply({ text: 'One.' })), resetting);
+      server.answer(streaming(wire.reply({ text: 'Two.' })));
+      expect((await test.generate()).text).toBe('One.');
+      expect((await test.generate()).text).toBe('Two.');
+      expect(await test.events('retry')).toHaveLength(1);
     });
 
     it.each([429, 500, 503, 529])('%i is told after some tries', async (status) => {

@@ -8,6 +8,7 @@ export const openGoogle: OpenProvider = (model, { config, fetch }) => {
   return {
     name: 'google',
     model: provider.languageModel(model),
+    listOfMessages: 'contents',
     picturesInResults: true,
     // Models before 2.5 do not think and refuse to be asked for it.
     ...(!/^gemini-(1|2\.0)/.test(model) && {

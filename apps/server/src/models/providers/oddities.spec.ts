@@ -1,5 +1,5 @@
 import type { Message, ModelReply } from '@belay/protocol';
-import { TestGateway, turn } from '../testing/gateway.js';
+import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
 import {
   anthropicMessages,
@@ -244,6 +244,26 @@ describe('what differs from provider to provider', () => {
     );
     await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('leaves pictures out for a model that reads text alone, once its provider says so', async () => {
+    await open(chatCompletions);
+    const blob = await test.blobs.putFor('s', new Uint8Array([1, 2]), 'image/png');
+    const shown = { id: 'call_1', operation: 'files.read', output: {}, failed: false };
+    const call = { id: 'call_1', operation: 'files.read', input: {} };
+    const messages: Message[] = [
+      { role: 'assistant', text: '', calls: [call] },
+      { role: 'tool', results: [{ ...shown, images: [blob] }] },
+    ];
+    const refusal = { error: { message: 'This is not a multimodal model' } };
+    server.answer(failing(400, refusal), streaming(chatCompletions.reply({ text: 'Blind.' })));
+    expect(await test.generate(turn(...messages))).toMatchObject({ text: 'Blind.' });
+    const [first, second] = server.requests.map(({ text }) => text);
+    expect(first).toContain('image_url');
+    expect(second).not.toContain('image_url');
+    expect(second).toContain('this model cannot see');
+    server.answer(failing(400, { error: { message: 'Some image is broken' } }));
+    await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
   });
 
   it('does not try again when the account is empty', async () => {

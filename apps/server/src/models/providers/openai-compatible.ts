@@ -18,6 +18,7 @@ export const openOpenAICompatible: OpenProvider = (model, { config, fetch }) => 
   return {
     name: 'openai-compatible',
     model: provider.languageModel(model),
+    listOfMessages: 'messages',
     picturesInResults: false,
   };
 };

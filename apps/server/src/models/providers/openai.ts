@@ -8,6 +8,7 @@ export const openOpenAI: OpenProvider = (model, { config, fetch }) => {
   return {
     name: 'openai',
     model: provider.responses(model),
+    listOfMessages: 'input',
     picturesInResults: true,
     // A prompt of the same session finds the machine that has its beginning cached.
     options: (session) => ({ openai: { store: false, promptCacheKey: session } }),

@@ -14,28 +14,65 @@ import type { SdkProvider } from './sdk-provider.js';
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
 type Picture = LanguageModelV4FilePart & { data: { type: 'data'; data: Uint8Array } };
 
-/** Writes the conversation in the form that the provider reads. */
+/** Writes the conversation in the form that the provider reads, with the marks up to which it shall cache. */
 export async function toPrompt(
-  messages: Message[],
+  messages: readonly Message[],
   provider: SdkProvider,
   blob: ModelCall['blob'],
 ): Promise<LanguageModelV4Prompt> {
-  const pictures = (images: string[]) => Promise.all(images.map((id) => picture(id, blob)));
+  const prompt = await toPlainPrompt(messages, provider, blob);
+  return provider.cacheMark ? marked(prompt, provider.cacheMark) : prompt;
+}
+
+/** The same without marks. */
+export async function toPlainPrompt(
+  messages: readonly Message[],
+  provider: SdkProvider,
+  blob: ModelCall['blob'],
+): Promise<LanguageModelV4Prompt> {
+  const written = writtenFor(provider);
   const prompt: LanguageModelV4Prompt = [];
   for (const message of messages) {
-    if (message.role === 'system') {
-      prompt.push({ role: 'system', content: message.text });
-    } else if (message.role === 'user') {
-      const text = message.text === '' ? [] : [{ type: 'text' as const, text: message.text }];
-      prompt.push({ role: 'user', content: [...text, ...(await pictures(message.images))] });
-    } else if (message.role === 'assistant') {
-      const content = assistantParts(message, provider.name);
-      if (content.length > 0) prompt.push({ role: 'assistant', content });
-    } else {
-      prompt.push(...(await toolMessages(message.results, provider, pictures)));
+    let parts = written.get(message);
+    if (!parts) {
+      parts = await newMessagesOf(message, provider, blob);
+      // Pictures stay on the disk between the requests.
+      if (!hasPictures(message)) written.set(message, parts);
     }
+    prompt.push(...parts);
   }
-  return provider.cacheMark ? marked(prompt, provider.cacheMark) : prompt;
+  return prompt;
+}
+
+type Written = WeakMap<Message, readonly LanguageModelV4Message[]>;
+/** A prompt that grows has the same messages as before: each is written once for a provider. */
+const known = new WeakMap<SdkProvider, Written>();
+
+function writtenFor(provider: SdkProvider): Written {
+  const written = known.get(provider) ?? new WeakMap();
+  known.set(provider, written);
+  return written;
+}
+
+export function hasPictures(message: Message): boolean {
+  if (message.role === 'user') return message.images.length > 0;
+  return message.role === 'tool' && message.results.some(({ images }) => images.length > 0);
+}
+
+async function newMessagesOf(
+  message: Message,
+  provider: SdkProvider,
+  blob: ModelCall['blob'],
+): Promise<LanguageModelV4Message[]> {
+  const pictures = (images: string[]) => Promise.all(images.map((id) => picture(id, blob)));
+  if (message.role === 'system') return [{ role: 'system', content: message.text }];
+  if (message.role === 'user') {
+    const text = message.text === '' ? [] : [{ type: 'text' as const, text: message.text }];
+    return [{ role: 'user', content: [...text, ...(await pictures(message.images))] }];
+  }
+  if (message.role === 'tool') return toolMessages(message.results, provider, pictures);
+  const content = assistantParts(message, provider.name);
+  return content.length > 0 ? [{ role: 'assistant', content }] : [];
 }
 
 async function toolMessages(

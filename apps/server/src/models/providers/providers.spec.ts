@@ -1,5 +1,6 @@
+import { until } from '@belay/testing';
 import { AppError, toolName, type Message } from '@belay/protocol';
-import { TestGateway, turn } from '../testing/gateway.js';
+import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
 import { wires, type Wire } from '../testing/wire.js';
 
@@ -78,7 +79,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
       streaming(wire.reply({ text: 'Done.' })),
     );
     const first = await test.generate();
-    const picture = await test.blobs.put(Buffer.from('a picture'), 'image/png');
+    const picture = await test.blobs.putFor('s', Buffer.from('a picture'), 'image/png');
     const results = [
       {
         id: first.calls[0]!.id,
@@ -132,6 +133,8 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
     for (const tool of ['terminal_run', 'files_read', 'finish'])
       expect(sent).toContain(`"${tool}"`);
     expect(sent).toContain('"command"');
+    // One name everywhere: no description names an operation in the platform's own spelling.
+    expect(sent).not.toMatch(/\b(?:files|terminal|browser|web|plan)\.[a-z]+/);
   });
 
   it('knows the operations for a summary too, and is to call none', async () => {
@@ -206,7 +209,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
     server.answer(streaming(half, 'open'));
     const abort = new AbortController();
     const reply = failure(test.generate({}, abort.signal));
-    while (test.streamed() === '') await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('text', () => test.streamed());
     abort.abort();
     expect((await reply).code).toBe('cancelled');
     await server.abandoned.promise;

@@ -25,9 +25,9 @@ interface CallPart {
 
 /** Puts a reply together from the parts of its stream. */
 export class ReplyBuilder {
-  private readonly parts: (Segment | CallPart)[] = [];
-  private readonly open = new Map<string, Segment>();
-  private finish: { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage } | undefined;
+  readonly #parts: (Segment | CallPart)[] = [];
+  readonly #open = new Map<string, Segment>();
+  #finish: { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage } | undefined;
 
   constructor(
     private readonly provider: string,
@@ -41,15 +41,15 @@ export class ReplyBuilder {
       case 'text-start':
       case 'text-delta':
       case 'text-end':
-        this.extend('text', part);
+        this.#extend('text', part);
         return;
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        this.extend('reasoning', part);
+        this.#extend('reasoning', part);
         return;
       case 'tool-call':
-        this.parts.push({
+        this.#parts.push({
           type: 'call',
           id: part.toolCallId,
           operation: this.operationOf(part.toolName),
@@ -58,7 +58,7 @@ export class ReplyBuilder {
         });
         return;
       case 'finish':
-        this.finish = { reason: part.finishReason, usage: part.usage };
+        this.#finish = { reason: part.finishReason, usage: part.usage };
         return;
       case 'error':
         throw part.error;
@@ -68,18 +68,18 @@ export class ReplyBuilder {
 
   /** Throws `ModelFailure` when the reply is none: its stream ended before its end was said, or by a failure. */
   build(): Omit<ModelOutput, 'contextTokens'> {
-    if (!this.finish) throw new ModelFailure('retry', brokenOff(this.provider));
-    const { reason, usage } = this.finish;
+    if (!this.#finish) throw new ModelFailure('retry', brokenOff(this.provider));
+    const { reason, usage } = this.#finish;
     const failure = failedEnd(reason, this.provider);
     if (failure) throw failure;
-    const last = this.parts.at(-1);
-    const calls = this.parts.flatMap((part) =>
+    const last = this.#parts.at(-1);
+    const calls = this.#parts.flatMap((part) =>
       part.type === 'call' ? [readCall(part, reason.unified === 'length' && part === last)] : [],
     );
-    const reasoning = this.textOf('reasoning');
-    const opaque = this.opaque();
+    const reasoning = this.#textOf('reasoning');
+    const opaque = this.#opaque();
     return {
-      text: this.textOf('text'),
+      text: this.#textOf('text'),
       ...(reasoning && { reasoning }),
       calls,
       finish: finishOf(reason, calls.length),
@@ -88,16 +88,16 @@ export class ReplyBuilder {
     };
   }
 
-  private extend(
+  #extend(
     type: Segment['type'],
     part: { id: string; delta?: string; providerMetadata?: SharedV4ProviderMetadata },
   ): void {
     const key = `${type} ${part.id}`;
-    let segment = this.open.get(key);
+    let segment = this.#open.get(key);
     if (!segment) {
       segment = { type, text: '' };
-      this.open.set(key, segment);
-      this.parts.push(segment);
+      this.#open.set(key, segment);
+      this.#parts.push(segment);
     }
     for (const [name, known] of Object.entries(part.providerMetadata ?? {})) {
       segment.metadata = {
@@ -110,16 +110,16 @@ export class ReplyBuilder {
     this.delta(type, part.delta);
   }
 
-  private textOf(type: Segment['type']): string {
-    return this.parts.map((part) => (part.type === type ? part.text : '')).join('');
+  #textOf(type: Segment['type']): string {
+    return this.#parts.map((part) => (part.type === type ? part.text : '')).join('');
   }
 
   /** Also without signatures: some models want the reasoning back that led to a call. */
-  private opaque(): OpaqueReply | undefined {
-    const types = new Set(this.parts.map(({ type }) => type));
+  #opaque(): OpaqueReply | undefined {
+    const types = new Set(this.#parts.map(({ type }) => type));
     const reasoned = types.has('reasoning') && types.has('call');
-    if (!reasoned && !this.parts.some((part) => part.metadata)) return undefined;
-    const parts = this.parts.map((part) => ({
+    if (!reasoned && !this.#parts.some((part) => part.metadata)) return undefined;
+    const parts = this.#parts.map((part) => ({
       ...(part.type === 'call'
         ? { type: part.type }
         : { type: part.type, length: part.text.length }),

@@ -1,43 +1,60 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { ModelTool } from '@belay/protocol';
+import { operationNamed, withToolNames, type ModelTool } from '@belay/protocol';
 import type { Model } from '../model.js';
 import { offeredTool } from '../offered-tool.js';
 import type { ProviderOptions } from '../model-name.js';
 import { failureOf } from './failures.js';
-import { toPrompt } from './prompt.js';
+import { withOfferedNames } from './offered-names.js';
 import { ReplyBuilder } from './reply.js';
 import type { SdkProvider } from './sdk-provider.js';
+import type { PromptWriter } from './prompt-writer.js';
+import { refusesPictures, withoutPictures } from './without-pictures.js';
 
 /** A provider of the AI SDK as a model. Tries once: retries are the gateway's. */
 export function sdkModel(
-  provider: SdkProvider,
+  { provider, writer }: { provider: SdkProvider; writer: PromptWriter },
   settings: { contextTokens: number | null; options: ProviderOptions; secret?: string | undefined },
 ): Model {
-  return {
+  /** Sessions whose pictures were refused: what one shows must not take them from the others. */
+  const blind = new Set<string>();
+  const model: Model = {
     async generate(request, call) {
-      const tools = request.operations.map((operation) => offeredTool(operation, call));
+      const isBlind = blind.has(call.session);
+      const tools = request.operations.map((operation) =>
+        withOwnNames(operation, offeredTool(operation, call)),
+      );
       const names = new Map(tools.map((tool, index) => [tool.name, request.operations[index]]));
+      const seen = isBlind ? withoutPictures(request.messages) : request.messages;
+      const messages = tools.length > 0 ? seen.map(withOfferedNames) : seen;
       try {
-        const { stream } = await provider.model.doStream({
-          prompt: await toPrompt(request.messages, provider, call.blob),
+        const options = {
           ...(tools.length > 0 && {
             tools: tools.map(functionTool),
-            ...(request.purpose === 'compact' && { toolChoice: { type: 'none' } }),
+            ...(request.purpose === 'compact' && { toolChoice: { type: 'none' as const } }),
           }),
           ...(settings.options.reasoning && { reasoning: settings.options.reasoning }),
           ...(provider.options && { providerOptions: provider.options(call.session) }),
           abortSignal: call.signal,
-        });
+        };
+        const { stream } = await writer.send({ provider, messages, blob: call.blob }, (prompt) =>
+          provider.model.doStream({ prompt, ...options }),
+        );
         const operationOf = (name: string): string => names.get(name) ?? name;
         const reply = new ReplyBuilder(provider.name, operationOf, call.delta);
         await read(stream, reply, call.signal);
         return { ...reply.build(), contextTokens: settings.contextTokens };
       } catch (error) {
-        const { name, model } = provider;
-        throw failureOf(error, { provider: name, model: model.modelId, secret: settings.secret });
+        const { name, model: called } = provider;
+        const at = { provider: name, model: called.modelId, secret: settings.secret };
+        const failure = failureOf(error, at);
+        // No list says of every model whether it sees pictures; its provider does.
+        if (isBlind || !refusesPictures(failure.message, request.messages)) throw failure;
+        blind.add(call.session);
+        return model.generate(request, call);
       }
     },
   };
+  return model;
 }
 
 async function read(
@@ -50,6 +67,10 @@ async function read(
     reply.add(part);
   }
 }
+
+/** Descriptions of the platform name its operations; those of MCP servers stay as they are. */
+const withOwnNames = (operation: string, tool: ModelTool): ModelTool =>
+  operationNamed(operation) ? { ...tool, description: withToolNames(tool.description) } : tool;
 
 const functionTool = (tool: ModelTool): LanguageModelV4FunctionTool => ({
   type: 'function',

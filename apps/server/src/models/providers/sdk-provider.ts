@@ -6,6 +6,8 @@ import type { ModelSetup } from '../provider-keys.js';
 export interface SdkProvider {
   readonly name: ProviderName;
   readonly model: LanguageModelV4;
+  /** The field of a request that holds the messages. */
+  readonly listOfMessages: 'messages' | 'input' | 'contents';
   /** Whether a tool's result may hold pictures; else they follow as a message of the user. */
   readonly picturesInResults: boolean;
   /** Options of every call. */

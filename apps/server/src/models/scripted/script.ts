@@ -6,13 +6,15 @@ import { z } from 'zod';
 const finish = z.union([
   z.string().transform((summary) => ({ summary, outcome: 'success' as const })),
   z.strictObject({
-    summary: z.string().default(''),
+    summary: z.string().min(1).default('Done.'),
     outcome: z.enum(['success', 'failure']).default('success'),
   }),
 ]);
 
 const turn = z
   .strictObject({
+    /** A turn for the last results that match this expression; others pass it over. */
+    when: z.string().refine(isExpression, 'is not a regular expression').optional(),
     /** A regular expression over the JSON of the last results; `.` also matches newlines. */
     expect: z.string().refine(isExpression, 'is not a regular expression').optional(),
     /** Streamed as the model's reasoning. */
@@ -61,12 +63,21 @@ export function parseScript(source: string, file: string): Script {
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const fault = document.errors[0];
   if (fault) throw malformed(file, lines.linePos(fault.pos[0]).line, fault.message);
-  const parsed = script.safeParse(document.toJS());
+  const parsed = script.safeParse(valueOf(document, file));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const path = issue?.path ?? [];
   const where = path.length > 0 ? `${pathText(path)}: ` : '';
   throw malformed(file, lineOf(document, lines, path), `${where}${issue?.message ?? 'unreadable'}`);
+}
+
+/** An alias that contains itself, or too many of them, shows only here. */
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw malformed(file, 1, error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The line of the deepest node on the path that is there. */

@@ -14,21 +14,35 @@ export function scriptedModel(file: string): Model {
       const script = await readScript(file);
       const played = turnsPlayed(request.messages);
       if (request.purpose === 'compact') return summary(request, played);
-      const turn = script.turns[played];
+      const next = nextTurn(script, { played, messages: request.messages });
+      const turn = script.turns[next];
       if (!turn) return afterTheEnd(request, { script, file, played });
-      checkExpectation(turn, request.messages, `turn ${played + 1} of the script ${file}`);
+      checkExpectation(turn, request.messages, `turn ${next + 1} of the script ${file}`);
       await stream(turn.reason, { kind: 'reasoning', pace: script.pace, call });
       await stream(turn.say, { kind: 'text', pace: script.pace, call });
       return {
         text: turn.say ?? '',
         ...(turn.reason && { reasoning: turn.reason }),
-        ...callsOf(turn, played),
+        ...callsOf(turn, next),
         usage: estimate(request, turn.say ?? ''),
         contextTokens,
-        opaque: { scripted: played },
+        opaque: { scripted: next },
       };
     },
   };
+}
+
+/** The place of the first turn that is left and meant for the last results; past the end when there is none. */
+function nextTurn(
+  { turns }: Script,
+  { played, messages }: { played: number; messages: Message[] },
+): number {
+  const results = lastResults(messages);
+  const found = turns.findIndex(
+    ({ when }, index) =>
+      index >= played && (when === undefined || new RegExp(when, 's').test(results)),
+  );
+  return found < 0 ? Math.max(played, turns.length) : found;
 }
 
 /** A window like that of a real model, so that meters show something. */
@@ -53,17 +67,18 @@ function turnsPlayed(messages: Message[]): number {
 
 function checkExpectation(turn: ScriptTurn, messages: Message[], where: string): void {
   if (turn.expect === undefined) return;
-  const last = messages.findLast((message) => message.role === 'tool');
-  const results = (last?.results ?? []).map(({ operation, failed, output }) => ({
-    operation,
-    failed,
-    output,
-  }));
-  const json = JSON.stringify(results);
+  const json = lastResults(messages);
   if (new RegExp(turn.expect, 's').test(json)) return;
   throw new AppError(
     'model_failed',
     `The results do not match what ${where} expects: /${turn.expect}/ against ${shortened(json)}`,
+  );
+}
+
+function lastResults(messages: Message[]): string {
+  const last = messages.findLast((message) => message.role === 'tool');
+  return JSON.stringify(
+    (last?.results ?? []).map(({ operation, failed, output }) => ({ operation, failed, output })),
   );
 }
 
@@ -77,7 +92,7 @@ function callsOf(turn: ScriptTurn, played: number): Pick<ModelOutput, 'calls' | 
   return { calls, finish: calls.length > 0 ? 'calls' : 'stop' };
 }
 
-/** A person may go on talking to a demo that is over; a script that ran out before its end is an error. */
+/** The user may go on talking to a demo that is over; a script that ran out before its end is an error. */
 function afterTheEnd(
   request: ModelRequest,
   { script, file, played }: { script: Script; file: string; played: number },
@@ -89,7 +104,7 @@ function afterTheEnd(
       `The script ${file} has ${turns} turns; nothing says what comes after.`,
     );
   }
-  const text = `This was a script of ${turns} turns, and all are played. Start a session with a real model to go on.`;
+  const text = `This was a script of ${turns} turns, and all are played. Start a session with a real model to continue.`;
   return {
     text,
     calls: [],

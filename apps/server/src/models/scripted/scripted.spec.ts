@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message, ModelReply } from '@belay/protocol';
-import { TestGateway, turn } from '../testing/gateway.js';
+import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { parseScript } from './script.js';
 
 const script = `
@@ -67,7 +67,7 @@ describe('a scripted model', () => {
     ]);
     const ids = [first, second, third].flatMap(({ calls }) => calls.map(({ id }) => id));
     expect(new Set(ids).size).toBe(4);
-    // The demo is over, and the person goes on talking.
+    // The demo is over, and the user goes on talking.
     const after = turn(...history, ...answered(third, {}), {
       role: 'user',
       text: 'More!',
@@ -76,6 +76,30 @@ describe('a scripted model', () => {
     expect(await test.generate(after)).toMatchObject({ calls: [], finish: 'stop' });
     expect((await test.logs.log.summary('s')).dollars).toBe(0);
   });
+
+  it.each([
+    ['Miles', 'Miles it is.'],
+    ['Kilometres', 'As you say.'],
+  ])(
+    'plays the turns that are meant for the results, and passes over others: %s',
+    async (answer, said) => {
+      const branches = `
+pace: 0
+turns:
+  - calls: [{ operation: ask, input: { question: 'Which unit?' } }]
+  - { when: '"answer":"Miles', say: Miles it is., calls: [{ operation: think, input: { thought: a } }] }
+  - { when: '"operation":"ask"', say: As you say., calls: [{ operation: think, input: { thought: b } }] }
+  - { when: never, say: Never. }
+  - finish: Done
+`;
+      await writeFile(join(folder, 'a.yaml'), branches);
+      const history = answered(await test.generate(), { answer });
+      const second = await test.generate(turn(...history));
+      expect(second.text).toBe(said);
+      history.push(...answered(second, {}));
+      expect((await test.generate(turn(...history))).calls[0]?.operation).toBe('finish');
+    },
+  );
 
   it('goes on at the right turn after a compaction', async () => {
     const history = answered(await test.generate(), { exitCode: 0, text: 'sum.js' });

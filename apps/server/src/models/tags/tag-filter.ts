@@ -1,44 +1,77 @@
+import { CodeState } from './code-state.js';
 import { readTags } from './tag-parser.js';
+
+/** Text of which more is held is read again only after an eighth more, so that long tags take linear time. */
+const readAtOnce = 2_000;
 
 /** Keeps tags out of the text that streams to the viewers: text waits from `{{` on until it is known what it is. */
 export class TagFilter {
-  private held = '';
+  #held = '';
   /** Whether something other than spaces was shown since the last newline. */
-  private midLine = false;
+  #midLine = false;
+  #code = new CodeState();
+  /** What came since `#held` was seen to end within a tag. */
+  #later: string[] = [];
+  #laterLength = 0;
+  /** Whether a tag may end in `#later`. */
+  #closes = false;
+  /** The length from which on it is worth to read again; 0 when nothing is known to be within a tag. */
+  #worthReading = 0;
 
   constructor(private readonly offered: (name: string) => boolean) {}
 
-  /** Answers what may be shown now. */
+  /** Returns what may be shown now. */
   push(text: string): string {
-    this.held += text;
-    const start = this.held.search(/\{\{|\{$/);
-    if (start < 0) return this.show(this.held.length);
-    const close = this.held.lastIndexOf('}}');
-    if (close < start) return this.show(start);
-    const { text: shown, tags } = this.read(close + 2);
+    if (text === '') return '';
+    this.#closes ||= `${(this.#later.at(-1) ?? this.#held).slice(-1)}${text}`.includes('}}');
+    this.#later.push(text);
+    this.#laterLength += text.length;
+    const length = this.#held.length + this.#laterLength;
+    if (this.#worthReading > 0 && (!this.#closes || length < this.#worthReading)) return '';
+    this.#takeLater();
+    const start = this.#held.search(/\{\{|\{$/);
+    if (start < 0) return this.#show(length);
+    const close = this.#held.lastIndexOf('}}');
+    if (close < start) return this.#show(start) + this.#wait(0);
+    const { text: shown, tags } = this.#read(close + 2);
     // It may only be unreadable because its end is still to come.
-    if (tags.at(-1)?.invalid !== undefined) return '';
-    return this.shown(shown, close + 2);
+    if (tags.at(-1)?.invalid !== undefined) return this.#wait(length > readAtOnce ? length / 8 : 0);
+    return this.#shown(shown, close + 2);
   }
 
   end(): string {
-    return this.shown(this.read(this.held.length).text, this.held.length);
+    this.#takeLater();
+    return this.#shown(this.#read(this.#held.length).text, this.#held.length);
   }
 
-  private read(end: number) {
-    const before = this.midLine ? '.' : '';
-    const { text, tags } = readTags(before + this.held.slice(0, end), this.offered);
-    return { text: text.slice(before.length), tags };
+  #takeLater(): void {
+    this.#held += this.#later.join('');
+    this.#later = [];
+    this.#laterLength = 0;
+    this.#closes = false;
+    this.#worthReading = 0;
   }
 
-  private show(length: number): string {
-    return this.shown(this.held.slice(0, length), length);
+  /** Nothing more can be shown before a tag may end, and so much text has come. */
+  #wait(more: number): string {
+    if (this.#held.startsWith('{{')) this.#worthReading = this.#held.length + Math.max(1, more);
+    return '';
   }
 
-  private shown(text: string, length: number): string {
-    this.held = this.held.slice(length);
+  #read(end: number) {
+    const before = { code: this.#code, midLine: this.#midLine };
+    return readTags(this.#held.slice(0, end), this.offered, before);
+  }
+
+  #show(length: number): string {
+    return this.#shown(this.#held.slice(0, length), length);
+  }
+
+  #shown(text: string, length: number): string {
+    this.#held = this.#held.slice(length);
+    this.#code = this.#code.after(text);
     const lastLine = text.slice(text.lastIndexOf('\n') + 1);
-    this.midLine = lastLine.trim() !== '' || (this.midLine && !text.includes('\n'));
+    this.#midLine = lastLine.trim() !== '' || (this.#midLine && !text.includes('\n'));
     return text;
   }
 }

@@ -1,4 +1,9 @@
-import type { Message, ModelTool, OperationCall } from '@belay/protocol';
+import {
+  actionOperationName,
+  type Message,
+  type ModelTool,
+  type OperationCall,
+} from '@belay/protocol';
 import { z } from 'zod';
 import type { Model, ModelOutput } from '../model.js';
 import { offeredTool } from '../offered-tool.js';
@@ -17,7 +22,7 @@ export function tagModel(inner: Model): Model {
         tool: offeredTool(operation, call),
       }));
       const offered = new Map(tools.map(({ operation, tool }) => [operation, tool]));
-      const filter = new TagFilter((name) => offered.has(name));
+      const filter = new TagFilter((name) => offered.has(callOf(name, offered)));
       const output = await inner.generate(
         {
           ...request,
@@ -46,21 +51,37 @@ const opaqueTags = z.object({
 });
 
 function withCalls(output: ModelOutput, offered: ReadonlyMap<string, ModelTool>): ModelOutput {
-  const { text, tags } = readTags(output.text, (name) => offered.has(name));
+  const { text, tags } = readTags(output.text, (name) => offered.has(callOf(name, offered)));
   if (tags.length === 0) return output;
-  const calls = tags.map((tag) => callOf(tag, offered.get(tag.name)));
+  const calls = tags.map((tag) => {
+    const name = callOf(tag.name, offered);
+    return toCall({ ...tag, name }, offered.get(name));
+  });
   const opaque = { tags: output.text, ...(output.opaque && { inner: output.opaque }) };
   const finish = output.finish === 'stop' || output.finish === 'other' ? 'calls' : output.finish;
   return { ...output, text: text.trim(), calls, finish, opaque };
 }
 
-function callOf(tag: Tag, tool: ModelTool | undefined): OperationCall {
+/** An action may be named without `action.` before it, as RunGPT does. */
+const callOf = (name: string, offered: ReadonlyMap<string, unknown>): string => {
+  const action = actionOperationName({ name });
+  return !offered.has(name) && offered.has(action) ? action : name;
+};
+
+export function toCall(tag: Tag, tool: ModelTool | undefined): OperationCall {
   const id = `tag_${crypto.randomUUID()}`;
   const known = { id, operation: tag.name };
   if (tag.invalid !== undefined) {
     return { ...known, input: tag.source, invalid: `The tag cannot be read: ${tag.invalid}.` };
   }
-  const order = tool ? Object.keys(propertiesOf(tool.parameters)) : [];
+  const properties = tool ? propertiesOf(tool.parameters) : {};
+  if (takesList(properties) && !Array.isArray(tag.values[0])) {
+    const args = tag.values.map((value) =>
+      typeof value === 'string' ? value : JSON.stringify(value),
+    );
+    return { ...known, input: { ...(args.length > 0 && { args }), ...tag.keyed } };
+  }
+  const order = Object.keys(properties);
   if (tool && tag.values.length > order.length) {
     const invalid = `${tag.name} takes ${order.length} values at most: ${order.join(', ')}.`;
     return { ...known, input: tag.source, invalid };
@@ -94,6 +115,11 @@ function plainReply(message: Extract<Message, { role: 'assistant' }>): Message {
   const text = [message.text, ...message.calls.map(writtenCall)].filter(Boolean).join('\n');
   return { role: 'assistant', text, calls: [] };
 }
+
+/** An action without parameters of its own, as those of RunGPT: all that the tag names is its list. */
+const takesList = (properties: Record<string, unknown>): boolean =>
+  Object.keys(properties).join() === 'args' &&
+  z.object({ type: z.literal('array') }).safeParse(properties['args']).success;
 
 const textOf = (message: Message | undefined): string =>
   message && message.role !== 'tool' ? message.text : '';

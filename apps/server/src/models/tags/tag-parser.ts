@@ -1,3 +1,5 @@
+import { CodeState } from './code-state.js';
+
 /**
  * Calls written as tags in a model's text, after RunGPT: `{{name("a", 1, true, key="v")}}`.
  *
@@ -8,7 +10,8 @@
  *     text   = '"""' anything '"""'       nothing is escaped; a newline right after the first mark does not count
  *
  * Values without a key come first and take the input's properties in the order of its schema. A tag whose name is
- * offered counts anywhere; any other only when it begins a line, so that templates in prose stay text.
+ * offered counts anywhere; any other only when it begins a line, so that templates in prose stay text. In a fenced block
+ * and in inline code a tag is an example, and stays text.
  */
 export interface Tag {
   name: string;
@@ -25,21 +28,37 @@ export interface TaggedText {
   tags: Tag[];
 }
 
-/** Reads a whole reply. */
-export function readTags(source: string, offered: (name: string) => boolean): TaggedText {
+/** Where the text goes on from. */
+export interface TextBefore {
+  code: CodeState;
+  /** Whether it does not begin a line. */
+  midLine: boolean;
+}
+
+const nothingBefore: TextBefore = { code: new CodeState(), midLine: false };
+
+/** Reads a whole reply, or what follows `before`. */
+export function readTags(
+  source: string,
+  offered: (name: string) => boolean,
+  before = nothingBefore,
+): TaggedText {
   const tags: Tag[] = [];
+  let { code } = before;
   let text = '';
   let at = 0;
   for (;;) {
     const start = source.indexOf('{{', at);
     if (start < 0) return { text: text + source.slice(at), tags };
     text += source.slice(at, start);
-    const tag = tagAt(source, start, offered);
+    code = code.after(source.slice(at, start));
+    const tag = code.isCode ? undefined : tagAt(source, start, { offered, before });
     if (tag) {
       tags.push(tag);
       at = start + tag.source.length;
     } else {
       text += '{{';
+      code = code.after('{{');
       at = start + 2;
     }
   }
@@ -47,12 +66,15 @@ export function readTags(source: string, offered: (name: string) => boolean): Ta
 
 const opening = /\{\{\s*([A-Za-z][\w.-]*)\s*\(/y;
 
-function tagAt(source: string, start: number, offered: (name: string) => boolean): Tag | undefined {
+function tagAt(
+  source: string,
+  start: number,
+  { offered, before }: { offered: (name: string) => boolean; before: TextBefore },
+): Tag | undefined {
   opening.lastIndex = start;
   const name = opening.exec(source)?.[1];
   if (name === undefined) return undefined;
-  const lineStart = source.lastIndexOf('\n', start - 1) + 1;
-  if (!offered(name) && source.slice(lineStart, start).trim() !== '') return undefined;
+  if (!offered(name) && !beginsLine(source, start, before)) return undefined;
   const reader = new ValueReader(source, opening.lastIndex);
   try {
     const { values, keyed } = reader.list();
@@ -60,15 +82,35 @@ function tagAt(source: string, start: number, offered: (name: string) => boolean
   } catch (error) {
     if (!(error instanceof TagError)) throw error;
     const close = source.indexOf(')}}', reader.at);
-    const end = close < 0 ? source.length : close + 3;
+    const end = close < 0 || error.isOpen ? source.length : close + 3;
     const invalid = `${error.message}, at character ${reader.at - start + 1} of the tag`;
     return { name, values: [], keyed: {}, invalid, source: source.slice(start, end) };
   }
 }
 
-class TagError extends Error {}
+/** Reads back over blanks only: a long line with many tags is not read again for each. */
+function beginsLine(source: string, start: number, { midLine }: TextBefore): boolean {
+  let at = start - 1;
+  while (at >= 0 && source[at] !== '\n' && /\s/.test(source[at] ?? '')) at -= 1;
+  return at < 0 ? !midLine : source[at] === '\n';
+}
+
+class TagError extends Error {
+  /** `isOpen`: a string or text does not end, so that whatever follows is part of it until its end comes. */
+  constructor(
+    message: string,
+    readonly isOpen = false,
+  ) {
+    super(message);
+  }
+}
+
+/** Levels of a value, as deep as the contract lets an input be. */
+const maxDepth = 64;
 
 class ValueReader {
+  #depth = 0;
+
   constructor(
     private readonly source: string,
     public at: number,
@@ -78,44 +120,53 @@ class ValueReader {
   list(): { values: unknown[]; keyed: Record<string, unknown> } {
     const values: unknown[] = [];
     const keyed: Record<string, unknown> = {};
-    this.skip();
-    if (this.take(')')) return this.closed(values, keyed);
+    this.#skip();
+    if (this.#take(')')) return this.#closed(values, keyed);
     for (;;) {
-      const key = this.match(/([A-Za-z_]\w*)\s*=\s*/y)?.[1];
-      const value = this.value();
+      const key = this.#match(/([A-Za-z_]\w*)\s*=\s*/y)?.[1];
+      const value = this.#value();
       if (key !== undefined) keyed[key] = value;
       else if (Object.keys(keyed).length > 0)
         throw new TagError('A value without a key follows one with a key');
       else values.push(value);
-      this.skip();
-      if (this.take(')')) return this.closed(values, keyed);
-      if (!this.take(',')) throw new TagError('Expected , or )');
-      this.skip();
+      this.#skip();
+      if (this.#take(')')) return this.#closed(values, keyed);
+      if (!this.#take(',')) throw new TagError('Expected , or )');
+      this.#skip();
     }
   }
 
-  private closed(values: unknown[], keyed: Record<string, unknown>) {
-    this.skip();
-    if (!this.take('}}')) throw new TagError('Expected }} after )');
+  #closed(values: unknown[], keyed: Record<string, unknown>) {
+    this.#skip();
+    if (!this.#take('}}')) throw new TagError('Expected }} after )');
     return { values, keyed };
   }
 
-  private value(): unknown {
-    const text = this.match(/"""(?:\r?\n)?([^]*?)"""/y);
+  #value(): unknown {
+    const text = this.#match(/"""(?:\r?\n)?([^]*?)"""/y);
     if (text) return text[1];
-    if (this.source[this.at] === '"') return this.string();
-    const number = this.match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
+    if (this.source.startsWith('"""', this.at)) throw new TagError('A text does not end', true);
+    if (this.source[this.at] === '"') return this.#string();
+    const number = this.#match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
     if (number) return Number(number[0]);
-    const word = this.match(/(?:true|false|null)\b/y);
+    const word = this.#match(/(?:true|false|null)\b/y);
     if (word) return JSON.parse(word[0]);
-    if (this.take('[')) return this.items();
-    if (this.take('{')) return this.members();
+    if (this.#take('[')) return this.#deeper(() => this.#items());
+    if (this.#take('{')) return this.#deeper(() => this.#members());
     throw new TagError('Expected a value in JSON');
   }
 
-  private string(): string {
-    const match = this.match(/"(?:[^"\\]|\\[^])*"/y);
-    if (!match) throw new TagError('A string does not end');
+  #deeper<T>(read: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > maxDepth) throw new TagError(`A value has more than ${maxDepth} levels`);
+    const value = read();
+    this.#depth -= 1;
+    return value;
+  }
+
+  #string(): string {
+    const match = this.#match(/"(?:[^"\\]|\\[^])*"/y);
+    if (!match) throw new TagError('A string does not end', true);
     // JSON allows none of these in a string; models write code over several lines nevertheless.
     const escaped = match[0].replace(/[\n\r\t]/g, (control) =>
       JSON.stringify(control).slice(1, -1),
@@ -127,48 +178,48 @@ class ValueReader {
     }
   }
 
-  private items(): unknown[] {
+  #items(): unknown[] {
     const items: unknown[] = [];
-    this.skip();
-    if (this.take(']')) return items;
+    this.#skip();
+    if (this.#take(']')) return items;
     for (;;) {
-      items.push(this.value());
-      this.skip();
-      if (this.take(']')) return items;
-      if (!this.take(',')) throw new TagError('Expected , or ]');
-      this.skip();
+      items.push(this.#value());
+      this.#skip();
+      if (this.#take(']')) return items;
+      if (!this.#take(',')) throw new TagError('Expected , or ]');
+      this.#skip();
     }
   }
 
-  private members(): Record<string, unknown> {
+  #members(): Record<string, unknown> {
     const members: [string, unknown][] = [];
-    this.skip();
-    if (this.take('}')) return {};
+    this.#skip();
+    if (this.#take('}')) return {};
     for (;;) {
       if (this.source[this.at] !== '"') throw new TagError('Expected a key in quotes');
-      const key = this.string();
-      this.skip();
-      if (!this.take(':')) throw new TagError('Expected :');
-      this.skip();
-      members.push([key, this.value()]);
-      this.skip();
-      if (this.take('}')) return Object.fromEntries(members);
-      if (!this.take(',')) throw new TagError('Expected , or }');
-      this.skip();
+      const key = this.#string();
+      this.#skip();
+      if (!this.#take(':')) throw new TagError('Expected :');
+      this.#skip();
+      members.push([key, this.#value()]);
+      this.#skip();
+      if (this.#take('}')) return Object.fromEntries(members);
+      if (!this.#take(',')) throw new TagError('Expected , or }');
+      this.#skip();
     }
   }
 
-  private skip(): void {
-    this.match(/\s+/y);
+  #skip(): void {
+    this.#match(/\s+/y);
   }
 
-  private take(mark: string): boolean {
+  #take(mark: string): boolean {
     if (!this.source.startsWith(mark, this.at)) return false;
     this.at += mark.length;
     return true;
   }
 
-  private match(pattern: RegExp): RegExpExecArray | null {
+  #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at;
     const match = pattern.exec(this.source);
     if (match) this.at = pattern.lastIndex;

@@ -1,7 +1,8 @@
-import { TestGateway, turn } from '../testing/gateway.js';
+import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
 import { chatCompletions } from '../testing/wire.js';
 import { TagFilter } from './tag-filter.js';
+import { toCall } from './tag-model.js';
 import { readTags } from './tag-parser.js';
 
 const offered = (name: string): boolean => ['terminal.run', 'files.write'].includes(name);
@@ -75,6 +76,52 @@ describe('the tag form', () => {
       }
       expect(shown + filter.end()).toBe(whole);
     }
+  });
+
+  it.each(['no end of a tag', 'ends of tags }}'])(
+    'attacks: streams a tag of 1 MB with %s in linear time',
+    (line) => {
+      const filter = new TagFilter(offered);
+      const begun = performance.now();
+      let shown = filter.push('{{files.write("a", "');
+      for (let lines = 0; lines < 40_000; lines += 1) shown += filter.push(`${line} of many\n`);
+      expect(shown + filter.push('")}}') + filter.end()).toBe('');
+      // 40,000 readings of all of it took minutes.
+      expect(performance.now() - begun).toBeLessThan(20_000);
+    },
+  );
+
+  it('attacks: a value of a million levels is refused', () => {
+    const deep = `{{terminal.run(${'['.repeat(1_000_000)}`;
+    const [tag] = readTags(deep, offered).tags;
+    expect(tag?.invalid).toMatch('A value has more than 64 levels');
+  });
+});
+
+describe('a tag of an action without parameters', () => {
+  const list = { type: 'array', items: { type: 'string' } };
+  const tool = { name: 'action_sing', description: 'Sings.', parameters: {} };
+  const inputOf = (source: string, properties: object = { args: list }) => {
+    const [tag] = readTags(source, () => true).tags;
+    if (!tag) throw new Error('There is no tag.');
+    const { input, invalid } = toCall(tag, { ...tool, parameters: { properties } });
+    return invalid ?? input;
+  };
+
+  it.each([
+    ['{{sing("la", "le", 3, loud=true)}}', { args: ['la', 'le', '3'], loud: true }],
+    ['{{sing(["la", "le"])}}', { args: ['la', 'le'] }],
+    ['{{sing()}}', {}],
+  ])('takes its values for the list: %s', (source, input) => {
+    expect(inputOf(source)).toEqual(input);
+  });
+
+  it('is none of an action that has others, or another of that name', () => {
+    expect(inputOf('{{sing("la", "le")}}', { args: list, key: {} })).toEqual({
+      args: 'la',
+      key: 'le',
+    });
+    expect(inputOf('{{sing("la")}}', { args: { type: 'string' } })).toEqual({ args: 'la' });
   });
 });
 

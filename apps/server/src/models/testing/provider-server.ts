@@ -5,11 +5,14 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { keepConnections } from '../../kept-connections.js';
 
 export interface ProviderRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
+  /** The body as it came. */
+  text: string;
 }
 
 export type ProviderAnswer = (response: ServerResponse) => void;
@@ -19,11 +22,11 @@ export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
   /** Resolves when a client has left before its answer was complete. */
   readonly abandoned = Promise.withResolvers<void>();
-  private readonly answers: ProviderAnswer[] = [];
-  private readonly server: Server;
+  readonly #answers: ProviderAnswer[] = [];
+  readonly #server: Server;
 
   private constructor() {
-    this.server = createServer((request, response) => {
+    this.#server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       response.once('close', () => {
         if (!response.writableFinished) this.abandoned.resolve();
@@ -32,31 +35,32 @@ export class ProviderServer {
       request.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
-        this.requests.push({ path: request.url ?? '', headers: request.headers, body });
+        this.requests.push({ path: request.url ?? '', headers: request.headers, body, text });
         const answer =
-          this.answers.shift() ?? failing(418, { error: { message: 'no answer left' } });
+          this.#answers.shift() ?? failing(418, { error: { message: 'no answer left' } });
         answer(response);
       });
     });
+    keepConnections(this.#server);
   }
 
   static async open(): Promise<ProviderServer> {
     const provider = new ProviderServer();
-    await new Promise<void>((resolve) => provider.server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => provider.#server.listen(0, '127.0.0.1', resolve));
     return provider;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   answer(...answers: ProviderAnswer[]): void {
-    this.answers.push(...answers);
+    this.#answers.push(...answers);
   }
 
   async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 }
 
@@ -75,6 +79,9 @@ export function streaming(
     else if (end === 'cut') setImmediate(() => response.destroy());
   };
 }
+
+/** The connection is reset before the first byte of an answer. */
+export const resetting: ProviderAnswer = (response) => void response.socket?.resetAndDestroy();
 
 export function failing(
   status: number,

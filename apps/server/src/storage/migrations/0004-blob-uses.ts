@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration';
 import { blobsIn, useBlobs } from '../blob-uses.js';
-import type { Connection } from '../schema.js';
+import type { DatabaseConnection } from '../schema.js';
 
 const pageSize = 1_000;
 
@@ -21,7 +21,7 @@ export const blobUses: Migration = {
   },
 };
 
-async function fillFromEvents(db: Connection, session: string): Promise<void> {
+async function fillFromEvents(db: DatabaseConnection, session: string): Promise<void> {
   for (let after = 0; ;) {
     const page = await db
       .selectFrom('event')
@@ -39,7 +39,7 @@ async function fillFromEvents(db: Connection, session: string): Promise<void> {
   }
 }
 
-async function fillFromTrials(db: Connection): Promise<void> {
+async function fillFromTrials(db: DatabaseConnection): Promise<void> {
   const trials = await db.selectFrom('evaluation_trial').select(['evaluation', 'trial']).execute();
   for (const { evaluation, trial } of trials) {
     await useBlobs(db, evaluation, blobsIn(JSON.parse(trial)));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * A call's events are found without reading its whole session. In SQLite the texts of events are kept in the order
+ * A call’s events are found without reading its whole session. In SQLite the texts of events are kept in the order
  * in which they are found, so that a search need not sort them; the next one fills them in again.
  */
 export function eventIndexes(kind: 'sqlite' | 'postgres'): Migration {
@@ -21,7 +21,7 @@ export function eventIndexes(kind: 'sqlite' | 'postgres'): Migration {
         .column('number')
         .execute();
       if (kind === 'postgres') return;
-      // Of an index that it knows nothing of, SQLite holds that reading the whole session is as good.
+      // Without statistics SQLite would prefer to read the whole session.
       await sql`analyze event`.execute(db);
       await sql`delete from sqlite_stat1 where tbl = 'event'`.execute(db);
       await sql`insert into sqlite_stat1 values ('event', 'event_call', '1000000 10000 3')`.execute(

@@ -4,6 +4,11 @@ import { evaluations } from './0002-evaluations.js';
 import { settings } from './0003-settings.js';
 import { blobUses } from './0004-blob-uses.js';
 import { eventIndexes } from './0005-event-indexes.js';
+import { accessTokens } from './0006-access-tokens.js';
+import { usersAudit } from './0007-users-audit.js';
+import { conversationsRefresh } from './0008-conversations-refresh.js';
+import { comparisons } from './0009-comparisons.js';
+import { linksTemplates } from './0010-links-templates.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -13,5 +18,10 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0003-settings': settings,
     '0004-blob-uses': blobUses,
     '0005-event-indexes': eventIndexes(kind),
+    '0006-access-tokens': accessTokens,
+    '0007-users-audit': usersAudit(kind),
+    '0008-conversations-refresh': conversationsRefresh,
+    '0009-comparisons': comparisons,
+    '0010-links-templates': linksTemplates,
   };
 }

@@ -1,5 +1,5 @@
 import type { ButtonHTMLAttributes } from 'react';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 
 type Look = 'plain' | 'solid' | 'amber' | 'ghost' | 'danger';
 
@@ -20,8 +20,8 @@ export function Button({ look = 'plain', small, className, ...rest }: ButtonProp
   return (
     <button
       type="button"
-      className={cx(
-        'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap transition-colors duration-100 disabled:opacity-50',
+      className={clsx(
+        'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap transition-colors duration-100 disabled:opacity-50 aria-disabled:opacity-50',
         small ? 'h-6 px-2 text-xs max-md:h-8 max-md:px-2.5 max-md:text-sm' : 'h-8 px-3 text-sm',
         looks[look],
         className,

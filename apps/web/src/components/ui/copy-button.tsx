@@ -5,7 +5,7 @@ import { IconButton } from './icon-button';
 
 interface CopyButtonProps {
   label: string;
-  /** Asked when it is pressed. */
+  /** Called on click. */
   text(): string;
   className?: string;
 }

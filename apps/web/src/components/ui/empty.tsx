@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What an empty panel says: what will appear here, and how to make it appear. */
+/** The text of an empty panel: its future content, and how to create it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="flex h-full min-h-24 flex-col items-center justify-center gap-1 p-6 text-center">

@@ -1,11 +1,16 @@
-import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react';
-import { cx } from '@/lib/classes';
+import type {
+  InputHTMLAttributes,
+  ReactNode,
+  SelectHTMLAttributes,
+  TextareaHTMLAttributes,
+} from 'react';
+import { clsx } from 'clsx';
 
 const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
 
 /** A field fills its place unless it is given a size. */
 const sized = (given = ''): string =>
-  cx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
+  clsx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
 
 /** A label over its field, with a line that explains it. */
 export function Field({
@@ -20,7 +25,7 @@ export function Field({
   className?: string;
 }) {
   return (
-    <label className={cx('block min-w-0', className)}>
+    <label className={clsx('block min-w-0', className)}>
       <span className="mb-1 block text-sm font-medium">{label}</span>
       {children}
       {hint && <span className="mt-1 block text-xs text-faint">{hint}</span>}
@@ -29,9 +34,22 @@ export function Field({
 }
 
 export function Input({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
-  return <input className={cx(inputLook, sized(className))} {...rest} />;
+  return <input className={clsx(inputLook, sized(className))} {...rest} />;
 }
 
 export function Select({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
-  return <select className={cx(inputLook, sized(className))} {...rest} />;
+  return <select className={clsx(inputLook, sized(className))} {...rest} />;
+}
+
+/** Grows with its text. */
+export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return (
+    <textarea
+      className={clsx(
+        'field-sizing-content block max-h-[40vh] min-h-16 w-full rounded-md border border-line-strong bg-panel px-2 py-1.5 text-sm',
+        className,
+      )}
+      {...rest}
+    />
+  );
 }

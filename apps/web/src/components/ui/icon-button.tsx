@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes } from 'react';
 import { Tooltip } from 'radix-ui';
 import type { LucideIcon } from 'lucide-react';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { useShortcut } from '@/lib/commands';
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
@@ -29,7 +29,7 @@ export function IconButton({
           type="button"
           aria-label={label}
           aria-pressed={pressed}
-          className={cx(
+          className={clsx(
             'inline-flex shrink-0 items-center justify-center rounded-md text-muted transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40 disabled:hover:bg-transparent',
             pressed && 'bg-hover text-ink',
             !/(^|\s)size-/.test(className ?? '') && 'size-7',

@@ -1,7 +1,7 @@
 import { createContext, memo, useContext, useRef, type ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { placeIn } from '@/lib/file-places';
+import { fileRefIn } from '@/lib/file-refs';
 import { CopyButton } from './copy-button';
 
 /** What a path in a text leads to; without it a path is only text. */
@@ -15,7 +15,7 @@ const components: Components = {
       {typeof src === 'string' && src ? ` at ${src}` : ''}]
     </span>
   ),
-  // An address that would run something is dropped before it comes here.
+  // URLs that would run a script were removed before.
   a: ({ href, children }) =>
     href ? (
       <a href={href} target="_blank" rel="noreferrer noopener">
@@ -51,16 +51,16 @@ function CodeBlock({ children }: { children?: ReactNode }) {
   );
 }
 
-/** A path in backticks leads to its file, where somebody said how. */
+/** Links a path in backticks to its file, if the context has a handler for it. */
 function FileReference({ text }: { text: string }) {
   const open = useContext(OpenFile);
-  const place = open && placeIn(text);
-  if (!place) return <code>{text}</code>;
+  const file = open && fileRefIn(text);
+  if (!file) return <code>{text}</code>;
   return (
     <button
       type="button"
       title="Open this file"
-      onClick={() => open(place.path, place.line)}
+      onClick={() => open(file.path, file.line)}
       className="text-left hover:underline"
     >
       <code>{text}</code>

@@ -1,4 +1,4 @@
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 
 interface MeterProps {
   label: string;
@@ -21,7 +21,7 @@ export function Meter({ label, value, max, plain }: MeterProps) {
       className="h-1.5 w-full overflow-hidden rounded-full bg-hover"
     >
       <div
-        className={cx(
+        className={clsx(
           'h-full rounded-full',
           plain ? 'bg-pass' : share >= 0.9 ? 'bg-fail' : 'bg-muted',
         )}

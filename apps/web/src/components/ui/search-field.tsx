@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Search } from 'lucide-react';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { Input } from './field';
 
 interface SearchFieldProps {
@@ -16,7 +16,7 @@ interface SearchFieldProps {
 export function SearchField({ value, onChange, className, label, ...rest }: SearchFieldProps) {
   const [text, setText] = useTyped(value);
   return (
-    <div className={cx('relative max-sm:w-full', className)}>
+    <div className={clsx('relative max-sm:w-full', className)}>
       <Search size={14} aria-hidden className="absolute top-2 left-2 text-faint" />
       <Input
         type="search"
@@ -35,7 +35,7 @@ export function SearchField({ value, onChange, className, label, ...rest }: Sear
 
 /**
  * The text of a field whose value comes back late, as from the address: what was typed here stays as it is, what
- * comes from elsewhere (a link, the browser's way back) is taken over.
+ * comes from elsewhere (a link, the browser’s way back) is taken over.
  */
 function useTyped(value: string | undefined) {
   const [text, setText] = useState(value ?? '');

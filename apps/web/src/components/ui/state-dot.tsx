@@ -1,5 +1,5 @@
 import type { SessionState } from '@belay/protocol';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 
 const colours: Record<SessionState, string> = {
   starting: 'border-run text-run',
@@ -19,26 +19,26 @@ const words: Record<SessionState, string> = {
   paused: 'paused',
   finished: 'finished',
   failed: 'failed',
-  limited: 'out of budget',
+  limited: 'limit reached',
   stopped: 'stopped',
 };
 
 interface StateDotProps {
   state: SessionState;
-  /** It starts once there is room. */
+  /** It starts once there is capacity. */
   queued?: boolean;
   word?: boolean;
 }
 
-/** A session's state as a dot and a word; never by colour alone. */
+/** A session’s state as a dot and a word; never by colour alone. */
 export function StateDot({ state, queued, word = true }: StateDotProps) {
   const [border = '', ...rest] = colours[state].split(' ');
   const text = rest.at(-1);
   return (
-    <span className={cx('inline-flex items-center gap-1.5 text-sm whitespace-nowrap', text)}>
+    <span className={clsx('inline-flex items-center gap-1.5 text-sm whitespace-nowrap', text)}>
       <span
         aria-hidden
-        className={cx(
+        className={clsx(
           'size-2 rounded-full border-[1.5px]',
           border,
           rest.length > 1 && rest[0],

@@ -1,27 +1,41 @@
 import { X } from 'lucide-react';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { useToasts } from '@/lib/toasts';
+import { usePlaceOfToasts } from './toast-place';
 
+/**
+ * Toasts lie over the part of the page’s header where there is nothing to click, two lines high; without one, below the
+ * header. Clicks go through them: only an error’s own button takes one.
+ */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();
+  const place = usePlaceOfToasts((state) => state.place);
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed top-14 right-4 z-50 flex w-80 max-w-[calc(100vw-32px)] flex-col gap-2"
+      style={place ?? undefined}
+      className={clsx(
+        'pointer-events-none fixed z-50 flex flex-col gap-1',
+        place ? 'top-1' : 'top-13 left-1/2 w-100 max-w-[calc(100vw-32px)] -translate-x-1/2',
+      )}
     >
       {toasts.map((toast) => (
         <div
           key={toast.id}
           role={toast.tone === 'fail' ? 'alert' : 'status'}
-          className={cx(
-            'flex items-start gap-2 rounded-md border bg-panel p-3 text-sm',
-            // Good news goes by itself and is never in the way of a press.
-            toast.tone === 'fail' ? 'pointer-events-auto border-fail' : 'border-line-strong',
+          className={clsx(
+            'flex min-h-8 items-center gap-2 rounded-md border bg-panel px-3 py-1 text-sm leading-4',
+            toast.tone === 'fail' ? 'border-fail' : 'border-line-strong',
           )}
         >
-          <span className="flex-1">{toast.text}</span>
+          <span className="min-w-0 flex-1 break-words">{toast.text}</span>
           {toast.tone === 'fail' && (
-            <button type="button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
+            <button
+              type="button"
+              aria-label="Dismiss"
+              onClick={() => dismiss(toast.id)}
+              className="pointer-events-auto rounded-sm p-0.5 hover:bg-hover"
+            >
               <X size={14} aria-hidden />
             </button>
           )}

@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import type { browserOperations, OperationOutput } from '@belay/protocol';
 import { Failed } from '@/components/ui/empty';
+import { useSessionId } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { useSessionId } from '../sessions/session-context';
-
-type Console = OperationOutput<(typeof browserOperations)['browser.console']>;
 
 /** What the page wrote to its console. */
 export function BrowserConsole({ step }: { step: number }) {
   const session = useSessionId();
   const found = useQuery({
     queryKey: ['console', session, step],
-    queryFn: async () => (await client.sessions.call(session, 'browser.console', {})) as Console,
+    queryFn: () => client.sessions.call(session, 'browser.console', {}),
     refetchInterval: 5_000,
     retry: 0,
   });
@@ -22,9 +19,7 @@ export function BrowserConsole({ step }: { step: number }) {
       className="h-28 shrink-0 overflow-y-auto border-t font-mono text-xs"
     >
       {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data?.messages.length === 0 && (
-        <p className="p-2 text-faint">The page wrote nothing.</p>
-      )}
+      {found.data?.messages.length === 0 && <p className="p-2 text-faint">No console messages</p>}
       {found.data?.messages.map(({ level, text }, index) => (
         <p
           key={index}

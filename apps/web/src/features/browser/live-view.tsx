@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent } from 'react';
+import { useBlobUrl } from '@/features/session-log/blob-image';
+import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { sayError } from '@/lib/toasts';
-import { useBlobUrl } from '../chat/blob-image';
-import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
-import { personInput } from './person-input';
+import { toastError } from '@/lib/toasts';
+import { userInput } from './user-input';
 
 /** The page as a picture: frames while it is live, the last screenshot else. */
 export function LiveView({ holding }: { holding: boolean }) {
@@ -17,8 +17,8 @@ export function LiveView({ holding }: { holding: boolean }) {
   const src = liveUrl ?? shotUrl;
   const call = useMemo(
     () =>
-      personInput((operation, input) =>
-        client.sessions.call(session, operation, input).catch(sayError),
+      userInput(({ operation, input }) =>
+        client.sessions.call(session, operation, input).catch(toastError),
       ),
     [session],
   );
@@ -33,7 +33,7 @@ export function LiveView({ holding }: { holding: boolean }) {
     });
     image.parentElement?.focus();
   };
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (!holding || event.ctrlKey || event.metaKey || event.altKey || event.key === 'Tab') return;
     event.preventDefault();
     call(
@@ -54,10 +54,10 @@ export function LiveView({ holding }: { holding: boolean }) {
       tabIndex={0}
       role={holding ? 'application' : 'region'}
       aria-label={holding ? 'The page; what you type goes to it' : 'The page'}
-      onKeyDown={press}
+      onKeyDown={onKeyDown}
       onWheel={(event) => holding && call('browser.scroll', { y: Math.round(event.deltaY) })}
     >
-      {/* The picture only forwards where it was pressed; keys go to the region around it. */}
+      {/* The picture only forwards clicks; keys go to the region around it. */}
       <img
         ref={picture}
         src={src}

@@ -1,27 +1,33 @@
 import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
-import { isEnded, type OperationOutput, type workspaceOperations } from '@belay/protocol';
+import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
+import { isEnded, type OperationOutput } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
+import { FilesFailed } from '@/features/session-log/files-failed';
+import type { LogView } from '@/features/session-log/log-view';
+import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
+import { askPublish } from '@/features/session-log/publish-request';
+import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
+import { useSummary } from '@/features/session-log/summaries';
 import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
+import { usePreferences } from '@/lib/preferences';
+import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { useReadOnly } from '@/lib/role';
-import { FilesFailed } from '../sessions/asleep';
-import { useChosen, usePlaces } from '../sessions/places';
-import type { LogView } from '../sessions/log-view';
-import { useIsPast, useSessionId, useView } from '../sessions/session-context';
-import { parseDiff } from './diff';
-import { FileChanges } from './file-changes';
+import { changedFiles, type ChangedFile } from './changed-files';
+import { ChangedFiles } from './changed-files-view';
+import type { CommitRange } from './fetched-files';
+import { ReviewBar } from './review-bar';
 
 const mostSteps = 200;
 
-type Diff = OperationOutput<(typeof workspaceOperations)['workspace.diff']>;
+type Diff = OperationOutput<'workspace.diff'>;
 
-/** What the session, or one step of it, changed; a person accepts, rejects or comments each hunk. */
+/** What the session, or one step of it, changed; the user accepts, rejects or comments each hunk. */
 export function ChangesPanel() {
   const readOnly = useReadOnly();
   const session = useSessionId();
@@ -30,7 +36,7 @@ export function ChangesPanel() {
   const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const [step, setStep] = useStep();
   const shown = step ? commits.get(step) : undefined;
-  const range = shown
+  const range: CommitRange = shown
     ? { ...(shown.args.parent && { from: shown.args.parent }), to: shown.args.commit }
     : past && latest
       ? { to: latest }
@@ -45,10 +51,10 @@ export function ChangesPanel() {
     placeholderData: (before) => before,
     retry: 0,
   });
-  const files = useMemo(() => parseDiff(diff.data?.diff ?? ''), [diff.data]);
+  const files = useMemo(() => (diff.data ? changedFiles(diff.data) : []), [diff.data]);
   if (latest === null)
     return (
-      <Empty title="Nothing changed yet">
+      <Empty title="No changes yet">
         Each change of a file appears here as a diff. You can accept it, reject it with a reason, or
         comment on it.
       </Empty>
@@ -58,7 +64,7 @@ export function ChangesPanel() {
       <div className="flex h-9 shrink-0 items-center gap-2 border-b px-2">
         <Select
           aria-label="Which changes"
-          className="h-6 w-auto max-w-72 text-xs"
+          className="h-6 w-auto max-w-72 min-w-24 shrink text-xs"
           value={step ?? ''}
           onChange={(event) => setStep(event.target.value || null)}
         >
@@ -69,7 +75,9 @@ export function ChangesPanel() {
             </option>
           ))}
         </Select>
-        <span className="flex-1 truncate text-xs text-faint">{plural(files.length, 'file')}</span>
+        <Totals files={files} />
+        {files.length > 1 && <TreeToggle />}
+        <SplitToggle />
         <IconButton
           label="Save as a patch"
           icon={Download}
@@ -84,30 +92,84 @@ export function ChangesPanel() {
             )
           }
         />
+        {!past && !readOnly && <PublishButton />}
       </div>
-      <div tabIndex={0} role="region" aria-label="Diff" className="min-h-0 flex-1 overflow-y-auto">
-        {diff.isPending && <Loading what="the changes" />}
-        {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
-        {diff.data && !files.length && (
-          <Empty title="No difference">The files are as they were.</Empty>
-        )}
-        {files.map((file) => (
-          <FileChanges key={file.path} file={file} decides={!past && !shown && !readOnly} />
-        ))}
-        {diff.data?.truncated && (
-          <p className="p-3 text-sm text-faint">
-            The rest is too large to show. Save the patch to see all of it.
-          </p>
-        )}
-      </div>
+      {diff.isPending && <Loading what="the changes" />}
+      {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
+      {diff.data && !files.length && (
+        <Empty title="No difference">The files are as they were.</Empty>
+      )}
+      {files.length > 0 && (
+        <ChangedFiles
+          // Folds and drafts belong to what is shown.
+          key={step}
+          files={files}
+          range={range}
+          commit={range.to ?? latest}
+          decides={!past && !shown && !readOnly}
+        />
+      )}
+      {!past && !readOnly && <ReviewBar />}
     </div>
+  );
+}
+
+function PublishButton() {
+  const summary = useSummary(useSessionId());
+  return (
+    <Button small disabled={!summary} onClick={() => summary && askPublish(summary)}>
+      <GitPullRequestArrow size={12} aria-hidden /> Publish…
+    </Button>
+  );
+}
+
+function TreeToggle() {
+  const shown = usePreferences((state) => state.changesTree);
+  const set = usePreferences((state) => state.set);
+  return (
+    <IconButton
+      label={shown ? 'Hide the file tree' : 'Show the file tree'}
+      icon={ListTree}
+      pressed={shown}
+      className="size-6 max-md:hidden @max-[600px]:hidden"
+      onClick={() => set({ changesTree: !shown })}
+    />
+  );
+}
+
+function SplitToggle() {
+  const split = usePreferences((state) => state.splitDiff);
+  const set = usePreferences((state) => state.set);
+  return (
+    <IconButton
+      label={split ? 'Show below each other' : 'Show side by side'}
+      icon={Columns2}
+      pressed={split}
+      className="size-6 max-md:hidden"
+      onClick={() => set({ splitDiff: !split })}
+    />
+  );
+}
+
+function Totals({ files }: { files: readonly ChangedFile[] }) {
+  const sum = (of: (file: ChangedFile) => number) => files.reduce((all, file) => all + of(file), 0);
+  return (
+    <span className="flex flex-1 gap-2 truncate text-xs text-faint tabular-nums">
+      {plural(files.length, 'file')}
+      {files.length > 0 && (
+        <span>
+          <span className="text-pass">+{sum(({ added }) => added).toLocaleString('en')}</span>{' '}
+          <span className="text-fail">−{sum(({ removed }) => removed).toLocaleString('en')}</span>
+        </span>
+      )}
+    </span>
   );
 }
 
 /** Of a session whose sandbox has ended, the changes were kept as a patch. */
 async function changesOf(session: string, range: { from?: string; to?: string }): Promise<Diff> {
   try {
-    return (await client.sessions.call(session, 'workspace.diff', range)) as Diff;
+    return await client.sessions.call(session, 'workspace.diff', range);
   } catch (error) {
     const { state } = await client.sessions.get(session);
     if (!isEnded(state) || Object.keys(range).length) throw error;
@@ -127,9 +189,9 @@ function listedSteps(commits: LogView['commits'], step: string | null) {
 
 /** The call whose changes are shown; a link of the chat chooses it. */
 function useStep() {
-  const place = usePlaces((places) => places.step);
+  const target = usePanelLinks((links) => links.commit);
   const commits = useView((view) => view.commits);
   const callOf = ({ commit }: { commit: string }): string | null =>
     [...commits].find(([, event]) => event.args.commit === commit)?.[0] ?? null;
-  return useChosen<string | null, NonNullable<typeof place>>(place, callOf, null);
+  return useChosen<string | null, NonNullable<typeof target>>(target, callOf, null);
 }

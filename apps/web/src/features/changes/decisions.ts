@@ -1,7 +1,9 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
+import { sendChat } from '@/lib/send-chat';
 import { client } from '@/lib/server';
-import { say } from '@/lib/toasts';
+import { toast } from '@/lib/toasts';
+import type { ChangedFile } from './changed-files';
 import { reversePatch, type FileDiff, type Hunk } from './diff';
 
 interface Accepted {
@@ -27,27 +29,69 @@ export const useAccepted = create<Accepted>()(
   ),
 );
 
+interface Viewed {
+  /** Files that the user has looked through, by session: as they were then. */
+  parts: Record<string, string[]>;
+  toggle(session: string, mark: string): void;
+}
+
+export const useViewed = create<Viewed>()(
+  persist(
+    (set) => ({
+      parts: {},
+      toggle: (session, mark) =>
+        set(({ parts }) => {
+          const now = parts[session] ?? [];
+          const next = now.includes(mark) ? now.filter((each) => each !== mark) : [...now, mark];
+          return { parts: { ...parts, [session]: next } };
+        }),
+    }),
+    { name: 'belay.viewed' },
+  ),
+);
+
+/** Characters of a change that tell it from another of the same size. */
+const mostHashed = 20_000;
+
+/** Names a file as it is now: one that changes afterwards is not viewed any more. */
+export function viewedMark(file: ChangedFile): string {
+  const mark = marks.get(file) ?? markOf(file);
+  marks.set(file, mark);
+  return mark;
+}
+
+const marks = new WeakMap<ChangedFile, string>();
+
+function markOf({ path, added, removed, part = '' }: ChangedFile): string {
+  let hash = part.length;
+  const end = Math.min(part.length, mostHashed);
+  for (let at = 0; at < end; at += 1) hash = (Math.imul(hash, 31) + part.charCodeAt(at)) | 0;
+  return `${path}\n${added} ${removed} ${hash}`;
+}
+
 interface Decision {
   file: FileDiff;
   hunk: Hunk;
   text: string;
 }
 
-/** Takes a hunk back and tells the agent why, so that it does not do it again. */
+/** Reverts a hunk and sends the reason to the agent, so that it does not repeat the change. */
 export async function rejectHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
   await client.sessions.wake(session);
   await client.sessions.call(session, 'files.patch', { patch: reversePatch(file, hunk) });
-  await client.sessions.message(session, {
-    text: `I rejected this change of \`${file.path}\` and took it back. Reason: ${text}\n\n${quoted(hunk)}`,
+  await sendChat(session, {
+    review: true,
+    text: `I rejected this change of \`${file.path}\` and reverted it. Reason: ${text}\n\n${quoted(hunk)}`,
   });
-  say('Taken back. The agent is told why.');
+  toast('Reverted. The agent was told why.');
 }
 
 export async function commentHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
-  await client.sessions.message(session, {
+  await sendChat(session, {
+    review: true,
     text: `About this change of \`${file.path}\`: ${text}\n\n${quoted(hunk)}`,
   });
-  say('Sent to the agent.');
+  toast('Sent to the agent.');
 }
 
 const quoted = (hunk: Hunk): string => `\`\`\`diff\n${hunk.raw.trimEnd()}\n\`\`\``;

@@ -1,8 +1,8 @@
 /** @jest-environment node */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseDiff, reversePatch } from './diff';
 
 const diff = `diff --git a/src/sum.js b/src/sum.js
@@ -105,4 +105,28 @@ describe('reversePatch', () => {
     expect(readFileSync(join(folder, 'c.txt'), 'utf8')).toBe(before);
     expect(existsSync(file)).toBe(false);
   });
+
+  it.each(['docs/größe.md', 'a "quoted" name', 'tab\tand space', '表.txt'])(
+    'knows and undoes changes of %j',
+    (name) => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), 'before\n');
+      git('add', '.');
+      git('commit', '-qm', 'named');
+      writeFileSync(join(folder, name), 'after\n');
+      git('add', '.');
+      const [changed] = parseDiff(git('diff', '--cached'));
+      expect([changed!.path, changed!.from, changed!.to]).toEqual([name, name, name]);
+      execFileSync('git', ['apply', '-'], {
+        cwd: folder,
+        input: reversePatch(changed!, changed!.hunks[0]!),
+      });
+      expect(readFileSync(join(folder, name), 'utf8')).toBe('before\n');
+      writeFileSync(join(folder, name), '');
+      git('add', '.');
+      const [emptied] = parseDiff(git('diff', 'HEAD', '--summary', '-p', '--cached'));
+      expect(emptied!.path).toBe(name);
+      git('reset', '-q', '--hard');
+    },
+  );
 });

@@ -1,3 +1,5 @@
+import { quotedName, unquotedName } from '@belay/protocol';
+
 export interface DiffLine {
   kind: ' ' | '+' | '-';
   text: string;
@@ -9,7 +11,7 @@ export interface DiffLine {
 export interface Hunk {
   header: string;
   lines: DiffLine[];
-  /** The hunk as a patch of its own, without its file's header. */
+  /** The hunk as a patch of its own, without its file’s header. */
   raw: string;
 }
 
@@ -24,20 +26,19 @@ export interface FileDiff {
 }
 
 /** Splits a unified diff into files and hunks. */
-export function parseDiff(diff: string): FileDiff[] {
-  return diff
-    .split(/^(?=diff --git )/m)
-    .filter((part) => part.startsWith('diff --git '))
-    .map(parseFile);
-}
+export const parseDiff = (diff: string): FileDiff[] => splitDiff(diff).map(parseFile);
+
+/** The parts of a unified diff, one for each file. */
+export const splitDiff = (diff: string): string[] =>
+  diff.split(/^(?=diff --git )/m).filter((part) => part.startsWith('diff --git '));
 
 /**
  * The patch that undoes one hunk: lines added become lines removed and the other way round.
  * A hunk that made or removed its whole file undoes that too; a file that was renamed keeps its new name.
  */
 export function reversePatch(file: FileDiff, hunk: Hunk): string {
-  const from = file.to === null ? '/dev/null' : `a/${file.to}`;
-  const to = file.from === null ? '/dev/null' : `b/${file.to ?? file.from}`;
+  const from = file.to === null ? '/dev/null' : quotedName(`a/${file.to}`);
+  const to = file.from === null ? '/dev/null' : quotedName(`b/${file.to ?? file.from}`);
   const lines = hunk.raw.split('\n').slice(1).map(flip);
   const [, before = '', after = '', rest = ''] =
     /^@@ -(\S+) \+(\S+) @@(.*)$/.exec(hunk.header) ?? [];
@@ -46,17 +47,21 @@ export function reversePatch(file: FileDiff, hunk: Hunk): string {
   );
 }
 
-function parseFile(part: string): FileDiff {
+export function parseFile(part: string): FileDiff {
   const [head = '', ...bodies] = part.split(/^(?=@@ -)/m);
-  const from = pathIn(head, '---');
-  const to = pathIn(head, '+++');
-  const named = /^diff --git (?:a\/)?(.+?) (?:b\/)?(.+)$/m.exec(head)?.[2] ?? '';
+  return { ...parseHead(head), hunks: bodies.map(parseHunk) };
+}
+
+/** What the lines before the first hunk say. */
+export function parseHead(head: string): Omit<FileDiff, 'hunks'> {
+  const from = pathIn(head, '---') ?? renamed(head, 'from');
+  const to = pathIn(head, '+++') ?? renamed(head, 'to');
+  const named = nameOf(head);
   return {
     path: to ?? from ?? named,
     from: head.includes('\nnew file mode') ? null : (from ?? named),
     to: head.includes('\ndeleted file mode') ? null : (to ?? named),
     header: head,
-    hunks: bodies.map(parseHunk),
     binary: /^(Binary files|GIT binary patch)/m.test(head),
   };
 }
@@ -79,8 +84,20 @@ function parseHunk(raw: string): Hunk {
 
 function pathIn(head: string, sign: '---' | '+++'): string | null {
   const [line] = head.split('\n').filter((each) => each.startsWith(`${sign} `));
-  const path = line?.slice(4).replace(/\t.*$/, '');
+  const path = unquotedName(line?.slice(4).replace(/\t.*$/, '') ?? '');
   return !path || path === '/dev/null' ? null : path.replace(/^[ab]\//, '');
+}
+
+/** Of a file that was renamed without a changed line. */
+function renamed(head: string, side: 'from' | 'to'): string | null {
+  const [, name] = new RegExp(`^rename ${side} (.+)$`, 'm').exec(head) ?? [];
+  return name === undefined ? null : unquotedName(name);
+}
+
+/** Of a file without hunks, for example an empty one. */
+function nameOf(head: string): string {
+  const [, last = ''] = /^diff --git .+? ("b\/.+"|b\/.+)$/m.exec(head) ?? [];
+  return unquotedName(last).replace(/^b\//, '');
 }
 
 const flip = (line: string): string =>

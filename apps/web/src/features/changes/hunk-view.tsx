@@ -1,37 +1,83 @@
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { Check, FileCode, MessageSquare, X } from 'lucide-react';
+import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
-import { cx } from '@/lib/classes';
-import { sayError } from '@/lib/toasts';
-import { showFile } from '../sessions/places';
-import { useSessionId } from '../sessions/session-context';
+import { showFile } from '@/features/session-log/panel-links';
+import { useSessionId } from '@/features/session-log/session-context';
+import { toastError } from '@/lib/toasts';
 import { commentHunk, rejectHunk, useAccepted } from './decisions';
 import type { DiffLine, FileDiff, Hunk } from './diff';
+import { HunkLines } from './hunk-lines';
+
+/** What the user began to write about a hunk; it outlives scrolling the hunk away. */
+export interface HunkDraft {
+  mode: 'reject' | 'comment';
+  text: string;
+}
 
 interface HunkViewProps {
   file: FileDiff;
   hunk: Hunk;
+  /** The lines that are drawn here; the first piece of a hunk has its header. */
+  from: number;
+  to: number;
+  decides: boolean;
+  draft: HunkDraft | undefined;
+  onDraft(draft: HunkDraft | undefined): void;
+}
+
+/** A piece of a hunk; the first one with what the user decides on it. */
+export function HunkView({ file, hunk, from, to, ...rest }: HunkViewProps) {
+  const session = useSessionId();
+  const accepted = useAccepted((state) => state.has(session, hunk.raw));
+  return (
+    <div className={clsx(accepted && 'opacity-60')}>
+      {from === 0 && <HunkHead file={file} hunk={hunk} accepted={accepted} {...rest} />}
+      <CodeLines path={file.path} lines={hunk.lines} from={from} to={to} decides={rest.decides} />
+    </div>
+  );
+}
+
+interface CodeLinesProps {
+  path: string;
+  /** Lines that follow each other, of which some are drawn. */
+  lines: readonly DiffLine[];
+  from: number;
+  to: number;
   decides: boolean;
 }
 
-/** One hunk with its lines and what a person decides on it. */
-export function HunkView({ file, hunk, decides }: HunkViewProps) {
+export function CodeLines({ path, lines, from, to, decides }: CodeLinesProps) {
+  const drawn = useMemo(() => lines.slice(from, to), [lines, from, to]);
+  return (
+    <div
+      className="overflow-x-auto font-mono text-xs leading-4.5"
+      tabIndex={0}
+      role="group"
+      aria-label={`Lines of ${path}`}
+    >
+      <HunkLines path={path} lines={drawn} of={lines} decides={decides} />
+    </div>
+  );
+}
+
+type HunkHeadProps = Omit<HunkViewProps, 'from' | 'to'> & { accepted: boolean };
+
+function HunkHead({ file, hunk, accepted, decides, draft, onDraft }: HunkHeadProps) {
   const session = useSessionId();
-  const [mode, setMode] = useState<'read' | 'reject' | 'comment'>('read');
-  const accepted = useAccepted((state) => state.has(session, hunk.raw));
   const accept = useAccepted((state) => state.toggle);
-  const send = async (text: string) => {
-    setMode('read');
+  const send = async ({ mode, text }: HunkDraft) => {
+    onDraft(undefined);
     try {
       await (mode === 'reject' ? rejectHunk : commentHunk)(session, { file, hunk, text });
     } catch (error) {
-      sayError(error);
+      toastError(error);
     }
   };
   return (
-    <div className={cx('border-t', accepted && 'opacity-60')}>
-      <div className="flex min-h-7 flex-wrap items-center gap-1 px-3 text-xs">
+    <>
+      <div className="flex min-h-7 flex-wrap items-center gap-1 border-t px-3 text-xs">
         <span className="min-w-0 flex-1 truncate font-mono text-faint max-md:flex-none max-md:basis-full">
           {hunk.header}
         </span>
@@ -46,7 +92,7 @@ export function HunkView({ file, hunk, decides }: HunkViewProps) {
             <FileCode size={12} aria-hidden /> Open
           </Button>
         )}
-        {decides && mode === 'read' && (
+        {decides && !draft && (
           <>
             <Button
               small
@@ -56,87 +102,53 @@ export function HunkView({ file, hunk, decides }: HunkViewProps) {
             >
               <Check size={12} aria-hidden /> {accepted ? 'Accepted' : 'Accept'}
             </Button>
-            <Button small look="ghost" onClick={() => setMode('reject')}>
+            <Button small look="ghost" onClick={() => onDraft({ mode: 'reject', text: '' })}>
               <X size={12} aria-hidden /> Reject…
             </Button>
-            <Button small look="ghost" onClick={() => setMode('comment')}>
+            <Button small look="ghost" onClick={() => onDraft({ mode: 'comment', text: '' })}>
               <MessageSquare size={12} aria-hidden /> Comment…
             </Button>
           </>
         )}
       </div>
-      {mode !== 'read' && <HunkForm mode={mode} onSend={send} onCancel={() => setMode('read')} />}
-      <div
-        className="overflow-x-auto font-mono text-xs leading-4.5"
-        tabIndex={0}
-        role="group"
-        aria-label={`Lines of ${file.path}`}
-      >
-        {hunk.lines.map((line, index) => (
-          <Line key={index} line={line} />
-        ))}
-      </div>
-    </div>
+      {draft && <HunkForm draft={draft} onDraft={onDraft} onSend={send} />}
+    </>
   );
 }
 
 interface HunkFormProps {
-  mode: 'reject' | 'comment';
-  onSend(text: string): Promise<void>;
-  onCancel(): void;
+  draft: HunkDraft;
+  onDraft(draft: HunkDraft | undefined): void;
+  onSend(draft: HunkDraft): Promise<void>;
 }
 
-function HunkForm({ mode, onSend, onCancel }: HunkFormProps) {
-  const [text, setText] = useState('');
-  const reject = mode === 'reject';
+function HunkForm({ draft, onDraft, onSend }: HunkFormProps) {
+  const reject = draft.mode === 'reject';
   return (
     <form
       className="flex flex-wrap gap-2 px-3 pb-2"
       onSubmit={(event) => {
         event.preventDefault();
-        void onSend(text.trim());
+        void onSend({ ...draft, text: draft.text.trim() });
       }}
     >
       <Input
-        autoFocus
+        autoFocus={draft.text === ''}
         required
-        aria-label={reject ? 'Why it is rejected' : 'Comment'}
+        aria-label={reject ? 'Reason' : 'Comment'}
         placeholder={
-          reject ? 'Why: the agent reads this, and the lines go back' : 'The agent reads this'
+          reject ? 'Reason; the agent reads it, and the change is reverted' : 'The agent reads this'
         }
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+        value={draft.text}
+        onChange={(event) => onDraft({ ...draft, text: event.target.value })}
         className="h-7 min-w-40 flex-1 max-md:h-8"
       />
       <Button small type="submit" look={reject ? 'danger' : 'solid'}>
         {reject ? 'Reject' : 'Send comment'}
       </Button>
-      <Button small look="ghost" onClick={onCancel}>
+      <Button small look="ghost" onClick={() => onDraft(undefined)}>
         Back
       </Button>
     </form>
-  );
-}
-
-function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
-  const number = 'w-9 shrink-0 pr-1.5 text-right text-faint select-none';
-  return (
-    <div
-      className={cx(
-        'flex w-max min-w-full whitespace-pre',
-        kind === '+' && 'bg-pass-soft',
-        kind === '-' && 'bg-fail-soft',
-      )}
-    >
-      <span className={number}>{before}</span>
-      <span className={number}>{after}</span>
-      <span
-        aria-hidden={kind === ' '}
-        className={cx('w-4 shrink-0', kind === '+' && 'text-pass', kind === '-' && 'text-fail')}
-      >
-        {kind === '-' ? '−' : kind}
-      </span>
-      <span className="pr-4">{text || ' '}</span>
-    </div>
   );
 }

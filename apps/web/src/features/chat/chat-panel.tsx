@@ -6,18 +6,19 @@ import { Empty } from '@/components/ui/empty';
 import { OpenFile } from '@/components/ui/markdown';
 import { useReadOnly } from '@/lib/role';
 
-import type { Entry } from '../sessions/log-view';
-import { showFile } from '../sessions/places';
-import { useIsPast, useLog, useMoment, useView } from '../sessions/session-context';
-import { ChatEntry } from './chat-entry';
-import { Draft } from './draft';
-import { MessageBox } from './message-box';
+import type { LogEntry } from '@/features/session-log/log-entries';
+import { showFile } from '@/features/session-log/panel-links';
+import { useIsPast, useLog, useMoment, useView } from '@/features/session-log/session-context';
+import { ChatEntry } from './cards/chat-entry';
+import { PartialReply } from './partial-reply';
+import { PendingQuestions, usePending } from './pending-questions';
+import { MessageBox } from './composer/message-box';
 import { Thinking } from './thinking';
 import { useStickToEnd } from './use-stick-to-end';
 
-type Row = Entry | 'draft';
+type Row = LogEntry | 'partial';
 const keyOf = (row: Row | undefined): string | number =>
-  row === undefined || row === 'draft' ? 'draft' : row.event.seq;
+  row === undefined || row === 'partial' ? 'partial' : row.event.seq;
 
 export function ChatPanel() {
   const readOnly = useReadOnly();
@@ -27,6 +28,7 @@ export function ChatPanel() {
         <ChatList />
       </OpenFile>
       <Thinking />
+      <PendingQuestions />
       {!readOnly && <MessageBox />}
     </div>
   );
@@ -34,19 +36,21 @@ export function ChatPanel() {
 
 function ChatList() {
   const entries = useView((view) => view.entries);
-  const drafting = useLog((log) => log.draft !== null);
+  const replying = useLog((log) => log.partialReply !== null);
   const past = useIsPast();
   const rows = useMemo<readonly Row[]>(
-    () => (drafting && !past ? [...entries, 'draft' as const] : entries),
-    [entries, drafting, past],
+    () => (replying && !past ? [...entries, 'partial' as const] : entries),
+    [entries, replying, past],
   );
   if (rows.length === 0)
-    return <Empty title="Starting">The sandbox starts; the conversation appears here.</Empty>;
+    return <Empty title="Starting">The sandbox is starting. The conversation appears here.</Empty>;
   return <ChatRows rows={rows} past={past} />;
 }
 
 function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
   const older = useLog((log) => log.first > 1);
+  // What waits for the user is shown below the list.
+  const pending = new Set(usePending().map(({ event }) => event.seq));
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   // A new function would have every row measured again.
@@ -101,7 +105,11 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
                 data-index={item.index}
                 className="absolute left-0 w-full px-4"
               >
-                {row === 'draft' ? <Draft /> : <ChatEntry entry={row} />}
+                {row === 'partial' ? (
+                  <PartialReply />
+                ) : (
+                  !pending.has(row.event.seq) && <ChatEntry entry={row} />
+                )}
               </div>
             );
           })}

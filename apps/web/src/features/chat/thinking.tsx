@@ -1,7 +1,9 @@
 import type { SessionSummary } from '@belay/protocol';
-import { needsPerson } from '../sessions/fleet-order';
-import { useSummary } from '../sessions/queries';
-import { useIsPast, useLog, useMoment, useSessionId } from '../sessions/session-context';
+import { Meter } from '@/components/ui/meter';
+import { needsUser } from '@/features/session-log/needs-user';
+import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
+import { useSummary } from '@/features/session-log/summaries';
+import { bytes } from '@/lib/format';
 
 /** What the agent does this second, or which moment of the past is shown. */
 export function Thinking() {
@@ -9,15 +11,17 @@ export function Thinking() {
   const past = useIsPast();
   const at = useMoment((moment) => moment.at);
   const last = useLog((log) => log.view.lastSeq);
-  const drafting = useLog((log) => log.draft !== null);
+  const replying = useLog((log) => log.partialReply !== null);
+  const copied = useLog((log) => log.copied);
   if (past)
     return (
       <p role="status" className="border-t bg-sunken px-4 py-1 text-xs text-muted tabular-nums">
         Showing event {at} of {last}
       </p>
     );
-  const text = summary && words(summary, drafting);
+  const text = summary && words(summary, replying);
   if (!text) return null;
+  if (copied && summary.state === 'starting') return <Copying {...copied} />;
   return (
     <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
       <span aria-hidden className="size-1.5 shrink-0 animate-breathe rounded-full bg-run" />
@@ -26,10 +30,21 @@ export function Thinking() {
   );
 }
 
-function words(summary: SessionSummary, drafting: boolean): string | null {
+/** How far the workspace is on its way into the sandbox. */
+function Copying({ done, total }: { done: number; total: number | null }) {
+  const size = total === null ? bytes(done) : `${bytes(Math.min(done, total))} of ${bytes(total)}`;
+  return (
+    <div role="status" className="flex items-center gap-3 border-t px-4 py-1 text-xs text-muted">
+      <span className="shrink-0 tabular-nums">Copying the workspace: {size}</span>
+      {total !== null && <Meter plain label="Copied" value={done} max={total} />}
+    </div>
+  );
+}
+
+function words(summary: SessionSummary, replying: boolean): string | null {
   const { state, reason, current } = summary;
-  if (state === 'starting') return reason ?? 'The sandbox starts…';
-  if (state === 'running') return current ?? (drafting ? null : 'The model thinks…');
-  // What waits for a person has a card of its own; the disk has not.
-  return state === 'waiting' && !needsPerson(summary) ? reason : null;
+  if (state === 'starting') return reason ?? 'Starting the sandbox…';
+  if (state === 'running') return current ?? (replying ? null : 'The model is thinking…');
+  // What waits for the user has a card of its own; the disk has not.
+  return state === 'waiting' && !needsUser(summary) ? reason : null;
 }

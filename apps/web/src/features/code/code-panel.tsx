@@ -1,15 +1,16 @@
 import { lazy, Suspense } from 'react';
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import { Crosshair, X } from 'lucide-react';
+import { clsx } from 'clsx';
 import { Empty, Loading } from '@/components/ui/empty';
+import { FilesFailed } from '@/features/session-log/files-failed';
+import { useFiles } from '@/features/session-log/files-query';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
-import { cx } from '@/lib/classes';
+import { intoView } from '@/lib/into-view';
 import { usePreferences } from '@/lib/preferences';
-import { FilesFailed } from '../sessions/asleep';
-import { useSessionId, useView } from '../sessions/session-context';
 import { FileTree } from './file-tree';
-import { useFiles } from './files-query';
-import { baseName } from './tree';
+import { baseName } from '@/lib/file-tree';
 import { unsavedKey, useUnsaved } from './unsaved';
 import { useOpenFiles } from './use-open-files';
 
@@ -67,7 +68,7 @@ function FileTabs({ paths, shown, open, close }: ReturnType<typeof useOpenFiles>
       <div
         role="group"
         aria-label="Open files"
-        className="flex h-full min-w-0 flex-1 overflow-x-auto"
+        className="flex h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden [scrollbar-width:none]"
       >
         {paths.map((path) => (
           <FileTab key={path} path={path} shown={path === shown} open={open} close={close} />
@@ -78,7 +79,7 @@ function FileTabs({ paths, shown, open, close }: ReturnType<typeof useOpenFiles>
         aria-pressed={follow}
         onClick={() => set({ follow: !follow })}
         title="Go to each file as the agent edits it"
-        className={cx(
+        className={clsx(
           'mx-1 inline-flex h-6 items-center gap-1 rounded-sm px-2 text-xs hover:bg-hover',
           follow ? 'font-medium text-ink' : 'text-faint',
         )}
@@ -115,7 +116,8 @@ function FileTab({ path, shown, open, close }: FileTabProps) {
   };
   return (
     <div
-      className={cx(
+      ref={shown ? intoView : undefined}
+      className={clsx(
         'flex shrink-0 items-center gap-1 border-r pr-1 pl-3 text-xs',
         shown ? 'bg-panel text-ink' : 'bg-sunken text-muted',
       )}

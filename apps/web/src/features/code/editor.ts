@@ -1,16 +1,32 @@
 import * as monaco from 'monaco-editor/editor/editor.api';
 import 'monaco-editor/features/register.all';
 import 'monaco-editor/languages/definitions/register.all';
-// oxlint-disable-next-line import/default -- Vite makes the worker's constructor
+// oxlint-disable-next-line import/default -- Vite makes the worker’s constructor
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import { colour } from '@/lib/theme';
 
 interface EditorOptions {
-  /** What a person typed; null when the file is as it was shown. */
+  /** What the user typed; null when the file is as it was shown. */
   onEdit(text: string | null): void;
 }
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
+
+const look = {
+  automaticLayout: true,
+  minimap: { enabled: false },
+  fontFamily: "'JetBrains Mono Variable', monospace",
+  fontSize: 12.5,
+  lineHeight: 19,
+  scrollBeyondLastLine: false,
+  renderLineHighlight: 'none',
+  smoothScrolling: false,
+  overviewRulerBorder: false,
+  padding: { top: 6 },
+  stickyScroll: { enabled: false },
+  fixedOverflowWidgets: true,
+  links: false,
+} as const;
 
 /** Monaco with one file in it. The caller disposes it. */
 export class Editor {
@@ -25,22 +41,7 @@ export class Editor {
   #onSave: () => void = () => undefined;
 
   constructor(element: HTMLElement, { onEdit }: EditorOptions) {
-    this.#editor = monaco.editor.create(element, {
-      automaticLayout: true,
-      minimap: { enabled: false },
-      fontFamily: "'JetBrains Mono Variable', monospace",
-      fontSize: 12.5,
-      lineHeight: 19,
-      scrollBeyondLastLine: false,
-      renderLineHighlight: 'none',
-      smoothScrolling: false,
-      overviewRulerBorder: false,
-      padding: { top: 6 },
-      stickyScroll: { enabled: false },
-      fixedOverflowWidgets: true,
-      ariaLabel: 'File',
-      links: false,
-    });
+    this.#editor = monaco.editor.create(element, { ...look, ariaLabel: 'File' });
     this.#marks = this.#editor.createDecorationsCollection();
     this.#editor.onDidChangeModelContent(() => {
       const text = this.text();
@@ -57,7 +58,7 @@ export class Editor {
     return valueOf(this.#editor.getModel());
   }
 
-  /** Shows a file, or what a person made of it; of a file that is shown only lines that differ are touched. */
+  /** Shows a file, or what the user made of it; of a file that is shown only lines that differ are touched. */
   show(path: string, text: string, unsaved?: string): void {
     const model = path === this.#path ? this.#editor.getModel() : this.#open(path, text);
     if (!model) return;
@@ -84,8 +85,8 @@ export class Editor {
     this.#editor.revealLineInCenterIfOutsideViewport(line);
   }
 
-  /** Marks lines that just landed; the mark fades. */
-  highlight(line: number, lines: number): void {
+  /** Marks lines that just landed, and shows them if wanted; the mark fades. */
+  highlight(line: number, lines: number, reveal: boolean): void {
     if (line < 1 || lines < 1) return this.#marks.clear();
     const range = new monaco.Range(line, 1, line + lines - 1, 1);
     this.#marks.set([
@@ -98,7 +99,11 @@ export class Editor {
         },
       },
     ]);
-    this.#editor.revealLinesInCenterIfOutsideViewport(line, line + lines - 1);
+    if (reveal) this.#editor.revealLinesInCenterIfOutsideViewport(line, line + lines - 1);
+  }
+
+  focus(): void {
+    this.#editor.focus();
   }
 
   setReadOnly(readOnly: boolean): void {
@@ -126,6 +131,35 @@ export class Editor {
   }
 }
 
+/** Monaco with two texts of a file, to be looked at. The caller disposes it. */
+export class Comparison {
+  readonly #editor: monaco.editor.IStandaloneDiffEditor;
+  readonly #models: monaco.editor.IDiffEditorModel;
+  readonly #view: monaco.editor.IDiffEditorViewModel;
+
+  constructor(element: HTMLElement, path: string) {
+    const options = { ...look, readOnly: true, useInlineViewWhenSpaceIsLimited: false };
+    this.#editor = monaco.editor.createDiffEditor(element, options);
+    const model = () => monaco.editor.createModel('', languageOf(path));
+    this.#models = { original: model(), modified: model() };
+    this.#view = this.#editor.createViewModel(this.#models);
+    this.#editor.setModel(this.#view);
+  }
+
+  show(theirs: string, mine: string): void {
+    this.#models.original.setValue(theirs);
+    this.#models.modified.setValue(mine);
+  }
+
+  dispose(): void {
+    this.#editor.dispose();
+    // One that the editor makes by itself continues to compare, and throws when its texts are gone.
+    this.#view.dispose();
+    this.#models.original.dispose();
+    this.#models.modified.dispose();
+  }
+}
+
 /** A mark of the byte order at the beginning belongs to the file and is no text of it. */
 const mark = /^\uFEFF/;
 
@@ -135,7 +169,7 @@ const valueOf = (model: monaco.editor.ITextModel | null): string =>
 /** An editor has one kind of line end in a file. */
 const alike = (text: string, end: string): string => text.replaceAll(/\r\n|\r|\n/g, end);
 
-/** The one edit that turns a model's text into another: what is the same at both ends stays. */
+/** The one edit that turns a model’s text into another: what is the same at both ends stays. */
 function difference(model: monaco.editor.ITextModel, text: string) {
   const before = model.getValue();
   let start = 0;

@@ -1,71 +1,101 @@
-import { queryOptions } from '@tanstack/react-query';
-import { AppError } from '@belay/protocol';
+import { queryOptions, type QueryKey } from '@tanstack/react-query';
+import { AppError, errorFrom, type EventArgs } from '@belay/protocol';
+import type { FilePage } from '@/features/session-log/files-query';
 import { fromBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
-import type { FilePage } from './files-query';
+import { applyEdit } from './apply-edit';
 
 const largestShown = 2 * 1_048_576;
 const largestSaved = 200 * 1_048_576;
 
 /** What the code panel can show of a file. */
 export type FileContent =
-  | { kind: 'text'; text: string }
+  /** The version is null where it is not known, and of a file as it was. */
+  | { kind: 'text'; text: string; version: string | null }
   | { kind: 'image'; bytes: Uint8Array<ArrayBuffer>; type: string }
-  /** `why` is a sentence for the person. */
+  /** `why` is a sentence for the user. */
   | { kind: 'other'; why: string };
+
+const tooLarge = 'too_large';
 
 interface Version {
   session: string;
   path: string;
   /** A new number means that the file may have changed. */
   edit: number;
+  /** The edit that made it so, when it is known to be the last. */
+  landed: EventArgs<'code'> | null;
   /** The commit to show it at; null is as it is now. */
   commit: string | null;
 }
 
 /** A file, as it is or as it was at a commit. */
-export const fileQuery = ({ session, path, edit, commit }: Version) =>
+export const fileQuery = ({ session, path, edit, landed, commit }: Version) =>
   queryOptions({
     queryKey: ['file', session, path, commit ?? edit],
-    queryFn: async () =>
-      contentOf(
-        path,
-        commit ? await bytesAt(session, path, commit) : await bytesOf(session, path, largestShown),
-      ),
+    queryFn: async ({ client: cache, queryKey }): Promise<FileContent> => {
+      if (commit)
+        return contentOf(path, { bytes: await bytesAt(session, path, commit), version: null });
+      // Asked again, it is because the file is not what was known of it.
+      if (cache.getQueryData(queryKey)) return shownContent(session, path);
+      const known = cache.getQueriesData<FileContent>({ queryKey: ['file', session, path] });
+      const before = newestOf(known);
+      const text = before?.kind === 'text' && landed ? await applyEdit(before, landed) : undefined;
+      return text ? { kind: 'text', ...text } : shownContent(session, path);
+    },
     placeholderData: (before: FileContent | undefined, query) =>
       query?.queryKey[2] === path ? before : undefined,
     staleTime: Infinity,
     retry: 0,
   });
 
-/** All bytes of a file, for the person to keep. */
-export const wholeFile = (session: string, path: string): Promise<Uint8Array<ArrayBuffer>> =>
-  bytesOf(session, path, largestSaved);
+/** What was read last of a file as it is. */
+function newestOf(known: readonly [QueryKey, FileContent | undefined][]): FileContent | undefined {
+  const read = known.filter(([key, content]) => content && typeof key[3] === 'number');
+  return read.toSorted(([a], [b]) => Number(b[3]) - Number(a[3]))[0]?.[1];
+}
+
+async function shownContent(session: string, path: string): Promise<FileContent> {
+  try {
+    return contentOf(path, await readWhole(session, path, largestShown));
+  } catch (error) {
+    if (errorFrom(error).code !== tooLarge) throw error;
+    return { kind: 'other', why: `It is over ${largestShown / 1_048_576} MB.` };
+  }
+}
+
+/** All bytes of a file, for the user to keep. */
+export const wholeFile = async (session: string, path: string): Promise<Uint8Array<ArrayBuffer>> =>
+  (await readWhole(session, path, largestSaved)).bytes;
+
+interface WholeFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** As the first page named it: what changed while the others were read is another one. */
+  version: string | null;
+}
 
 /** Reads bytes, not lines: what is saved again must not lose its last line end. */
-async function bytesOf(
-  session: string,
-  path: string,
-  largest: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function readWhole(session: string, path: string, largest: number): Promise<WholeFile> {
+  let version: string | null = null;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let offset: number | null = 0;
   while (offset !== null) {
-    const page = (await client.sessions.call(session, 'files.read', {
+    const page: FilePage = await client.sessions.call(session, 'files.read', {
       path,
       encoding: 'base64',
       offset,
       limit: 200_000,
-    })) as FilePage;
+    });
     if (page.size > largest)
       throw new AppError(
-        'too_large',
+        tooLarge,
         `This file is over ${largest / 1_048_576} MB. Read it in a terminal instead.`,
       );
+    if (offset === 0) version = page.version;
     parts.push(fromBase64(page.content));
     offset = page.next;
   }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  return { bytes: new Uint8Array(await new Blob(parts).arrayBuffer()), version };
 }
 
 async function bytesAt(
@@ -73,10 +103,7 @@ async function bytesAt(
   path: string,
   commit: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const shown = (await client.sessions.call(session, 'workspace.show', { commit, path })) as {
-    content: string;
-    encoding: 'utf8' | 'base64';
-  };
+  const shown = await client.sessions.call(session, 'workspace.show', { commit, path });
   return shown.encoding === 'base64'
     ? fromBase64(shown.content)
     : new TextEncoder().encode(shown.content);
@@ -93,14 +120,14 @@ const imageTypes: Record<string, string> = {
   ico: 'image/x-icon',
 };
 
-function contentOf(path: string, bytes: Uint8Array<ArrayBuffer>): FileContent {
+function contentOf(path: string, { bytes, version }: WholeFile): FileContent {
   const type = imageTypes[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
   if (type) return { kind: 'image', bytes, type };
   if (bytes.includes(0)) return { kind: 'other', why: 'It is a binary file.' };
   try {
     // The mark at the beginning is part of what is saved again.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { kind: 'text', text };
+    return { kind: 'text', text, version };
   } catch {
     return { kind: 'other', why: 'It is not UTF-8. Use a terminal to change it.' };
   }

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
+import { FilesFailed } from '@/features/session-log/files-failed';
+import type { Found } from '@/features/session-log/files-query';
+import { showFile } from '@/features/session-log/panel-links';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
-import { FilesFailed } from '../sessions/asleep';
-import { showFile } from '../sessions/places';
-import { useSessionId, useView } from '../sessions/session-context';
-import type { Found } from './files-query';
 
 type Match = Found['matches'][number];
 const keyOf = ({ path, line }: Match): string => `${path}:${line}`;
@@ -21,12 +21,12 @@ export function FileSearch({ onClose }: { onClose(): void }) {
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({
     queryKey: ['search', session, commit, wanted],
-    queryFn: async () =>
-      (await client.sessions.call(session, 'files.search', {
+    queryFn: () =>
+      client.sessions.call(session, 'files.search', {
         pattern: wanted,
         literal: true,
         ignoreCase: true,
-      })) as Found,
+      }),
     enabled: wanted.length > 1,
     placeholderData: (before: Found | undefined) => before,
     retry: 0,
@@ -46,7 +46,7 @@ export function FileSearch({ onClose }: { onClose(): void }) {
           className="h-6 border-transparent bg-sunken"
         />
       </div>
-      {wanted.length > 1 && found.isPending && <Loading what="what was found" />}
+      {wanted.length > 1 && found.isPending && <Loading what="search results" />}
       {found.isError && <FilesFailed error={found.error} retry={() => void found.refetch()} />}
       {wanted.length > 1 && found.data && (
         <>
@@ -59,7 +59,7 @@ export function FileSearch({ onClose }: { onClose(): void }) {
             items={matches}
             keyOf={keyOf}
             estimate={40}
-            label="What was found"
+            label="Search results"
             className="min-h-0 flex-1 overflow-auto"
             render={({ path, line, text: shown }) => (
               <button

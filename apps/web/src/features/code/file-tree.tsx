@@ -3,22 +3,22 @@ import { CopyMinus, FilePlus, Search, Upload } from 'lucide-react';
 import { Empty, Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { VirtualList } from '@/components/ui/virtual-list';
+import { useFiles } from '@/features/session-log/files-query';
+import { useIsPast, useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
 import { chooseFiles } from '@/lib/choose-files';
 import { useReadOnly } from '@/lib/role';
-import { useSessionState } from '../sessions/queries';
-import { useIsPast, useSessionId } from '../sessions/session-context';
-import { fileActs } from './file-acts';
+import { fileActions } from './file-actions';
 import { FileSearch } from './file-search';
-import { useFiles } from './files-query';
+import { buildTree, foldersAbove, parentOf, visibleRows, type TreeRow } from '@/lib/file-tree';
 import { TreeLine } from './tree-line';
-import { buildTree, foldersAbove, parentOf, visibleRows, type TreeRow } from './tree';
 
 const pathOf = (row: TreeRow): string => row.node.path;
 
 interface FileTreeProps {
   selected: string | null;
   onOpen(path: string): void;
-  /** A file or folder was taken away by hand. */
+  /** The user deleted a file or folder. */
   onGone(path: string): void;
 }
 
@@ -26,7 +26,8 @@ interface FileTreeProps {
 export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const session = useSessionId();
   const state = useSessionState(session) ?? 'starting';
-  const fixed = useReadOnly() || useIsPast();
+  const past = useIsPast();
+  const fixed = useReadOnly() || past;
   const files = useFiles();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [opened, setOpened] = useState<string | null>(null);
@@ -38,7 +39,7 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const tree = useMemo(() => buildTree(files.data?.entries ?? []), [files.data]);
   const rows = useMemo(() => visibleRows(tree, open), [tree, open]);
   const changed = () => void files.refetch();
-  const acts = fileActs({ id: session, state }, { changed, gone: onGone });
+  const actions = fileActions({ id: session, state }, { changed, gone: onGone });
   const toggle = ({ node }: TreeRow) => {
     if (node.kind !== 'folder') return onOpen(node.path);
     const next = new Set(open);
@@ -56,7 +57,7 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
       onDrop={(event) => {
         if (fixed || !bringsFiles(event)) return;
         event.preventDefault();
-        acts.upload('', [...event.dataTransfer.files]);
+        actions.upload('', [...event.dataTransfer.files]);
       }}
     >
       <div className="flex h-8 shrink-0 items-center gap-0.5 border-b px-1.5">
@@ -73,13 +74,13 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
               label="New file"
               icon={FilePlus}
               className="size-6"
-              onClick={() => acts.create(folder)}
+              onClick={() => actions.create(folder)}
             />
             <IconButton
               label="Upload files"
               icon={Upload}
               className="size-6"
-              onClick={() => chooseFiles((chosen) => acts.upload(folder, chosen))}
+              onClick={() => chooseFiles((chosen) => actions.upload(folder, chosen))}
             />
           </>
         )}
@@ -104,7 +105,7 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
               <TreeLine
                 row={row}
                 selected={row.node.path === selected}
-                acts={acts}
+                actions={actions}
                 fixed={fixed}
                 onToggle={() => toggle(row)}
               />

@@ -1,31 +1,49 @@
 import type { ReactNode } from 'react';
 import { Save } from 'lucide-react';
 import { Button } from '@/components/ui/button';
+import { plural } from '@/lib/format';
 import { formatKeys } from '@/lib/keys';
 
 interface UnsavedBarProps {
-  /** The agent, or somebody else, changed the file since the person began. */
+  /** The file was changed by the agent or another user since the edit began. */
   conflict: boolean;
+  /** Whether mine and theirs are shown beside each other. */
+  compared: boolean;
+  /** Places of a merged text that are still to be decided; null when nothing was merged. */
+  undecided: number | null;
+  onCompare(): void;
+  onMerge(): void;
   onSave(): void;
   onDiscard(): void;
   onKeep(): void;
 }
 
-/** Over a file that a person changed: what to do with it. */
-export function UnsavedBar({ conflict, onSave, onDiscard, onKeep }: UnsavedBarProps) {
+/** Over a file that the user changed: what to do with it. */
+export function UnsavedBar({ conflict, compared, undecided, ...actions }: UnsavedBarProps) {
+  const { onCompare, onMerge, onSave, onDiscard, onKeep } = actions;
+  const compare = (
+    <Button small look="ghost" onClick={onCompare}>
+      {compared ? 'Hide the difference' : 'Show the difference'}
+    </Button>
+  );
   if (conflict)
     return (
       <Bar text="This file changed while you edited it." amber>
-        <Button small onClick={onDiscard}>
+        {compare}
+        <Button small onClick={onDiscard} title="Your changes are lost">
           Take theirs
         </Button>
-        <Button small onClick={onKeep}>
+        <Button small onClick={onKeep} title="Save then replaces what is there now">
           Keep mine
+        </Button>
+        <Button small look="amber" onClick={onMerge} title="Both changes, to be looked over">
+          Merge
         </Button>
       </Bar>
     );
   return (
-    <Bar text="You changed this file. It is not saved.">
+    <Bar text={undecided === null ? 'You changed this file. It is not saved.' : result(undecided)}>
+      {undecided !== null && compare}
       <Button small look="ghost" onClick={onDiscard}>
         Discard
       </Button>
@@ -36,13 +54,18 @@ export function UnsavedBar({ conflict, onSave, onDiscard, onKeep }: UnsavedBarPr
   );
 }
 
+const result = (undecided: number): string =>
+  undecided === 0
+    ? 'This is the result of the merge. It is not saved.'
+    : `Merged, but for ${plural(undecided, 'place')} that both of you changed. Decide between the marks, then save.`;
+
 function Bar({ text, amber, children }: { text: string; amber?: boolean; children: ReactNode }) {
   return (
     <div
       role="status"
-      className={`flex items-center gap-2 border-b px-3 py-1 text-xs ${amber ? 'bg-amber-soft' : 'bg-sunken'}`}
+      className={`flex flex-wrap items-center gap-2 border-b px-3 py-1 text-xs ${amber ? 'bg-amber-soft' : 'bg-sunken'}`}
     >
-      <span className="min-w-0 flex-1">{text}</span>
+      <span className="min-w-40 flex-1">{text}</span>
       {children}
     </div>
   );

@@ -1,11 +1,15 @@
 import { useEffect } from 'react';
 import { create } from 'zustand';
 
-/** What a person typed into a file and did not save yet. */
-interface Unsaved {
+/** What the user typed into a file and did not save yet. */
+export interface Unsaved {
   text: string;
   /** The text of the file when they began. */
   base: string;
+  /** The version of the file that had this text: only over that one it is saved. */
+  version: string | null;
+  /** The two sides of a merge that this text is the result of. */
+  merged?: { mine: string; theirs: string };
 }
 
 interface UnsavedFiles {

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { personCallPrefix } from '@belay/protocol';
+import { userCallPrefix } from '@belay/protocol';
+import { usePanelLinks } from '@/features/session-log/panel-links';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
-import { usePlaces } from '../sessions/places';
-import { useSessionId, useView } from '../sessions/session-context';
 import { unsavedKey, useUnsaved } from './unsaved';
 
 interface Open {
@@ -20,12 +20,12 @@ export function useOpenFiles() {
   const [state, setState] = useState<Open>({ paths: [], shown: null, line: 1, visit: 0 });
   const edit = useView((view) => view.lastEdit);
   const session = useSessionId();
-  // Who types into a file is not taken away from it.
+  // The focus stays in a file while the user types into it.
   const typing = useUnsaved(
     ({ files }) => state.shown !== null && files.has(unsavedKey(session, state.shown)),
   );
   const follow = usePreferences((preferences) => preferences.follow);
-  const place = usePlaces((places) => places.file);
+  const target = usePanelLinks((links) => links.file);
   const go = (path: string, line: number) =>
     setState(({ paths, visit }) => ({
       paths: paths.includes(path) ? paths : [...paths.slice(-most + 1), path],
@@ -33,13 +33,13 @@ export function useOpenFiles() {
       line,
       visit: visit + 1,
     }));
-  const [seen, setSeen] = useState({ edit: 0, place: 0 });
+  const [seen, setSeen] = useState({ edit: 0, target: 0 });
   if ((follow || typing) && edit && edit.args.line > 0 && edit.seq !== seen.edit) {
     setSeen({ ...seen, edit: edit.seq });
-    if (!typing && !edit.id?.startsWith(personCallPrefix)) go(edit.args.path, edit.args.line);
-  } else if (place && place.serial > seen.place) {
-    setSeen({ ...seen, place: place.serial });
-    go(place.path, place.line);
+    if (!typing && !edit.id?.startsWith(userCallPrefix)) go(edit.args.path, edit.args.line);
+  } else if (target && target.serial > seen.target) {
+    setSeen({ ...seen, target: target.serial });
+    go(target.path, target.line);
   }
   const drop = (gone: (path: string) => boolean) =>
     setState((now) => {

@@ -1,40 +1,61 @@
 import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { isEnded } from '@belay/protocol';
+import { fileConflictOf, isEnded } from '@belay/protocol';
+import { useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
 import { client } from '@/lib/server';
-import { attempt, say } from '@/lib/toasts';
-import type { Editor } from '@/features/code/editor';
-import { useSessionState } from '../sessions/queries';
-import { useSessionId } from '../sessions/session-context';
+import { askConfirm } from '@/lib/ask';
+import { attempt, toast } from '@/lib/toasts';
+import type { Editor } from './editor';
+import { conflictsIn } from './merge';
 import { unsavedKey, useUnsaved } from './unsaved';
 
-/** Saves what the editor shows into the sandbox. While it does, what lands is the person's own change. */
+/**
+ * Saves what the editor shows into the sandbox, over the version that it was made of and no other. While it does, what
+ * lands is the user’s own change.
+ */
 export function useSave(path: string, editor: Editor | null): { save(): void; saving: boolean } {
   const [saving, setSaving] = useState(false);
   const session = useSessionId();
   const state = useSessionState(session);
   const cache = useQueryClient();
-  const save = async (text: string) => {
-    const key = unsavedKey(session, path);
+  const key = unsavedKey(session, path);
+  const refetch = () => cache.refetchQueries({ queryKey: ['file', session, path], type: 'active' });
+  const save = async (text: string, over: string | null) => {
     if (state && isEnded(state)) await client.sessions.wake(session);
-    await client.sessions.call(session, 'files.write', { path, content: text });
-    await cache.refetchQueries({ queryKey: ['file', session, path], type: 'active' });
+    const { version } = await client.sessions
+      .call(session, 'files.write', {
+        path,
+        content: text,
+        ...(over !== null && { version: over }),
+      })
+      .catch(async (error: unknown) => {
+        // What is there now is shown, with what the user can do about it.
+        if (fileConflictOf(error)) await refetch();
+        throw error;
+      });
+    await refetch();
     const now = useUnsaved.getState().files.get(key)?.text ?? text;
-    useUnsaved.getState().set(key, now === text ? null : { text: now, base: text });
-    say(`Saved ${path}.`);
+    useUnsaved.getState().set(key, now === text ? null : { text: now, base: text, version });
+    toast(`Saved ${path}.`);
   };
   return {
     saving,
     save: () => {
       const text = editor?.text();
-      if (
-        text === undefined ||
-        saving ||
-        !useUnsaved.getState().files.has(unsavedKey(session, path))
-      )
-        return;
-      setSaving(true);
-      attempt(() => save(text).finally(() => setSaving(false)));
+      const unsaved = useUnsaved.getState().files.get(key);
+      if (text === undefined || saving || !unsaved) return;
+      attempt(async () => {
+        if (unsaved.merged && conflictsIn(text) > 0 && !(await askConfirm(withMarks))) return;
+        setSaving(true);
+        await save(text, unsaved.version).finally(() => setSaving(false));
+      });
     },
   };
 }
+
+const withMarks = {
+  title: 'Save with the marks of the merge?',
+  text: 'Some places that both of you changed are still marked in the file.',
+  verb: 'Save anyway',
+};

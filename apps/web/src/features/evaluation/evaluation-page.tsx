@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { errorFrom, type EvaluationSummary } from '@belay/protocol';
-import { NoPage } from '@/app/no-page';
-import { TopBar } from '@/app/top-bar';
+import { clsx } from 'clsx';
+import { NoPage } from '@/components/no-page';
+import { TopBar } from '@/components/top-bar';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { useNow } from '@/lib/clock';
-import { cx } from '@/lib/classes';
 import {
   evaluationQuery,
   evaluationsQuery,
@@ -62,7 +62,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
     <main id="content" className="flex min-h-0 flex-1 flex-col">
       <RunHeader run={summary} now={now} />
       <div className="flex min-h-0 flex-1">
-        <div className={cx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
+        <div className={clsx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
           <TrialFilters run={summary} filter={filter} />
           {rows.length === 0 ? (
             <Empty title="No task matches.">

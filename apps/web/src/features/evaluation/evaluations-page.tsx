@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { EvaluationSummary } from '@belay/protocol';
-import { TopBar } from '@/app/top-bar';
+import { TopBar } from '@/components/top-bar';
 import { Failed, Loading } from '@/components/ui/empty';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { useNow } from '@/lib/clock';

@@ -3,17 +3,17 @@ import { queryOptions } from '@tanstack/react-query';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { liveList } from '@/lib/live-list';
 import { perFrame } from '@/lib/per-frame';
-import { queryClient } from '@/lib/query';
+import { queryClient } from '@/lib/query-client';
 import { client, live } from '@/lib/server';
 
 const evaluations = liveList<EvaluationSummary>({
   name: 'evaluations',
   list: () => client.evaluations.list(),
-  version: ({ heard }) => Date.parse(heard),
+  version: ({ reported }) => Date.parse(reported),
 });
 export const evaluationsQuery = evaluations.query;
 
-/** A run's tasks; its summary comes with the list, which is kept up to date. */
+/** A run’s tasks; its summary comes with the list, which is kept up to date. */
 export const evaluationQuery = (id: string) =>
   queryOptions({
     queryKey: ['evaluation', id],
@@ -54,12 +54,12 @@ export const recordQuery = (id: string, blob: string) =>
 
 export const keyOf = (task: string, attempt: number): string => JSON.stringify([task, attempt]);
 
-/** Keeps the list of runs in the cache as the server tells of changes, while a page shows it. */
+/** Keeps the list of runs in the cache as the server reports changes, while a page shows it. */
 export function useEvaluationUpdates(): void {
   useEffect(() => {
     const put = perFrame(evaluations.put);
     const watch = live().evaluations((id, summary) => put({ id, summary }));
-    // What was removed while the connection was gone is told by nobody: the list is asked again.
+    // Removals during a lost connection are not reported, so the list is fetched again.
     const stop = live().onState((state) => {
       if (state === 'live')
         void queryClient.invalidateQueries({ ...evaluationsQuery, exact: true });

@@ -69,7 +69,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
   );
 }
 
-/** Why it stands still, and how to go on. */
+/** Why a run has stopped, and how to continue. */
 function Note({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   if (!silent && !run.reason) return null;
@@ -79,7 +79,7 @@ function Note({ run, now }: { run: EvaluationSummary; now: number }) {
       {silent ? 'Its process was killed, or cannot reach this server. ' : `${run.reason} `}
       {goOn && (
         <>
-          To go on, run on {run.host}:{' '}
+          To continue, run on {run.host}:{' '}
           <code className="break-all">belay eval resume {run.folder}</code>
         </>
       )}

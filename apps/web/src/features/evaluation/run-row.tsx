@@ -15,7 +15,7 @@ import { percent, spread, trialsOf, validityWords } from './run-words';
 const columns =
   'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_28px]';
 
-/** Names of the columns; each row also says them to screen readers. */
+/** Names of the columns, which each row repeats for screen readers. */
 export function RunListHeader() {
   return (
     <div
@@ -102,7 +102,11 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
             />
           }
           items={() => [
-            { label: 'Take off the board…', danger: true, run: () => attempt(() => remove(run)) },
+            {
+              label: 'Remove from the board…',
+              danger: true,
+              run: () => attempt(() => remove(run)),
+            },
           ]}
         />
       )}
@@ -112,9 +116,9 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
 
 async function remove({ id, folder }: EvaluationSummary): Promise<void> {
   const sure = await askConfirm({
-    title: 'Take this run off the board?',
+    title: 'Remove this run from the board?',
     text: `Its results stay in ${folder}, and the sessions of its trials stay in the fleet.`,
-    verb: 'Take off',
+    verb: 'Remove',
     danger: true,
   });
   if (sure) await client.evaluations.remove(id);

@@ -1,5 +1,5 @@
 import type { EvaluationSummary } from '@belay/protocol';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { age, moment } from '@/lib/format';
 import { isSilent } from './run-words';
 
@@ -10,27 +10,27 @@ const colours = {
   failed: 'text-fail',
 } as const;
 
-/** Whether a run goes on, and for how long it was not heard of if it has fallen silent. */
+/** Whether a run is running, and since when it has not reported if it is silent. */
 export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;
   return (
     <span
-      title={silent ? `Heard from last ${moment(run.heard)}` : undefined}
-      className={cx(
+      title={silent ? `Last report ${moment(run.reported)}` : undefined}
+      className={clsx(
         'inline-flex items-center gap-1.5 text-sm',
         silent ? 'text-muted' : colours[run.state],
       )}
     >
       <span
         aria-hidden
-        className={cx(
+        className={clsx(
           'size-2 shrink-0 rounded-full border-[1.5px] border-current',
           !silent && run.state !== 'interrupted' && 'bg-current',
           !silent && run.state === 'running' && 'animate-breathe',
         )}
       />
-      {silent ? `not heard from for ${age(run.heard, now)}` : word}
+      {silent ? `no report for ${age(run.reported, now)}` : word}
     </span>
   );
 }

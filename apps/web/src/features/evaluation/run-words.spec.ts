@@ -21,7 +21,7 @@ const run = (more: Partial<EvaluationSummary> = {}): EvaluationSummary => ({
   score: null,
   validity: null,
   seq: 1,
-  heard: at(100),
+  reported: at(100),
   begun: at(0),
   doneBefore: 10,
   done: 15,

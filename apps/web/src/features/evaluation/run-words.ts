@@ -5,9 +5,9 @@ import {
   type TrialState,
 } from '@belay/protocol';
 
-/** A run that claims to go on and has said nothing for long. */
-export const isSilent = ({ state, heard }: EvaluationSummary, now: number): boolean =>
-  state === 'running' && now - Date.parse(heard) > evaluationSilenceMs;
+/** A run that is said to be running and has not reported for long. */
+export const isSilent = ({ state, reported }: EvaluationSummary, now: number): boolean =>
+  state === 'running' && now - Date.parse(reported) > evaluationSilenceMs;
 
 export const trialsOf = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
 
@@ -25,7 +25,7 @@ export const percent = (share: number): string => `${(100 * share).toFixed(1)} %
 export const spread = ([low, high]: [number, number]): string =>
   `${percent(low)} to ${percent(high)}`;
 
-/** How many tasks can be believed, as the report says it. */
+/** How many tasks are reliable, with the wording of the report. */
 export function validityWords({ validity, tasks }: EvaluationSummary): string {
   if (!validity) return 'not checked';
   const good = validity.checked - validity.flagged.length;
@@ -42,9 +42,9 @@ export const words: Record<Shown, string> = {
   invalid: 'invalid',
   queued: 'queued',
   building: 'building',
-  working: 'agent works',
+  working: 'agent working',
   verifying: 'verifying',
 };
 
-/** In words what the table's causes mean. */
+/** In words what the table’s causes mean. */
 export const causeWords = (cause: string): string => cause.replaceAll('_', ' ');

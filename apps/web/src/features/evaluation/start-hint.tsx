@@ -1,4 +1,4 @@
-/** What an empty board says: what appears here, and the command that makes it appear. */
+/** The text of an empty board: its future content, and the command that creates it. */
 export function StartHint() {
   return (
     <div className="mx-auto max-w-2xl p-6 max-sm:p-4">

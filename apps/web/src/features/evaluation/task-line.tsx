@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { EvaluationTrial } from '@belay/protocol';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { dollars, took } from '@/lib/format';
 import { words } from './run-words';
 import { shownOf, type TaskRow } from './task-rows';
@@ -20,7 +20,7 @@ export function TaskLine({ row, run, open }: TaskLineProps) {
   const single = trials.length === 1;
   return (
     <div
-      className={cx(
+      className={clsx(
         'grid min-h-9 grid-cols-[minmax(0,20rem)_minmax(0,1fr)_8rem] items-center gap-x-4 border-b px-4 py-1 hover:bg-hover/40 max-md:grid-cols-[minmax(0,1fr)_auto]',
         open?.task === task && 'bg-hover/60',
       )}
@@ -77,7 +77,7 @@ function Attempt({ run, of, trial, word, isOpen }: AttemptProps) {
       preload={false}
       aria-label={`${of.task}, attempt ${of.attempt}: ${words[shown]}`}
       aria-current={isOpen ? 'true' : undefined}
-      className={cx(
+      className={clsx(
         'inline-flex h-6 min-w-6 items-center justify-center rounded-md hover:bg-hover',
         word && 'px-1.5 hover:underline',
         isOpen && 'bg-hover',

@@ -10,7 +10,7 @@ export interface TrialFilter {
 
 export interface TaskRow {
   task: string;
-  /** One for each attempt; undefined was not told of yet and is queued. */
+  /** One for each attempt; undefined has not been reported yet and is queued. */
   trials: (EvaluationTrial | undefined)[];
   /** Why preflight flagged the task. */
   flagged: string | undefined;

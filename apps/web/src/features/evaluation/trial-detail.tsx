@@ -79,26 +79,26 @@ function Verdict({
 }) {
   return (
     <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-      <Fact name="Why">
+      <Detail name="Why">
         {verdict.cause && <span className="font-medium">{causeWords(verdict.cause)}: </span>}
         <span className="break-words whitespace-pre-wrap">{verdict.detail}</span>
-      </Fact>
+      </Detail>
       {verdict.reward > 0 && verdict.reward < 1 && (
-        <Fact name="Reward">{verdict.reward.toFixed(2)} of 1</Fact>
+        <Detail name="Reward">{verdict.reward.toFixed(2)} of 1</Detail>
       )}
-      <Fact name="Time">
+      <Detail name="Time">
         build {took(seconds.build)} · agent {took(seconds.agent)} · tests {took(seconds.verify)}
-      </Fact>
+      </Detail>
       {tokens > 0 && (
-        <Fact name="Cost">
+        <Detail name="Cost">
           {dollars(cost)} · {count(tokens)} tokens
-        </Fact>
+        </Detail>
       )}
     </dl>
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-faint">{name}</dt>

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { clsx } from 'clsx';
 import { Failed, Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { plainText } from '@/lib/ansi';
-import { cx } from '@/lib/classes';
 import { download } from '@/lib/download';
 import { recordQuery } from './queries';
 
@@ -33,11 +33,11 @@ export function TrialRecord({ title, run, blob }: { title: string; run: string; 
         >
           {record.data.startsWith('diff --git ')
             ? record.data.split('\n').map((line, index) => (
-                <span key={index} className={cx('block', lookOf(line))}>
+                <span key={index} className={clsx('block', lookOf(line))}>
                   {line || ' '}
                 </span>
               ))
-            : plainText(record.data) || 'It is empty.'}
+            : plainText(record.data) || 'Empty'}
         </pre>
       )}
     </section>

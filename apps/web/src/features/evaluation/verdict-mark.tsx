@@ -1,5 +1,5 @@
 import { Circle, CircleCheck, CircleDashed, CircleSlash, CircleX } from 'lucide-react';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
 import { words, type Shown } from './run-words';
 
 const looks: Record<Shown, { icon: typeof Circle; colour: string }> = {
@@ -16,11 +16,11 @@ const looks: Record<Shown, { icon: typeof Circle; colour: string }> = {
 export function VerdictMark({ shown, word = true }: { shown: Shown; word?: boolean }) {
   const { icon: Icon, colour } = looks[shown];
   return (
-    <span className={cx('inline-flex items-center gap-1 text-sm whitespace-nowrap', colour)}>
+    <span className={clsx('inline-flex items-center gap-1 text-sm whitespace-nowrap', colour)}>
       <Icon
         size={14}
         aria-hidden
-        className={cx('shrink-0', Icon === Circle && 'animate-breathe fill-current')}
+        className={clsx('shrink-0', Icon === Circle && 'animate-breathe fill-current')}
       />
       <span className={word ? '' : 'sr-only'}>{words[shown]}</span>
     </span>

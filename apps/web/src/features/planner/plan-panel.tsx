@@ -1,9 +1,9 @@
+import { planProgress } from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Markdown } from '@/components/ui/markdown';
 import { Meter } from '@/components/ui/meter';
+import { useView } from '@/features/session-log/session-context';
 import { clock } from '@/lib/format';
-import { useView } from '../sessions/session-context';
-import { progressOf } from './progress';
 
 export function PlanPanel() {
   const plan = useView((view) => view.plan);
@@ -13,7 +13,7 @@ export function PlanPanel() {
         The agent’s plan appears here once it makes one, with each step ticked off as it is done.
       </Empty>
     );
-  const { done, steps } = progressOf(plan.args.markdown);
+  const { done, steps } = planProgress(plan.args.markdown);
   return (
     <div
       tabIndex={0}
@@ -30,7 +30,10 @@ export function PlanPanel() {
         </div>
       )}
       <Markdown text={plan.args.markdown} />
-      <p className="mt-3 text-xs text-faint">Updated {clock(plan.time)}</p>
+      <p className="mt-3 text-xs text-faint">
+        Updated {clock(plan.time)}
+        {plan.args.file !== undefined && <> · kept in {plan.args.file}, where you may edit it</>}
+      </p>
     </div>
   );
 }

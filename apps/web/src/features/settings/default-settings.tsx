@@ -1,26 +1,30 @@
 import { useState, type ComponentType, type ReactNode } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SessionDefaults } from '@belay/protocol';
+import {
+  ApprovalField,
+  BudgetFields,
+  NetworkFields,
+} from '@/components/session-defaults/default-fields';
+import { changeOf, textsOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
 import { Button } from '@/components/ui/button';
 import { Failed, Loading } from '@/components/ui/empty';
-import { useReadOnly } from '@/lib/role';
+import { settingsQuery } from '@/lib/queries';
+import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { ApprovalField, BudgetFields, NetworkFields } from '../sessions/default-fields';
-import { changeOf, textsOf, type DefaultTexts } from '../sessions/default-texts';
-import { settingsQuery } from '../sessions/queries';
 
 export const BudgetSettings = () => (
   <DefaultSettings
     Fields={BudgetFields}
-    text="Hard limits, checked before each call of a model. A session that reaches one stops as “limited” and goes on when you raise it."
+    text="Hard limits, checked before each model call. A session that reaches one stops and continues when you raise it."
   />
 );
 
 export const NetworkSettings = () => (
   <DefaultSettings
     Fields={NetworkFields}
-    text="Which hosts a sandbox may reach. A host that is not allowed is asked of you, unless the network is None."
+    text="Which hosts a sandbox may reach. You’re asked about other hosts, unless the network is None."
   />
 );
 
@@ -42,7 +46,7 @@ function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        {text} This counts for new sessions that do not say otherwise; those that exist keep theirs.
+        {text} Applies to new sessions; existing sessions keep theirs.
       </p>
       {settings.isPending && <Loading what="the settings" />}
       {settings.isError && <Failed error={settings.error} retry={() => void settings.refetch()} />}
@@ -57,14 +61,14 @@ function DefaultForm({
   saved,
   Fields,
 }: Pick<DefaultSettingsProps, 'Fields'> & { saved: SessionDefaults }) {
-  const readOnly = useReadOnly();
+  const readOnly = useReadOnlySettings();
   const queries = useQueryClient();
   const [typed, setTyped] = useState<Partial<DefaultTexts>>({});
   const save = () =>
     attempt(async () => {
       const next = await client.settings.change(changeOf(typed));
       queries.setQueryData(settingsQuery.queryKey, next);
-    }, 'Saved. New sessions begin with it.');
+    }, 'Saved for new sessions.');
   return (
     <form
       onSubmit={(event) => {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { TopBar } from '@/app/top-bar';
-import { Checks } from './checks';
+import { Checks } from '@/components/checks/checks';
+import { TopBar } from '@/components/top-bar';
 
 /** The checks of the first page, for later. */
 export function DoctorPage() {

@@ -4,10 +4,12 @@ import { Input } from '@/components/ui/field';
 import { Switch } from '@/components/ui/switch';
 import { allowNotifications } from '@/lib/notify';
 import { usePreferences, type Theme } from '@/lib/preferences';
-import { attempt, say } from '@/lib/toasts';
+import { usePasswordUser } from '@/lib/role';
+import { attempt, toast } from '@/lib/toasts';
+import { OwnPassword } from './own-password';
 
 const themes: readonly { value: Theme; label: string }[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -15,11 +17,13 @@ const themes: readonly { value: Theme; label: string }[] = [
 /** How the dashboard looks and behaves on this machine. */
 export function GeneralSettings() {
   const preferences = usePreferences();
+  const user = usePasswordUser();
   const notify = (on: boolean) =>
     attempt(async () => {
       const allowed = on && (await allowNotifications());
       preferences.set({ notifications: allowed });
-      if (on && !allowed) say('The browser does not allow notifications for this page.');
+      if (on && !allowed)
+        toast('Notifications are blocked. Allow them in the browser’s site settings.');
     });
   return (
     <div className="divide-y">
@@ -33,7 +37,7 @@ export function GeneralSettings() {
       </Row>
       <Row
         title="Notifications"
-        text="When a session ends or waits for you while you look elsewhere."
+        text="When a session ends or is waiting for you while this page is in the background."
       >
         <Switch label="Notifications" on={preferences.notifications} onChange={notify} />
       </Row>
@@ -44,17 +48,20 @@ export function GeneralSettings() {
           onChange={(follow) => preferences.set({ follow })}
         />
       </Row>
-      <Row title="Reasoning unfolded" text="Show what a model thinks without a press.">
+      <Row
+        title="Expand reasoning by default"
+        text="Each reply shows the model’s reasoning in full."
+      >
         <Switch
-          label="Reasoning unfolded"
+          label="Expand reasoning by default"
           on={preferences.reasoning}
           onChange={(reasoning) => preferences.set({ reasoning })}
         />
       </Row>
-      <Row title="Terminal text" text="Size in pixels.">
+      <Row title="Terminal font size (px)">
         <Input
           type="number"
-          aria-label="Size of the terminal’s text"
+          aria-label="Terminal font size (px)"
           min={9}
           max={24}
           value={preferences.terminalSize}
@@ -62,6 +69,7 @@ export function GeneralSettings() {
           className="w-20"
         />
       </Row>
+      {user !== undefined && <OwnPassword user={user} />}
     </div>
   );
 }
@@ -75,7 +83,7 @@ interface RowProps {
 export function Row({ title, text, children }: RowProps) {
   return (
     <div className="flex items-center justify-between gap-4 py-3 max-sm:flex-wrap">
-      <div className="min-w-0">
+      <div className="min-w-0 flex-1 basis-40">
         <p className="font-medium">{title}</p>
         {text && <p className="text-sm text-muted">{text}</p>}
       </div>

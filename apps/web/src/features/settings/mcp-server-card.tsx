@@ -1,12 +1,13 @@
 import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import type { McpServer, McpServerChange } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Switch } from '@/components/ui/switch';
 import { askConfirm } from '@/lib/ask';
 import { plural } from '@/lib/format';
-import { useReadOnly } from '@/lib/role';
+import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt, say, sayError } from '@/lib/toasts';
+import { attempt, toast, toastError } from '@/lib/toasts';
 import { McpForm } from './mcp-form';
 import { McpTools } from './mcp-tools';
 
@@ -17,7 +18,8 @@ interface McpServerCardProps {
 
 /** One MCP server: whether it is there, what it has, and what can be done about it. */
 export function McpServerCard({ server, onChange }: McpServerCardProps) {
-  const readOnly = useReadOnly();
+  const isInstalled = server.installed === true;
+  const readOnly = useReadOnlySettings();
   const [editing, setEditing] = useState(false);
   const [busy, setBusy] = useState(false);
   const { name, transport } = server;
@@ -28,7 +30,7 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
       onChange(next);
       return next;
     } catch (error) {
-      sayError(error);
+      toastError(error);
       return undefined;
     } finally {
       setBusy(false);
@@ -37,10 +39,16 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
   const change = (part: McpServerChange) => void work(() => client.mcp.change(name, part));
   const test = async () => {
     const next = await work(() => client.mcp.test(name));
-    if (next?.state === 'connected') say(`${name} has ${plural(next.offered.length, 'tool')}.`);
+    if (next?.state === 'connected') toast(`${name} has ${plural(next.offered.length, 'tool')}.`);
   };
+  const logIn = () =>
+    attempt(async () => {
+      const { url } = await client.mcp.login(name);
+      window.open(url, '_blank', 'noopener');
+      toast(`Log in on the page of ${name}. It connects by itself afterwards.`);
+    });
   const remove = async () => {
-    const text = 'Its secrets are deleted; calls of its tools fail from now on.';
+    const text = 'Its secrets are deleted and calls of its tools will fail.';
     if (!(await askConfirm({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true })))
       return;
     attempt(async () => {
@@ -68,7 +76,7 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
           <Switch
             label={`Use ${name}`}
             on={server.enabled}
-            disabled={readOnly || busy}
+            disabled={readOnly || busy || isInstalled}
             onChange={(enabled) => change({ enabled })}
           />
         </span>
@@ -78,9 +86,23 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
           ? transport.url
           : [transport.command, ...transport.args].join(' ')}
       </p>
+      {transport.type === 'stdio' && (
+        <p className="text-xs text-muted">
+          {transport.host ? 'Runs on this machine, unconfined.' : 'Runs in a container.'}
+          {isInstalled && (
+            <>
+              {' It is installed as an action: '}
+              <Link to="/actions/$name" params={{ name }} className="underline">
+                change it there
+              </Link>
+              .
+            </>
+          )}
+        </p>
+      )}
       {server.error && <p className="text-sm break-words text-fail">{server.error}</p>}
       {server.offered.length > 0 && (
-        <McpTools server={server} disabled={readOnly || busy} onChange={change} />
+        <McpTools server={server} disabled={readOnly || busy || isInstalled} onChange={change} />
       )}
       {!readOnly && (
         <div className="flex flex-wrap gap-2">
@@ -89,12 +111,26 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
               {busy ? 'Connecting…' : 'Test'}
             </Button>
           )}
-          <Button small onClick={() => setEditing(true)} aria-label={`Edit ${name}`}>
-            Edit
-          </Button>
-          <Button small look="danger" onClick={() => void remove()} aria-label={`Remove ${name}`}>
-            Remove
-          </Button>
+          {transport.type === 'http' && server.enabled && server.state === 'failed' && (
+            <Button small disabled={busy} onClick={logIn} aria-label={`Connect ${name}`}>
+              Connect
+            </Button>
+          )}
+          {!isInstalled && (
+            <>
+              <Button small onClick={() => setEditing(true)} aria-label={`Edit ${name}`}>
+                Edit
+              </Button>
+              <Button
+                small
+                look="danger"
+                onClick={() => void remove()}
+                aria-label={`Remove ${name}`}
+              >
+                Remove
+              </Button>
+            </>
+          )}
         </div>
       )}
     </section>

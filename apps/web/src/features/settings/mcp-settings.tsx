@@ -3,14 +3,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { McpServer } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { useReadOnly } from '@/lib/role';
-import { mcpQuery } from '../sessions/queries';
+import { mcpQuery } from '@/lib/queries';
+import { useReadOnlySettings } from '@/lib/role';
 import { McpForm } from './mcp-form';
 import { McpServerCard } from './mcp-server-card';
 
 /** The MCP servers whose tools agents may use. Their secrets live with the server alone. */
 export function McpSettings() {
-  const readOnly = useReadOnly();
+  const readOnly = useReadOnlySettings();
   const queries = useQueryClient();
   const servers = useQuery({ ...mcpQuery, refetchInterval: 5_000 });
   const [adding, setAdding] = useState(false);
@@ -25,9 +25,9 @@ export function McpSettings() {
     <div className="space-y-4">
       <p className="text-sm text-muted">
         Belay’s server connects to them and keeps their secrets; a sandbox gets neither. New
-        sessions are given the tools of all that are on, unless they choose; a session keeps the
-        tools that it began with. Each call is asked of you like one that reaches out, unless the
-        session runs by itself or a rule allows it.
+        sessions get the tools of all servers that are on, unless you choose; a session keeps the
+        tools it started with. You’re asked about each call as about a connection, unless the
+        session runs calls at once or a rule allows it.
       </p>
       {servers.isPending && <Loading what="the MCP servers" />}
       {servers.isError && <Failed error={servers.error} retry={() => void servers.refetch()} />}
@@ -53,7 +53,7 @@ export function McpSettings() {
           }}
         />
       )}
-      {!readOnly && !adding && <Button onClick={() => setAdding(true)}>Add an MCP server</Button>}
+      {!readOnly && !adding && <Button onClick={() => setAdding(true)}>Add MCP server</Button>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { ModelChoice } from '@belay/protocol';
-import { isPlayed } from './checks';
-import { TryModel } from './try-model';
+import { isPlayed } from '@/components/checks/checks';
+import { TryModel } from '@/components/checks/try-model';
 
 /** One model, whether it can be called, and a button that tries it; what to do for the others is in the forms above. */
 export function ModelRow({ model }: { model: ModelChoice }) {

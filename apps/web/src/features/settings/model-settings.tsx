@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Failed, Loading } from '@/components/ui/empty';
-import { modelsQuery, providersQuery } from '../sessions/queries';
+import { modelsQuery, providersQuery } from '@/lib/queries';
 import { ModelRow } from './model-row';
 import { ProviderForm } from './provider-form';
 

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { operations, type NewRule as Rule } from '@belay/protocol';
+import { PatternField } from '@/components/approvals/pattern-field';
 import { Button } from '@/components/ui/button';
-import { Field, Input, Select } from '@/components/ui/field';
+import { Field, Select } from '@/components/ui/field';
 import { plural } from '@/lib/format';
+import { mcpQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { mcpQuery } from '../sessions/queries';
 
 const names = [
   'egress',
@@ -15,7 +16,7 @@ const names = [
     .map(({ name }) => name),
 ];
 
-/** Writes a rule by hand, showing what it would have decided. */
+/** The form of a new rule, with a preview of past calls that it matches. */
 export function NewRule({ onMade }: { onMade(): Promise<void> }) {
   const [operation, setOperation] = useState('terminal.run');
   const [pattern, setPattern] = useState('');
@@ -32,7 +33,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
       await client.rules.create(rule);
       setPattern('');
       await onMade();
-    }, 'The rule counts from now on.');
+    }, 'Rule created.');
   return (
     <form
       className="space-y-3"
@@ -41,7 +42,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
         make();
       }}
     >
-      <h2 className="font-medium">A new rule for all sessions</h2>
+      <h2 className="font-medium">New rule for all sessions</h2>
       <div className="grid grid-cols-[120px_180px_1fr] gap-3 max-sm:grid-cols-1">
         <Field label="Decision">
           <Select
@@ -49,7 +50,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
             onChange={(event) => setVerdict(event.target.value as Rule['verdict'])}
           >
             <option value="approved">Allow</option>
-            <option value="rejected">Forbid</option>
+            <option value="rejected">Deny</option>
           </Select>
         </Field>
         <Field label="Operation">
@@ -59,22 +60,19 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
             ))}
           </Select>
         </Field>
-        <Field label="When it matches" hint="* stands for any text, such as npm test *">
-          <Input
-            required
-            className="font-mono text-xs"
-            value={pattern}
-            onChange={(event) => setPattern(event.target.value)}
-          />
-        </Field>
+        <PatternField
+          label="Pattern"
+          value={pattern}
+          onChange={(event) => setPattern(event.target.value)}
+        />
       </div>
       <div className="flex items-center gap-3">
         <Button type="submit" small look="solid">
-          Make the rule
+          Create rule
         </Button>
         {preview.data && (
           <span className="text-sm text-muted">
-            It would have decided {plural(preview.data.matches, 'past call')}.
+            Would match {plural(preview.data.matches, 'past call')}.
           </span>
         )}
       </div>

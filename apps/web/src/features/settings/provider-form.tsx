@@ -1,11 +1,11 @@
 import { useState, type FormEvent } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { ProviderChange, ProviderSetup } from '@belay/protocol';
+import { errorFrom, type ProviderChange, type ProviderSetup } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Field, Input } from '@/components/ui/field';
+import { modelsQuery, providersQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
-import { modelsQuery, providersQuery } from '../sessions/queries';
+import { toast, toastError } from '@/lib/toasts';
 
 const titles: Record<ProviderSetup['name'], string> = {
   anthropic: 'Anthropic',
@@ -20,11 +20,11 @@ const keyState = {
   none: 'No key is set.',
 };
 
-/** One provider in a line; its form once a person wants to change it. */
+/** One provider in a line; its form once the user wants to change it. */
 export function ProviderForm({ provider }: { provider: ProviderSetup }) {
   const [open, setOpen] = useState(false);
   const title = titles[provider.name];
-  const verb = provider.key ? 'Change the key' : 'Add a key';
+  const verb = provider.key ? 'Change key' : 'Add key';
   return (
     <section aria-label={title} className="rounded-md border bg-panel p-3">
       <div className="flex items-center justify-between gap-x-3 gap-y-1 max-sm:flex-wrap">
@@ -56,31 +56,53 @@ function Form({ provider, onClose }: { provider: ProviderSetup; onClose(): void 
   const [key, setKey] = useState('');
   const [url, setUrl] = useState(provider.url ?? '');
   const compatible = provider.name === 'openai-compatible';
-  const change = (next: ProviderChange, done: string) =>
-    attempt(async () => {
-      queries.setQueryData(providersQuery.queryKey, await client.setProvider(provider.name, next));
+  const [checking, setChecking] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const change = async (next: ProviderChange, done: string) => {
+    setFault(null);
+    setChecking(true);
+    try {
+      const providers = await client.models.setProvider(provider.name, next);
+      const wrong = next.key ? await faultOfKey(provider.name) : null;
+      queries.setQueryData(providersQuery.queryKey, providers);
+      void queries.invalidateQueries({ queryKey: modelsQuery.queryKey });
+      if (wrong !== null) return setFault(`It is saved, but a short call failed: ${wrong}`);
       onClose();
-      await queries.invalidateQueries({ queryKey: modelsQuery.queryKey });
-    }, done);
+      toast(done);
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setChecking(false);
+    }
+  };
   const save = (event: FormEvent) => {
     event.preventDefault();
     const address = url.trim() === (provider.url ?? '') ? undefined : url.trim() || null;
-    change({ key: key.trim() || undefined, url: address }, `${titles[provider.name]} is saved.`);
+    void change(
+      { key: key.trim() || undefined, url: address },
+      `${titles[provider.name]} is saved.`,
+    );
   };
   return (
     <form onSubmit={save} className="mt-3 space-y-3">
       <div className="grid gap-3 md:grid-cols-2">
-        <Field label="Key" hint={compatible ? 'Empty where the server wants none.' : undefined}>
+        <Field
+          label="API key"
+          hint={compatible ? 'Leave empty if the server needs none.' : undefined}
+        >
           <Input
             autoFocus
             type="password"
             autoComplete="off"
             value={key}
-            placeholder={provider.key ? 'Write a new one to replace it' : 'Paste the key'}
+            placeholder={provider.key ? 'Enter a new key to replace it' : 'Paste the key'}
             onChange={(event) => setKey(event.target.value)}
           />
         </Field>
-        <Field label="Address" hint={compatible ? undefined : 'Empty for the provider’s own.'}>
+        <Field
+          label="Base URL"
+          hint={compatible ? undefined : 'Leave empty for the provider’s default.'}
+        >
           <Input
             type="url"
             value={url}
@@ -89,9 +111,14 @@ function Form({ provider, onClose }: { provider: ProviderSetup; onClose(): void 
           />
         </Field>
       </div>
+      {fault !== null && (
+        <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
+          {fault}
+        </p>
+      )}
       <div className="flex gap-2">
-        <Button type="submit" small look="solid">
-          Save
+        <Button type="submit" small look="solid" disabled={checking}>
+          {checking ? 'Checking…' : 'Save'}
         </Button>
         <Button small look="ghost" onClick={onClose}>
           Cancel
@@ -101,12 +128,23 @@ function Form({ provider, onClose }: { provider: ProviderSetup; onClose(): void 
             small
             look="danger"
             className="ml-auto"
-            onClick={() => change({ key: null }, 'The key is removed.')}
+            onClick={() => void change({ key: null }, 'Key removed.')}
           >
-            Remove the key
+            Remove key
           </Button>
         )}
       </div>
     </form>
+  );
+}
+
+/** Why a model of the provider cannot be called with its new key; null when one can, or there is none to try. */
+async function faultOfKey(provider: ProviderSetup['name']): Promise<string | null> {
+  const models = await client.models.list();
+  const model = models.find(({ name, ready }) => ready && name.startsWith(`${provider}:`));
+  if (!model) return null;
+  return client.models.try({ model: model.name }).then(
+    () => null,
+    (error: unknown) => errorFrom(error).message,
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Rule } from '@belay/protocol';
+import { exactText, type Rule } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { age, plural } from '@/lib/format';
@@ -23,7 +23,7 @@ export function RuleSettings() {
       {rules.isError && <Failed error={rules.error} retry={() => void rules.refetch()} />}
       {rules.data?.length === 0 && (
         <Empty title="No rules">
-          Answer a question with “Always…” to make one, or write one below.
+          Choose “Always…” on a request to create one, or create one below.
         </Empty>
       )}
       <ul className="divide-y rounded-md border bg-panel empty:hidden">
@@ -35,7 +35,7 @@ export function RuleSettings() {
               attempt(async () => {
                 await client.rules.remove(rule.id);
                 await again();
-              }, 'Revoked. It is asked again from now on.')
+              }, 'Revoked. You’ll be asked again.')
             }
           />
         ))}
@@ -48,14 +48,17 @@ export function RuleSettings() {
 const scopes = { session: 'in one session', workspace: 'in one workspace', all: 'everywhere' };
 
 function RuleLine({ rule, onRevoke }: { rule: Rule; onRevoke(): void }) {
+  const exact = exactText(rule.pattern);
   return (
     <li className="flex items-center justify-between gap-4 px-3 py-2">
       <div className="min-w-0">
         <p className="text-sm">
           <span className={rule.verdict === 'approved' ? 'text-pass' : 'text-fail'}>
-            {rule.verdict === 'approved' ? 'Allow' : 'Forbid'}
+            {rule.verdict === 'approved' ? 'Allow' : 'Deny'}
           </span>{' '}
-          {rule.operation} <code className="break-all">{rule.pattern}</code>
+          {exactText(rule.operation) ?? rule.operation}
+          {exact === null ? ' ' : ' exactly '}
+          <code className="break-all">{exact ?? rule.pattern}</code>
         </p>
         <p className="text-xs text-faint">
           {scopes[rule.scope]} · used {plural(rule.uses, 'time')} · {age(rule.created)} old

@@ -2,7 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import { newSecret, type Secret } from './mcp-draft';
+import { newSecret, type Secret } from './mcp-fields';
 
 interface SecretRowsProps {
   /** What one of them is, such as “header”. */
@@ -33,7 +33,7 @@ export function SecretRows({ what, secrets, onChange }: SecretRowsProps) {
             type="password"
             autoComplete="off"
             className="w-3/5 min-w-0"
-            placeholder={secret.value === null ? 'Saved; write a new one to replace it' : 'Value'}
+            placeholder={secret.value === null ? 'Saved; enter a new value to replace it' : 'Value'}
             value={secret.value ?? ''}
             onChange={({ target }) => change({ ...secret, value: target.value })}
           />

@@ -1,13 +1,19 @@
 import type { ComponentType } from 'react';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { TopBar } from '@/app/top-bar';
-import { cx } from '@/lib/classes';
+import { clsx } from 'clsx';
+import { TopBar } from '@/components/top-bar';
+import { useAdmin } from '@/lib/role';
+import { AuditSettings } from './audit-settings';
 import { BudgetSettings, NetworkSettings } from './default-settings';
 import { GeneralSettings } from './general-settings';
+import { GitHostSettings } from './git-host-settings';
+import { MachineSettings } from './machine-settings';
 import { McpSettings } from './mcp-settings';
 import { ModelSettings } from './model-settings';
 import { RuleSettings } from './rule-settings';
 import { ShortcutSettings } from './shortcut-settings';
+import { TokenSettings } from './token-settings';
+import { UserSettings } from './user-settings';
 
 const route = getRouteApi('/settings');
 
@@ -17,9 +23,19 @@ const sections = [
   { id: 'budgets', title: 'Budgets', Content: BudgetSettings },
   { id: 'network', title: 'Network', Content: NetworkSettings },
   { id: 'approvals', title: 'Approvals', Content: RuleSettings },
+  { id: 'git', title: 'Git hosts', Content: GitHostSettings },
+  { id: 'machines', title: 'Machines', Content: MachineSettings },
   { id: 'mcp', title: 'MCP servers', Content: McpSettings },
+  { id: 'tokens', title: 'Tokens', Content: TokenSettings, forAdmins: true },
+  { id: 'users', title: 'Users', Content: UserSettings, forAdmins: true },
+  { id: 'audit', title: 'Audit log', Content: AuditSettings, forAdmins: true },
   { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
-] as const satisfies { id: string; title: string; Content: ComponentType }[];
+] as const satisfies {
+  id: string;
+  title: string;
+  Content: ComponentType;
+  forAdmins?: boolean;
+}[];
 
 /** On a phone the sections are a line that is longer than the page is wide. */
 const intoView = (link: HTMLElement | null): void =>
@@ -27,7 +43,9 @@ const intoView = (link: HTMLElement | null): void =>
 
 export function SettingsPage() {
   const { section = 'general' } = route.useSearch();
-  const shown = sections.find(({ id }) => id === section) ?? sections[0];
+  const isAdmin = useAdmin();
+  const offered = sections.filter((each) => isAdmin || !('forAdmins' in each));
+  const shown = offered.find(({ id }) => id === section) ?? sections[0];
   return (
     <>
       <title>{`${shown.title} · Belay`}</title>
@@ -38,13 +56,13 @@ export function SettingsPage() {
             aria-label="Settings"
             className="flex w-44 shrink-0 flex-col gap-0.5 max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto"
           >
-            {sections.map(({ id, title }) => (
+            {offered.map(({ id, title }) => (
               <Link
                 key={id}
                 to="/settings"
                 search={{ section: id }}
                 ref={id === shown.id ? intoView : undefined}
-                className={cx(
+                className={clsx(
                   'rounded-md px-2 py-1.5 text-sm whitespace-nowrap',
                   id === shown.id ? 'bg-hover font-medium' : 'text-muted hover:text-ink',
                 )}

@@ -2,31 +2,23 @@ import { useState, type KeyboardEvent } from 'react';
 import { Button } from '@/components/ui/button';
 import { keysOf, useCommandList, type Command } from '@/lib/commands';
 import { formatKeys, strokeOf, writeStroke } from '@/lib/keys';
+import { panelIds } from '@/lib/panels';
 import { usePreferences } from '@/lib/preferences';
-import { say } from '@/lib/toasts';
-import { panelIds } from '../sessions/dock-store';
-import { fleetKeys } from '../sessions/fleet-keys';
-import { panelTitles } from '../sessions/panel-titles';
+import { fleetShortcuts, panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
+import { toast } from '@/lib/toasts';
 
 type Bound = Pick<Command, 'id' | 'title' | 'keys'>;
 
 /** Commands of other pages are not offered on this one, yet their keys can be chosen here. */
 const elsewhere: Record<string, readonly Bound[]> = {
-  Fleet: fleetKeys,
-  Session: [
-    { id: 'session.pause', title: 'Pause this session', keys: 'mod+shift+p' },
-    { id: 'session.stop', title: 'Stop this session', keys: 'mod+shift+x' },
-    { id: 'approval.allow', title: 'Allow what waits, once', keys: 'y' },
-    { id: 'approval.reject', title: 'Do not allow what waits', keys: 'n' },
-    { id: 'message.write', title: 'Write to the agent', keys: 'm' },
-    { id: 'moment.live', title: 'Go to the live end', keys: 'l' },
-  ],
-  Panels: panelIds.map((panel, index) => ({
-    id: `panel.${panel}`,
-    title: `Show ${panelTitles[panel].toLowerCase()}`,
-    keys: `alt+${index + 1}`,
-  })),
+  Fleet: listOf(fleetShortcuts),
+  Session: listOf(sessionShortcuts),
+  Panels: panelIds.map(panelShortcut),
 };
+
+function listOf(shortcuts: Record<string, Omit<Bound, 'id'>>): Bound[] {
+  return Object.entries(shortcuts).map(([id, shortcut]) => ({ id, ...shortcut }));
+}
 
 export function ShortcutSettings() {
   const commands = useCommandList((state) => state.commands);
@@ -47,12 +39,12 @@ export function ShortcutSettings() {
     set({
       keys: { ...keys, ...Object.fromEntries(lost.map(({ id }) => [id, ''])), [command.id]: next },
     });
-    for (const { title } of lost) say(`“${title}” had these keys and has none now.`);
+    for (const { title } of lost) toast(`“${title}” had these keys and now has no shortcut.`);
   };
   return (
     <div className="space-y-5">
       <p className="text-sm text-muted">
-        Press a shortcut to change it, then the new keys; Backspace takes them away.
+        Click a shortcut, then press the new keys; Backspace clears it.
       </p>
       {groups.map(([group, list]) => (
         <section key={group} aria-label={group}>
@@ -75,7 +67,7 @@ export function ShortcutSettings() {
         </section>
       ))}
       <Button small onClick={() => set({ keys: {} })}>
-        Put all shortcuts back
+        Reset all shortcuts
       </Button>
     </div>
   );
@@ -101,7 +93,7 @@ function KeyField({ label, keys, onChange }: KeyFieldProps) {
   return (
     <button
       type="button"
-      aria-label={`Shortcut of ${label}: ${formatKeys(keys) || 'none'}`}
+      aria-label={`Shortcut for ${label}: ${formatKeys(keys) || 'none'}`}
       onClick={() => setListening(true)}
       onBlur={() => setListening(false)}
       onKeyDown={onKeyDown}

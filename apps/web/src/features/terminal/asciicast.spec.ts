@@ -11,7 +11,21 @@ const at = (seconds: number, action: string, args: Record<string, unknown>): Eve
   message: '',
 });
 const result = (seconds: number, terminal: string, to: number) =>
-  at(seconds, 'result', { operation: 'terminal.run', output: { terminal, to } });
+  at(seconds, 'result', {
+    operation: 'terminal.run',
+    ok: true,
+    output: {
+      terminal,
+      status: 'exited',
+      exitCode: 0,
+      text: '',
+      omittedBytes: 0,
+      from: 0,
+      to,
+      seconds: 1,
+      directory: '.',
+    },
+  });
 
 it('tells when each piece was printed, as intervals, and keeps a character whole', () => {
   const bytes = new TextEncoder().encode('one\r\nzwöif\r\nrest');

@@ -1,4 +1,4 @@
-import { isFact, type Event } from '@belay/protocol';
+import { isEvent, runResultOf, type Event } from '@belay/protocol';
 
 export interface Recording {
   title: string;
@@ -8,7 +8,7 @@ export interface Recording {
 }
 
 /**
- * Writes a terminal as asciicast v3. The log knows when each operation's output ended, so the bytes
+ * Writes a terminal as asciicast v3. The log knows when each operation’s output ended, so the bytes
  * up to that offset appear at that time (the format: docs.asciinema.org/manual/asciicast/v3).
  */
 export function toAsciicast({ title, terminal, bytes, events }: Recording): string {
@@ -42,19 +42,18 @@ export function toAsciicast({ title, terminal, bytes, events }: Recording): stri
 function* moments(events: readonly Event[], terminal: string) {
   for (const event of events) {
     const time = Date.parse(event.time);
-    if (isFact(event, 'terminal') && event.args.terminal === terminal) {
+    if (isEvent(event, 'terminal') && event.args.terminal === terminal) {
       const { change, columns, rows } = event.args;
       if (change === 'resized') yield { time, resize: `${columns}x${rows}`, end: 0 };
     }
-    if (!isFact(event, 'result')) continue;
-    const output = event.args.output as { terminal?: unknown; to?: unknown } | null;
-    if (output?.terminal === terminal && typeof output.to === 'number')
-      yield { time, resize: null, end: output.to };
+    if (!isEvent(event, 'result')) continue;
+    const run = runResultOf(event.args);
+    if (run?.terminal === terminal) yield { time, resize: null, end: run.to };
   }
 }
 
 function sizeOf(events: readonly Event[], terminal: string) {
   for (const event of events)
-    if (isFact(event, 'terminal') && event.args.terminal === terminal) return event.args;
+    if (isEvent(event, 'terminal') && event.args.terminal === terminal) return event.args;
   return { columns: 120, rows: 30 };
 }

@@ -1,11 +1,13 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import type { Screen } from './screen';
+import type { TerminalScreen } from './terminal-screen';
 
-export function SearchBar({ screen, onClose }: { screen: Screen; onClose(): void }) {
+export function SearchBar({ screen, onClose }: { screen: TerminalScreen; onClose(): void }) {
   const [text, setText] = useState('');
+  const [found, setFound] = useState({ place: 0, count: 0 });
+  useEffect(() => screen.onFound((place, count) => setFound({ place, count })), [screen]);
   const close = () => {
     screen.endSearch();
     onClose();
@@ -31,19 +33,31 @@ export function SearchBar({ screen, onClose }: { screen: Screen; onClose(): void
         }}
         className="h-6 w-44"
       />
+      <span role="status" className="w-20 text-center text-xs text-faint tabular-nums">
+        {text && foundText(found)}
+      </span>
       <IconButton
-        label="Earlier"
+        label="Previous match"
         icon={ArrowUp}
         className="size-6"
         onClick={() => screen.find(text, 'previous')}
       />
       <IconButton
-        label="Later"
+        label="Next match"
         icon={ArrowDown}
         className="size-6"
         onClick={() => screen.find(text, 'next')}
       />
-      <IconButton label="Close the search" icon={X} className="size-6" onClick={close} />
+      <IconButton label="Close search" icon={X} className="size-6" onClick={close} />
     </form>
   );
+}
+
+/** xterm counts no further than this. */
+const mostCounted = 1_000;
+
+function foundText({ place, count }: { place: number; count: number }): string {
+  if (count === 0) return 'No matches';
+  const all = count >= mostCounted ? `${mostCounted}+` : String(count);
+  return place > 0 ? `${place} of ${all}` : all;
 }

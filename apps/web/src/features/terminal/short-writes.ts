@@ -1,5 +1,5 @@
 /** Writes that come closer than this are drawn together, in milliseconds; the first after a rest at once. */
-const pause = 50;
+const pauseMs = 50;
 /** So many bytes wait for nothing: their sender waits for them. */
 const most = 16_384;
 
@@ -23,7 +23,7 @@ export class ShortWrites {
       this.#writes.push({ bytes, drawn: resolve });
     });
     this.#size += bytes.length;
-    const wait = this.#last + pause - performance.now();
+    const wait = this.#last + pauseMs - performance.now();
     if (this.#size >= most || wait <= 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), wait);
     return drawn;

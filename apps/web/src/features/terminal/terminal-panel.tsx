@@ -1,145 +1,125 @@
-import { lazy, Suspense } from 'react';
-import { Download, Hand, Plus, Undo2 } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import { Button } from '@/components/ui/button';
-import { Empty, Loading } from '@/components/ui/empty';
-import { IconButton } from '@/components/ui/icon-button';
-import { cx } from '@/lib/classes';
-import { client, live } from '@/lib/server';
+import { Empty } from '@/components/ui/empty';
+import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
+import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
+import { useCanAct } from '@/features/session-log/use-can-act';
+import { usePhone } from '@/lib/media';
 import { attempt } from '@/lib/toasts';
-import { useChosen, usePlaces } from '../sessions/places';
-import { useTitle } from '../sessions/queries';
-import { useActs } from '../sessions/use-acts';
-import {
-  useIsPast,
-  useLog,
-  useSessionContext,
-  useSessionId,
-  useView,
-} from '../sessions/session-context';
-import { saveRecording } from './recording';
 import { nextName, terminalNames } from './names';
+import { useSplits, type SplitOrientation } from './split-store';
+import { openTerminal } from './terminal-control';
+import { TerminalPane } from './terminal-pane';
 
-const TerminalView = lazy(async () => ({
-  default: (await import('./terminal-view')).TerminalView,
-}));
-
+/** The terminals of a session: one of them, or two side by side or above each other. */
 export function TerminalPanel() {
   const buffers = useLog((log) => log.terminals);
   const known = useView((view) => view.terminals);
   const names = terminalNames(buffers, known);
-  const place = usePlaces((places) => places.terminal);
-  const [chosen, setChosen] = useChosen(place, ({ name }) => name, 'main');
-  const shown = names.includes(chosen) ? chosen : names[0];
-  if (!shown)
+  const target = usePanelLinks((links) => links.terminal);
+  const [chosen, setChosen] = useChosen(target, ({ name }) => name, 'main');
+  const first = names.includes(chosen) ? chosen : names[0];
+  const session = useSessionId();
+  const split = useSplits(({ sessions }) => sessions[session]);
+  const phone = usePhone();
+  const canAct = useCanAct();
+  const [inUse, setInUse] = useState<'first' | 'second'>('first');
+  if (first === undefined) return <NoTerminal />;
+  const others = names.filter((name) => name !== first);
+  // Never the same one twice: each pane would fit it to a size of its own.
+  const second = split && (others.includes(split.second) ? split.second : others[0]);
+  const orientation = second === undefined || phone ? null : (split?.orientation ?? null);
+  const show = (shown: { first: string; second: string; orientation: SplitOrientation }) => {
+    const { first: chosenFirst, ...rest } = shown;
+    useSplits.getState().set(session, rest);
+    setChosen(chosenFirst);
+  };
+  const onSplit = (next: SplitOrientation | null) => {
+    if (next === null) return useSplits.getState().set(session, null);
+    attempt(async () => {
+      const beside = second ?? others[0] ?? nextName(names);
+      if (!names.includes(beside)) await openTerminal(session, beside);
+      show({ first, second: beside, orientation: next });
+    });
+  };
+  const splitting = !phone && (others.length > 0 || canAct) ? { orientation, onSplit } : null;
+  if (orientation === null || second === undefined)
     return (
-      <Empty title="No terminal yet">
-        What the agent’s commands print appears here, byte for byte. You can type along once one is
-        open.
-      </Empty>
+      <TerminalPane names={names} shown={first} onChoose={setChosen} splitting={splitting} inUse />
     );
   return (
-    <div className="flex h-full flex-col">
-      <TerminalBar names={names} shown={shown} onChoose={setChosen} />
-      <div className="min-h-0 flex-1">
-        <Suspense fallback={<Loading what="the terminal" />}>
-          <TerminalView key={shown} name={shown} />
-        </Suspense>
-      </div>
-    </div>
+    <Panes
+      orientation={orientation}
+      first={
+        <TerminalPane
+          names={names}
+          shown={first}
+          onChoose={(name) =>
+            show({ first: name, second: name === second ? first : second, orientation })
+          }
+          splitting={splitting}
+          inUse={inUse === 'first'}
+          onUse={() => setInUse('first')}
+        />
+      }
+      second={
+        <TerminalPane
+          names={names}
+          shown={second}
+          onChoose={(name) =>
+            show({ first: name === first ? second : first, second: name, orientation })
+          }
+          splitting={null}
+          inUse={inUse === 'second'}
+          onUse={() => setInUse('second')}
+        />
+      }
+    />
   );
 }
 
-interface TerminalBarProps {
-  names: readonly string[];
-  shown: string;
-  onChoose(name: string): void;
-}
-
-function TerminalBar({ names, shown, onChoose }: TerminalBarProps) {
+function NoTerminal() {
   const session = useSessionId();
-  const { log } = useSessionContext();
-  const title = useTitle(session) ?? 'session';
-  const acts = useActs();
+  const canAct = useCanAct();
+  const starting = useSessionState(session) === 'starting';
   return (
-    <div className="flex h-8 shrink-0 items-center gap-1 border-b px-2">
-      <div
-        role="group"
-        aria-label="Terminals"
-        className="flex min-w-0 flex-1 items-center gap-0.5 overflow-x-auto"
-      >
-        {names.map((name) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={name === shown}
-            onClick={() => onChoose(name)}
-            className={cx(
-              'h-6 rounded-sm px-2 font-mono text-xs',
-              name === shown ? 'bg-hover text-ink' : 'text-muted hover:text-ink',
-            )}
-          >
-            {name}
-          </button>
-        ))}
-        {acts && (
-          <IconButton
-            label="Open a terminal"
-            icon={Plus}
-            className="size-6"
-            onClick={() => {
-              const name = nextName(names);
-              attempt(async () => {
-                await live().request('terminal.open', { session, terminal: name });
-                onChoose(name);
-              });
-            }}
-          />
-        )}
-      </div>
-      <IconButton
-        label="Save as a recording (asciicast)"
-        icon={Download}
-        className="size-6"
-        onClick={() =>
-          attempt(() =>
-            saveRecording({
-              session,
-              title,
-              terminal: shown,
-              events: log.getState().events,
-              load: client.sessions.terminal,
-            }),
-          )
-        }
-      />
-      <Holder terminal={shown} />
-    </div>
+    <Empty title="No terminal yet">
+      <p>What the agent’s commands print appears here, byte for byte.</p>
+      {canAct && !starting && (
+        <Button
+          small
+          className="mt-2"
+          onClick={() => attempt(() => openTerminal(session, nextName([])))}
+        >
+          Open a terminal
+        </Button>
+      )}
+    </Empty>
   );
 }
 
-/** Who types, and the way to change it. */
-function Holder({ terminal }: { terminal: string }) {
-  const session = useSessionId();
-  const past = useIsPast();
-  const acts = useActs();
-  const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
-  const hold = (next: 'agent' | 'user') =>
-    attempt(() => live().request('terminal.hold', { session, terminal, holder: next }));
-  if (past) return <span className="text-xs text-faint">replay</span>;
-  if (!acts) return null;
-  return holder === 'user' ? (
-    <>
-      <span className="text-xs text-amber">you type</span>
-      <Button small onClick={() => hold('agent')}>
-        <Undo2 size={12} aria-hidden /> Hand back
-      </Button>
-    </>
-  ) : (
-    <>
-      <span className="text-xs text-faint max-sm:hidden">agent types</span>
-      <Button small onClick={() => hold('user')}>
-        <Hand size={12} aria-hidden /> Take over
-      </Button>
-    </>
+interface PanesProps {
+  orientation: SplitOrientation;
+  first: ReactNode;
+  second: ReactNode;
+}
+
+function Panes({ orientation, first, second }: PanesProps) {
+  const saved = useDefaultLayout({ id: `belay.terminals-${orientation}`, storage: localStorage });
+  return (
+    <Group {...saved} key={orientation} id="terminals" orientation={orientation} className="h-full">
+      <Panel id="first" minSize={80}>
+        {first}
+      </Panel>
+      <Separator
+        aria-label="Resize the terminals"
+        className={`bg-line outline-none hover:bg-line-strong focus-visible:bg-amber ${orientation === 'horizontal' ? 'w-px' : 'h-px'}`}
+      />
+      <Panel id="second" minSize={80}>
+        {second}
+      </Panel>
+    </Group>
   );
 }

@@ -1,26 +1,27 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { isEnded } from '@belay/protocol';
+import { ignoreError, isEnded } from '@belay/protocol';
 import { useCommands, type Command } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
 import { usePhone } from '@/lib/media';
 import { live } from '@/lib/server';
-import { sayError } from '@/lib/toasts';
+import { toastError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useReadOnly } from '@/lib/role';
-import { useLiveState, useSessionState } from '../sessions/queries';
-import { showFile, usePlaces } from '../sessions/places';
-import { useActs } from '../sessions/use-acts';
-import { useIsPast, useLog, useSessionId, useView } from '../sessions/session-context';
-import { Screen, type Room } from './screen';
+import { useSessionState } from '@/features/session-log/summaries';
+import { useLiveState } from '@/lib/live-state';
+import { showFile, usePanelLinks } from '@/features/session-log/panel-links';
+import { useCanAct } from '@/features/session-log/use-can-act';
+import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
+import { TerminalScreen, type PanelSize } from './terminal-screen';
 import { SearchBar } from './search-bar';
 import { sizeToFit } from './text-size';
 import '@xterm/xterm/css/xterm.css';
 
 /** One terminal as it is, or as it was at the moment looked at. */
-export function TerminalView({ name }: { name: string }) {
+export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) {
   const session = useSessionId();
   const element = useRef<HTMLDivElement>(null);
-  const [screen, setScreen] = useState<Screen | null>(null);
+  const [screen, setScreen] = useState<TerminalScreen | null>(null);
   const [searching, setSearching] = useState(false);
   const buffer = useLog((log) => log.terminals.get(name));
   const past = useIsPast();
@@ -28,19 +29,20 @@ export function TerminalView({ name }: { name: string }) {
   const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();
-  const [room, setRoom] = useState<Room | null>(null);
-  const fixedColumns = useSize(name, { screen, room });
-  const shownSize = fixedColumns && room ? sizeToFit(size, fixedColumns, room.width) : size;
-  const typing = useActs() && holder === 'user';
+  const [panelSize, setPanelSize] = useState<PanelSize | null>(null);
+  const fixedColumns = useSize(name, { screen, panelSize });
+  const shownSize =
+    fixedColumns && panelSize ? sizeToFit(size, fixedColumns, panelSize.width) : size;
+  const typing = useCanAct() && holder === 'user';
 
   useEffect(() => {
     if (!element.current) return;
-    const made = new Screen(element.current, {
+    const made = new TerminalScreen(element.current, {
       name,
       onFind: () => setSearching(true),
       onKeys: (data) =>
-        live().request('terminal.keys', { session, terminal: name, data }).catch(sayError),
-      onFit: setRoom,
+        live().request('terminal.keys', { session, terminal: name, data }).catch(toastError),
+      onFit: setPanelSize,
       onFile: ({ path, line }) => showFile(path, line),
     });
     setScreen(made);
@@ -58,13 +60,13 @@ export function TerminalView({ name }: { name: string }) {
     if (screen && buffer && past) screen.showUpTo(buffer, upTo);
   }, [screen, buffer, past, upTo]);
 
-  const place = usePlaces((places) => places.terminal);
+  const target = usePanelLinks((links) => links.terminal);
   useEffect(() => {
-    if (screen && buffer && place?.name === name && place.offset !== null)
-      screen.scrollTo(buffer, place.offset);
-  }, [screen, buffer, place, name]);
+    if (screen && buffer && target?.name === name && target.offset !== null)
+      screen.scrollTo(buffer, target.offset);
+  }, [screen, buffer, target, name]);
   const find = useCallback(() => setSearching(true), []);
-  useCommands(useMemo(() => [findCommand(find)], [find]));
+  useCommands(useMemo(() => (inUse ? [findCommand(find)] : []), [inUse, find]));
 
   return (
     <div className="relative h-full">
@@ -82,7 +84,7 @@ export function TerminalView({ name }: { name: string }) {
  */
 function useSize(
   name: string,
-  { screen, room }: { screen: Screen | null; room: Room | null },
+  { screen, panelSize }: { screen: TerminalScreen | null; panelSize: PanelSize | null },
 ): number | null {
   const session = useSessionId();
   const state = useSessionState(session);
@@ -92,18 +94,20 @@ function useSize(
   const phone = usePhone();
   const readOnly = useReadOnly();
   const connected = useLiveState() === 'live';
-  const fixed = past || phone || readOnly || !state || isEnded(state);
+  const holder = useView((view) => view.terminals.get(name)?.holder);
+  const over = !state || (isEnded(state) && holder !== 'user');
+  const fixed = past || phone || readOnly || over;
   const counts = connected && !fixed;
   useEffect(() => {
-    const seen = fixed ? room?.rows : undefined;
+    const seen = fixed ? panelSize?.rows : undefined;
     if (columns && rows) screen?.resize(columns, seen ?? rows);
-    else if (room) screen?.resize(room.columns, room.rows);
-  }, [screen, columns, rows, fixed, room]);
+    else if (panelSize) screen?.resize(panelSize.columns, panelSize.rows);
+  }, [screen, columns, rows, fixed, panelSize]);
   useEffect(() => {
-    if (room && counts) tellRoom({ session, terminal: name, room });
-  }, [room, counts, session, name]);
+    if (panelSize && counts) reportSize({ session, terminal: name, panelSize });
+  }, [panelSize, counts, session, name]);
   useEffect(() => {
-    if (counts) return () => tellRoom({ session, terminal: name, room: null });
+    if (counts) return () => reportSize({ session, terminal: name, panelSize: null });
     return undefined;
   }, [counts, session, name]);
   return fixed ? (columns ?? null) : null;
@@ -112,15 +116,18 @@ function useSize(
 interface Fit {
   session: string;
   terminal: string;
-  room: Room | null;
+  panelSize: PanelSize | null;
 }
 
-/** What fails is told again: when the connection is back, or by the server when the agent is. */
-function tellRoom({ room, ...terminal }: Fit): void {
-  const size = room && { columns: room.columns, rows: room.rows };
+function reportSize({ panelSize, ...terminal }: Fit): void {
+  const size = panelSize && { columns: panelSize.columns, rows: panelSize.rows };
   void live()
-    .request('terminal.fit', { ...terminal, room: size })
-    .catch(() => undefined);
+    .request('terminal.fit', { ...terminal, size })
+    .catch(
+      ignoreError(
+        'it is sent again when the connection is back, or by the server when the agent is',
+      ),
+    );
 }
 
 const findCommand = (run: () => void): Command => ({

@@ -1,12 +1,12 @@
 import { sizeToFit } from './text-size';
 
 describe('sizeToFit', () => {
-  it('is as chosen where there is room, and never larger', () => {
+  it('is as chosen where there is space, and never larger', () => {
     expect(sizeToFit(13, 80, 800)).toBe(13);
     expect(sizeToFit(8, 80, 390)).toBe(8);
   });
 
-  it('is smaller where there is less room, and never too small to read', () => {
+  it('is smaller where there is less space, and never too small to read', () => {
     expect(sizeToFit(13, 80, 542)).toBe(11);
     expect(sizeToFit(13, 200, 390)).toBe(9);
   });

@@ -1,7 +1,7 @@
 /** The font’s advance for each pixel of its size, and what the scrollbar takes, in pixels. */
 const advance = 0.6;
 const scrollbar = 14;
-/** Below this nobody reads it: such a terminal scrolls sideways, in pixels. */
+/** The smallest readable size in pixels; a wider terminal scrolls horizontally. */
 const least = 9;
 
 /** The size of text at which so many columns fit a width, where the wanted one is too large. */

@@ -2,12 +2,12 @@ import type { Event } from '@belay/protocol';
 
 export const speeds = [0.5, 1, 2, 5, 10, 30] as const;
 
-/** Waits in the log longer than this are cut short, in milliseconds: nobody watches a model think. */
-const longestWait = 2_000;
+/** Waits in the log longer than this are cut short, in milliseconds, because a viewer would only wait for the model. */
+const longestWaitMs = 2_000;
 
 /**
  * The event to show after `elapsed` milliseconds of playing from event `from`.
- * Events follow each other as they did, with long waits cut; answers the last event at the end.
+ * Events follow each other as they did, with long waits cut; returns the last event at the end.
  */
 export function eventAfter(
   events: readonly Event[],
@@ -30,7 +30,7 @@ function waitBefore(events: readonly Event[], index: number): number {
   const [before, after] = [events[index - 1], events[index]];
   if (!before || !after) return 0;
   const gap = Date.parse(after.time) - Date.parse(before.time);
-  return Math.min(longestWait, Math.max(20, gap));
+  return Math.min(longestWaitMs, Math.max(20, gap));
 }
 
 /** The nearest step before or after an event. */

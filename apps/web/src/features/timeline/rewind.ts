@@ -1,9 +1,10 @@
+import { lookAt, type SessionContext } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
+import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
-import { say } from '@/lib/toasts';
-import { lookAt, type SessionContext } from '../sessions/session-context';
+import { toast } from '@/lib/toasts';
 
-/** Shows what rewinding would undo, and does it when the person agrees. */
+/** Shows what rewinding would undo, and does it when the user agrees. */
 export async function askRewind(context: SessionContext, seq: number): Promise<void> {
   const { id } = context;
   const { files, messages } = await client.sessions.rewind(id, {
@@ -13,12 +14,12 @@ export async function askRewind(context: SessionContext, seq: number): Promise<v
   });
   const sure = await askConfirm({
     title: `Rewind to event ${seq}?`,
-    text: `Files that change back: ${files.length}. Messages that no longer count: ${messages}. Nothing leaves the log.`,
+    text: `Restores ${plural(files.length, 'file')} and ignores ${plural(messages, 'message')}. The log keeps everything.`,
     lines: files.slice(0, 50).map(({ path, status }) => `${status}  ${path}`),
     verb: 'Rewind',
   });
   if (!sure) return;
   await client.sessions.rewind(id, { seq, what: 'both' });
   lookAt(context, null);
-  say(`Rewound to event ${seq}.`);
+  toast(`Rewound to event ${seq}.`);
 }

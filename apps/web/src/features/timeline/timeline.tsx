@@ -1,19 +1,25 @@
 import { useDeferredValue } from 'react';
 import { isEnded } from '@belay/protocol';
 import { GitFork, Pause, Play, SkipBack, SkipForward, Undo2 } from 'lucide-react';
+import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import { cx } from '@/lib/classes';
+import { askFork } from '@/features/session-log/fork-request';
+import {
+  lookAt,
+  useLog,
+  useMoment,
+  useSessionContext,
+} from '@/features/session-log/session-context';
+import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { useLiveState } from '@/lib/live-state';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { fork } from '../sessions/session-actions';
-import { summaryNow, useLiveState, useSessionState } from '../sessions/queries';
-import { lookAt, useLog, useMoment, useSessionContext } from '../sessions/session-context';
+import { speeds, stepFrom } from './playback';
 import { askRewind } from './rewind';
 import { Track } from './track';
-import { speeds, stepFrom } from './playback';
 import { usePlayback } from './use-playback';
 
 /** One scrubber over the log. All panels show the moment it points at. */
@@ -67,19 +73,19 @@ export function Timeline() {
           </option>
         ))}
       </Select>
-      <Line at={at} />
+      <TimelineTrack at={at} />
       {at !== null && !readOnly && <PastActions at={at} />}
       <Button small look="ghost" aria-pressed={at === null} onClick={() => lookAt(context, null)}>
         <span
           aria-hidden
-          className={cx(
+          className={clsx(
             'size-2 rounded-full',
             at === null && connected && !ended ? 'bg-run' : 'border border-faint',
           )}
         />
         {ended ? 'end' : 'live'}
       </Button>
-      <Place at={at} />
+      <Position at={at} />
     </footer>
   );
 }
@@ -87,7 +93,7 @@ export function Timeline() {
 /** The log may grow many times a second: only what shows its length is drawn with it, and when there is time. */
 const useLast = () => useDeferredValue(useLog((log) => log.view.lastSeq));
 
-function Line({ at }: { at: number | null }) {
+function TimelineTrack({ at }: { at: number | null }) {
   const context = useSessionContext();
   const first = useLog((log) => log.first);
   const last = useLast();
@@ -105,14 +111,14 @@ function Line({ at }: { at: number | null }) {
 
 function PastActions({ at }: { at: number }) {
   const context = useSessionContext();
-  const forkHere = async () => {
+  const forkHere = () => {
     const summary = summaryNow(context.id);
-    if (summary) await fork(summary, at);
+    if (summary) askFork(summary, at);
   };
   return (
     <>
-      <Button small onClick={() => attempt(forkHere)}>
-        <GitFork size={12} aria-hidden /> Fork here
+      <Button small onClick={forkHere}>
+        <GitFork size={12} aria-hidden /> Fork here…
       </Button>
       <Button small onClick={() => attempt(() => askRewind(context, at))}>
         <Undo2 size={12} aria-hidden /> Rewind to here…
@@ -121,7 +127,7 @@ function PastActions({ at }: { at: number }) {
   );
 }
 
-function Place({ at }: { at: number | null }) {
+function Position({ at }: { at: number | null }) {
   const last = useLast();
   return (
     <span className="w-20 text-right text-xs whitespace-nowrap text-faint tabular-nums">

@@ -1,5 +1,5 @@
 import { memo, useMemo } from 'react';
-import type { Mark } from '../sessions/log-view';
+import type { Mark } from '@/features/session-log/log-marks';
 
 const colours: Record<Mark['kind'], string> = {
   message: 'var(--ink)',

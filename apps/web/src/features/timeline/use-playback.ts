@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { lookAt, useMoment, useSessionContext } from '../sessions/session-context';
+import { lookAt, useMoment, useSessionContext } from '@/features/session-log/session-context';
 import { eventAfter } from './playback';
 
 /** Moves the moment along the log while it plays; at its end it stops at the live end. */

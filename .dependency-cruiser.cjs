@@ -1,0 +1,201 @@
+const { join } = require('node:path');
+
+/** Test code may import anything: it stands above all layers. */
+const tests = '(\\.spec\\.tsx?$|/testing/)';
+
+/**
+ * The rules of one source folder. `rows` are its layers, the lowest first; each row is a list of folders or files
+ * that may import each other's rows below, and nothing above. Everything in the folder must be named.
+ */
+function layers(root, rows) {
+  const oneOf = (names) => `^${root}/(${names.join('|').replaceAll('.', '\\.')})(/|$)`;
+  const upward = rows.slice(0, -1).map((row, at) => ({
+    name: `${root}: ${row.join(', ')}`,
+    comment: 'A layer imports only from those below it. Move the code down, or pass it in.',
+    severity: 'error',
+    from: { path: oneOf(row), pathNot: tests },
+    to: { path: oneOf(rows.slice(at + 1).flat()) },
+  }));
+  const unnamed = {
+    name: `${root}: every folder has a layer`,
+    severity: 'error',
+    from: { path: `^${root}/`, pathNot: [oneOf(rows.flat()), tests] },
+    to: {},
+  };
+  return [...upward, unnamed];
+}
+
+/** Folders of one layer that do not import each other. */
+const apart = (root, names) => ({
+  name: `${root}: ${names.join(', ')} apart`,
+  comment: 'Move what they share to a layer below.',
+  severity: 'error',
+  from: { path: `^${root}/(${names.join('|')})/`, pathNot: tests },
+  to: { path: `^${root}/(${names.join('|')})/`, pathNot: `^${root}/$1/` },
+});
+
+const featuresOf = (names) => names.map((name) => `features/${name}`);
+const panels = featuresOf([
+  'browser',
+  'changes',
+  'chat',
+  'code',
+  'log',
+  'planner',
+  'terminal',
+  'timeline',
+  'usage',
+]);
+const pages = featuresOf([
+  'actions',
+  'compare',
+  'evaluation',
+  'fleet',
+  'new-session',
+  'session',
+  'settings',
+]);
+
+/** What a package may import of this repository, besides itself. */
+function packages(from, allowed) {
+  const known = [from, ...allowed, 'libs/testing'].map((path) => `^${path}/`);
+  return {
+    name: `packages: ${from}`,
+    comment: 'protocol ← rpc ← {server, agent, cli}, protocol ← client ← {web, cli, evaluation}.',
+    severity: 'error',
+    from: { path: `^${from}/`, pathNot: tests },
+    to: { path: '^(apps|libs|evaluation|e2e)/', pathNot: known },
+  };
+}
+
+/** Which imports are allowed; `npm run check:layers` enforces it. See docs/architecture.md. */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-unresolvable',
+      comment: 'An import that is not found is one that no other rule sees.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, path: '^(\\.|@/|@belay/)' },
+    },
+    packages('libs/protocol', []),
+    packages('libs/rpc', ['libs/protocol']),
+    packages('libs/client', ['libs/protocol']),
+    packages('libs/docker', ['libs/protocol']),
+    packages('libs/host', ['libs/protocol']),
+    packages('libs/testing', []),
+    packages('libs/testkit', ['libs/protocol', 'libs/client', 'libs/docker']),
+    packages('apps/server', ['libs/protocol', 'libs/rpc', 'libs/docker', 'libs/host']),
+    packages('apps/agent', ['libs/protocol', 'libs/rpc']),
+    packages('apps/web', ['libs/protocol', 'libs/client']),
+    packages('apps/cli', [
+      'libs/protocol',
+      'libs/rpc',
+      'libs/client',
+      'libs/docker',
+      'libs/host',
+      'evaluation',
+    ]),
+    packages('evaluation', ['libs/protocol', 'libs/client', 'libs/docker', 'libs/host']),
+    ...layers('apps/server/src', [
+      ['config.ts', 'data-lock.ts', 'kept-connections.ts', 'registered.ts'],
+      ['storage', 'logging.ts'],
+      ['access'],
+      ['logs', 'settings', 'evaluations'],
+      ['approvals'],
+      ['egress'],
+      ['git'],
+      ['models'],
+      ['mcp'],
+      ['actions'],
+      ['sandboxes'],
+      ['sessions'],
+      ['publishing'],
+      ['api'],
+      ['app.module.ts'],
+      ['main.ts', 'testing'],
+    ]),
+    ...layers('apps/agent/src', [
+      [
+        'call-context.ts',
+        'check-call.ts',
+        'egress',
+        'environment.ts',
+        'bounded-event.ts',
+        'event-writer.ts',
+        'forsaken.ts',
+        'home-settings.ts',
+        'known-file.ts',
+        'nearest-operations.ts',
+        'package-tools.ts',
+        'permissions.ts',
+        'release-memory.ts',
+        'server-connection.ts',
+        'user-separation.ts',
+      ],
+      [
+        'browser',
+        'dial-server.ts',
+        'files',
+        'guidance',
+        'loop',
+        'mcp',
+        'outbox.ts',
+        'plan',
+        'system',
+        'terminal',
+        'web',
+      ],
+      ['agent-services.ts', 'approve-call.ts', 'history', 'session-log.ts', 'workspace'],
+      ['open-services.ts', 'operation-runner.ts'],
+      ['session-run.ts'],
+      ['agent.ts'],
+      ['contained', 'main.ts', 'rehearsal', 'testing'],
+    ]),
+    ...layers('evaluation/src', [
+      [
+        'entries.ts',
+        'folder-name.ts',
+        'lines.ts',
+        'read-budget.ts',
+        'refused.ts',
+        'repository-spec.ts',
+        'resource-semaphore.ts',
+        'statistics.ts',
+      ],
+      ['model.ts', 'sieve.ts', 'validity.ts'],
+      ['engine', 'suites'],
+      ['artifacts.ts', 'compare.ts', 'refusals.ts', 'results'],
+      ['agents'],
+      ['references.ts', 'run.ts', 'second-check.ts', 'trial.ts', 'verify.ts'],
+      ['board', 'preflight.ts', 'regrade.ts'],
+      ['evaluation.ts'],
+      ['index.ts'],
+    ]),
+    ...layers('apps/web/src', [
+      ['lib'],
+      ['components'],
+      ['features/session-log'],
+      panels,
+      pages,
+      ['app'],
+      ['player'],
+    ]),
+    apart('apps/web/src', panels),
+    apart('apps/web/src', pages),
+  ],
+  options: {
+    // TypeScript 7 has no API that a tool could parse with.
+    parser: 'swc',
+    // Imports of types count.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: ['node_modules', '/dist/'] },
+    webpackConfig: { fileName: join(__dirname, 'tools/layers-resolve.cjs') },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.tsx', '.mjs', '.cjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'default'],
+    },
+  },
+};

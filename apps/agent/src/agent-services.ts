@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import type {
+  EventArgs,
+  Handlers,
+  LoopOperation,
+  operations,
+  RunOperation,
+  SessionSettings,
+} from '@belay/protocol';
+import type { CallContext } from './call-context.js';
+import type { ServerConnection } from './server-connection.js';
+import type { Plan } from './plan/plan.js';
+import type { Guidance } from './guidance/guidance.js';
+import type { SessionWriter } from './event-writer.js';
+
+/** A function for each operation that the agent serves; those of the loop are its own. */
+export type OperationHandlers = Omit<
+  Handlers<typeof operations, CallContext>,
+  LoopOperation | RunOperation
+>;
+
+/** Everything that the agent can do in its sandbox, once it has a session. */
+export interface AgentServices {
+  handlers: OperationHandlers;
+  terminals: {
+    keys(terminal: string, data: string): void;
+    resize(terminal: string, columns: number, rows: number): void;
+    hold(terminal: string, holder: 'agent' | 'user'): void;
+    open(terminal: string): Promise<void>;
+    running(): { terminal: string; command: string }[];
+  };
+  history: {
+    begin(): Promise<void>;
+    /** Never rejects: a history that fails is reported in the log. */
+    commit(call: { id: string; message: string; paths?: readonly string[] }): Promise<void>;
+    /** What a user’s call changed, for the model; null for nothing. */
+    changesOf(call: string): Promise<Pick<EventArgs<'result'>, 'note' | 'changes'> | null>;
+    export(
+      format: 'patch' | 'zip' | 'bundle' | 'tar',
+      span?: { commit?: string | undefined; from?: string | undefined },
+    ): Promise<Readable>;
+  };
+  plan: Pick<Plan, 'begin' | 'check'>;
+  guidance: Guidance;
+  /** Puts the files of a skill where its programs can be run; returns the folder, or null where there is none. */
+  placeSkill(name: string, archive: Uint8Array): Promise<string | null>;
+  /** The description of the sandbox for the model. */
+  describe(): Promise<string>;
+  /** Whether anybody watches the browser. */
+  watch(on: boolean): void;
+  /** The address that the browser shows. */
+  page(): string | null;
+  /** What was refused of the sandbox’s connections since the last time, for the model; never rejects. */
+  refusals(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export type CreateServices = (session: {
+  writer: SessionWriter;
+  connection: ServerConnection;
+  settings: SessionSettings;
+}) => Promise<AgentServices>;

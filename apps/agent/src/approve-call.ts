@@ -1,0 +1,23 @@
+import { needsDecision, rejectionOf } from '@belay/protocol';
+import type { CallContext } from './call-context.js';
+import type { CheckedCall } from './check-call.js';
+import type { LoopOptions } from './loop/loop-options.js';
+import type { ServerConnection } from './server-connection.js';
+
+interface ApprovalOptions extends Pick<LoopOptions, 'log' | 'writer'> {
+  connection: Pick<ServerConnection, 'call'>;
+}
+
+/** Waits for the approval of a call that needs one, and then through a pause. Throws `rejected` with the reason. */
+export async function approveCall(
+  { connection, log, writer }: ApprovalOptions,
+  { operation }: CheckedCall,
+  { id, signal }: CallContext,
+): Promise<void> {
+  if (!needsDecision(operation, log.conversation.approvals)) return;
+  // The server decides on the call that the log has.
+  await writer.flush();
+  const decision = await connection.call('approvals.request', { id }, { signal });
+  if (decision.verdict === 'rejected') throw rejectionOf(decision);
+  while (log.conversation.paused) await log.changed(signal);
+}

@@ -1,0 +1,24 @@
+import { AppError } from '@belay/protocol';
+
+export const hung = new AppError(
+  'timeout',
+  'The page does not answer any more and was closed. Open it again, or another one.',
+);
+
+export const lost = new AppError(
+  'unavailable',
+  'The page went away while this ran. Read it again to see where the browser is now.',
+);
+
+/** Errors of the browser’s own protocol, in words. */
+export function friendly(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  if (/Target closed|Session closed|crashed|detached|Connection closed/i.test(error.message)) {
+    return lost;
+  }
+  if (error.message.includes('protocolTimeout')) return hung;
+  return new AppError(
+    'unavailable',
+    `The browser could not do this: ${error.message.split('\n')[0]}`,
+  );
+}

@@ -1,0 +1,85 @@
+import {
+  AppError,
+  actionOperation,
+  isSearched,
+  mcpOperation,
+  operations,
+  type Audience,
+  type Operation,
+  type ServerService,
+  type SessionSettings,
+} from '@belay/protocol';
+import { z } from 'zod';
+import { nearestOperations } from './nearest-operations.js';
+
+/** An operation and its input, checked. */
+export interface CheckedCall {
+  operation: Operation;
+  input: Record<string, unknown>;
+}
+
+/** What the user may call in a session. */
+export const callableIn = ({
+  actions,
+  mcp,
+}: Pick<SessionSettings, 'actions' | 'mcp'>): readonly Operation[] => [
+  ...operationsFor('user'),
+  ...mcp.map(mcpOperation),
+  ...actions.map(actionOperation),
+];
+
+/** The operations that this audience may call. */
+export const operationsFor = (audience: Audience): readonly Operation[] =>
+  Object.values(operations).filter((operation) => operation.audience.includes(audience));
+
+/**
+ * The operations, the tools of MCP servers and the installed actions that the model of a session may call; a search only
+ * where there is too much to list.
+ */
+export function offeredIn(
+  { mcp, actions, egress }: Pick<SessionSettings, 'mcp' | 'actions' | 'egress'>,
+  services: readonly ServerService[],
+): readonly Operation[] {
+  const all = [
+    ...operationsFor('model').filter(
+      ({ needs }) => needs === null || (egress.profile !== 'none' && services.includes(needs)),
+    ),
+    ...mcp.map(mcpOperation),
+    ...actions.map(actionOperation),
+  ];
+  return isSearched(all) ? all : all.filter(({ search }) => search !== 'finder');
+}
+
+/** Checks a call from outside; throws one sentence (not_found, invalid_input) with what to do. */
+export function checkCall(
+  name: string,
+  input: unknown,
+  offered: readonly Operation[],
+): CheckedCall {
+  const operation = offered.find((one) => one.name === name);
+  if (!operation) {
+    throw new AppError('not_found', `There is no operation ${name}; ${nearest(name, offered)}.`);
+  }
+  const parsed = operation.input.safeParse(input ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue?.path.join('.') || 'the input';
+    throw new AppError(
+      'invalid_input',
+      `The input of ${name} is not valid: ${field}: ${issue?.message ?? 'wrong'}. Nothing was run; call again with a valid input.`,
+    );
+  }
+  return { operation, input: fields.parse(parsed.data) };
+}
+
+/** The input of every operation is an object. */
+const fields = z.record(z.string(), z.unknown());
+
+function nearest(name: string, offered: readonly Operation[]): string {
+  const [first, ...more] = nearestOperations(name, offered);
+  const last = more.pop();
+  if (first === undefined) return 'call one of those that you are offered, such as terminal.run';
+  return last === undefined
+    ? `the nearest is ${first}`
+    : `the nearest are ${[first, ...more].join(', ')} and ${last}`;
+}

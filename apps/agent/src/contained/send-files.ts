@@ -1,0 +1,44 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ignoreError, type ProgramFile } from '@belay/protocol';
+
+/** More than the server takes; what is beyond is left out. */
+const maxFiles = 100;
+
+/** Sends the plain files right in a folder, each after a line of JSON. Opens nothing when there are none. */
+export async function sendFiles(folder: string, begin: () => Promise<Writable>): Promise<void> {
+  const found = await readdir(folder, { withFileTypes: true }).catch(
+    ignoreError('it left nothing'),
+  );
+  const names = (found ?? []).filter((entry) => entry.isFile()).map(({ name }) => name);
+  if (names.length === 0) return;
+  const stream = await begin();
+  // Each file adds some for a moment.
+  stream.setMaxListeners(0);
+  try {
+    for (const name of names.toSorted().slice(0, maxFiles))
+      await send(join(folder, name), name, stream);
+    await new Promise<void>((resolve) => stream.end(resolve));
+  } catch {
+    // The server has taken what it takes.
+    stream.destroy();
+  }
+}
+
+async function send(path: string, name: string, stream: Writable): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = await file.stat();
+    const head: ProgramFile = { name, bytes: size };
+    stream.write(`${JSON.stringify(head)}\n`);
+    if (size === 0) return;
+    await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), stream, {
+      end: false,
+    });
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,29 @@
+/** What programs in the sandbox must know to go out by the proxy on loopback; `names` are of loopback, too. */
+export function proxyVariables(
+  proxy: string,
+  names: readonly string[] = [],
+): Record<string, string> {
+  const direct = ['localhost', '127.0.0.1', '::1', ...names].join(',');
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    NODE_USE_ENV_PROXY: '1',
+  };
+}
+
+/** Whom programs trust, where the image itself does not say: the certificates that the host trusts. */
+export function trustVariables(certificates: string): Record<string, string> {
+  return {
+    SSL_CERT_FILE: certificates,
+    NODE_EXTRA_CA_CERTS: certificates,
+    REQUESTS_CA_BUNDLE: certificates,
+    PIP_CERT: certificates,
+    CURL_CA_BUNDLE: certificates,
+    GIT_SSL_CAINFO: certificates,
+    CARGO_HTTP_CAINFO: certificates,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Duplex } from 'node:stream';
+import { ignoreError } from '@belay/protocol';
+import type { ServerConnection } from '../server-connection.js';
+
+export interface Outgoing {
+  /** Opens a connection out of the sandbox; rejects with `AppError` when it is refused or fails. */
+  open(host: string, port: number): Promise<Duplex>;
+  /** What the server refused since the last time, for the model; never rejects. */
+  report(): Promise<string | undefined>;
+}
+
+/** Connections out of the sandbox. The server is asked about refusals only when there may be any. */
+export function createOutgoing(connection: Pick<ServerConnection, 'open' | 'call'>): Outgoing {
+  let mayHaveNews = false;
+  const note = () => {
+    mayHaveNews = true;
+  };
+  return {
+    async open(host, port) {
+      try {
+        const stream = await connection.open('egress', { host, port });
+        // One that was opened may be broken off for what it said.
+        stream.once('close', note);
+        return stream;
+      } finally {
+        note();
+      }
+    },
+    async report() {
+      if (!mayHaveNews) return undefined;
+      mayHaveNews = false;
+      const report = await connection
+        .call('egress.report', {})
+        .catch(ignoreError('the result goes without it'));
+      return report?.text ?? undefined;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { charsetOf, decode, encode } from './charset.js';
+import { filesBench, type FilesBench } from './files-bench.js';
+
+let bench: FilesBench;
+beforeEach(() => {
+  bench = filesBench();
+});
+afterEach(() => bench.remove());
+const put = (path: string, bytes: string) =>
+  writeFileSync(join(bench.root, path), Buffer.from(bytes, 'latin1'));
+const bytesOf = (path: string) => readFileSync(join(bench.root, path), 'latin1');
+const read = async (path: string) => {
+  const page = await bench.call('files.read', { path });
+  bench.known = new Map([[path, page.version ?? '']]);
+  return page;
+};
+const edit = (path: string, from: number, line: string) =>
+  bench.call('files.edit', { path, change: 'REPLACE', from, content: [line] });
+const write = (path: string, content: string, more = {}) =>
+  bench.call('files.write', { path, content, ...more });
+
+it('windows-1252 has a character for each byte, and back', () => {
+  const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  expect(encode(decode(all, 'windows-1252'), 'windows-1252', 'a').equals(all)).toBe(true);
+});
+
+it.each([
+  ['plain', 'utf8'],
+  ['caf\xc3\xa9', 'utf8'],
+  ['caf\xe9', 'windows-1252'],
+  ['\x93quoted\x94', 'windows-1252'],
+  // Damaged UTF-8: the rest of it is to be shown as it is.
+  ['caf\xc3\xa9 \xff', 'utf8'],
+])('%j is read as %s', (bytes, charset) => {
+  expect(charsetOf(Buffer.from(bytes, 'latin1'))).toBe(charset);
+});
+
+describe('a file that is not UTF-8', () => {
+  it('is shown in its encoding, keeps it through edits, replacements, patches and writes', async () => {
+    put('a.txt', 'caf\xe9\ntwo\n\x93end\x94');
+    expect(await read('a.txt')).toMatchObject({
+      content: 'café\ntwo\n“end”',
+      charset: 'windows-1252',
+    });
+    await edit('a.txt', 2, 'für 5 €');
+    expect(bytesOf('a.txt')).toBe('caf\xe9\nf\xfcr 5 \x80\n\x93end\x94');
+    await read('a.txt');
+    await bench.call('files.replace-text', { path: 'a.txt', find: '“end”', replace: 'Füße' });
+    const patch = '--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-café\n+thé\n';
+    await bench.call('files.patch', { patch });
+    expect(bytesOf('a.txt')).toBe('th\xe9\nf\xfcr 5 \x80\nF\xfc\xdfe');
+    await read('a.txt');
+    expect(await write('a.txt', 'é\n')).toMatchObject({ kept: ['encoding windows-1252'] });
+    expect(bytesOf('a.txt')).toBe('\xe9\n');
+    expect(bench.codes().at(-1)).toMatchObject({ content: ['é'] });
+  });
+
+  it('refuses a character that its encoding does not have, in one sentence', async () => {
+    put('a.txt', 'caf\xe9\n');
+    await read('a.txt');
+    const sentence =
+      'a.txt is not UTF-8 but windows-1252, which has no "→": leave it out, or convert the file first. Nothing was changed.';
+    const refused = { code: 'invalid_input', message: sentence };
+    await expect(edit('a.txt', 1, 'a → b')).rejects.toMatchObject(refused);
+    await expect(write('a.txt', 'a → b\n')).rejects.toMatchObject(refused);
+    expect(bytesOf('a.txt')).toBe('caf\xe9\n');
+    // The user's own bytes, and a model that says so, replace it as UTF-8.
+    await write('a.txt', 'a → b\n', { overwrite: true });
+    expect(readFileSync(join(bench.root, 'a.txt'), 'utf8')).toBe('a → b\n');
+  });
+
+  it('is found by a search with its characters', async () => {
+    put('a.txt', 'caf\xe9 needle\n');
+    const { matches } = await bench.call('files.search', { pattern: 'needle' });
+    expect(matches).toMatchObject([{ text: 'café needle' }]);
+  });
+});
+
+it('a model that writes a whole file keeps its byte order mark and its line ends', async () => {
+  put('win.txt', '\xef\xbb\xbfone\r\ntwo\r\n');
+  await read('win.txt');
+  expect(await write('win.txt', 'one\n2\n')).toMatchObject({
+    kept: ['CR LF line ends', 'byte order mark'],
+  });
+  expect(bytesOf('win.txt')).toBe('\xef\xbb\xbfone\r\n2\r\n');
+  await read('win.txt');
+  await write('win.txt', 'one\n2\n', { overwrite: true });
+  expect(bytesOf('win.txt')).toBe('one\n2\n');
+  put('mixed.txt', 'a\r\nb\n');
+  await read('mixed.txt');
+  expect(await write('mixed.txt', 'a\nb\nc\n')).not.toHaveProperty('kept');
+  // A user's editor knows what it saves.
+  put('win.txt', 'one\r\n');
+  bench.known = undefined;
+  await write('win.txt', 'one\n');
+  expect(bytesOf('win.txt')).toBe('one\n');
+});
+
+it('UTF-16 is refused in one sentence, read or written', async () => {
+  put('wide.txt', '\xff\xfea\0\n\0');
+  await expect(read('wide.txt')).rejects.toThrow('wide.txt is text in UTF-16');
+  const { version } = await bench.call('files.read', { path: 'wide.txt', encoding: 'base64' });
+  bench.known = new Map([['wide.txt', version ?? '']]);
+  await expect(write('wide.txt', 'b\n')).rejects.toThrow(
+    'wide.txt is text in UTF-16: write it with encoding base64, or set `overwrite` to make it UTF-8.',
+  );
+  expect(bytesOf('wide.txt')).toBe('\xff\xfea\0\n\0');
+});

@@ -1,0 +1,99 @@
+import { AppError, type EventArgs } from '@belay/protocol';
+import { isAnswer, type Conversation } from './conversation.js';
+import { deliver } from './deliver.js';
+import type { LoopOptions } from './loop-options.js';
+
+/** A call of one of the loop's own operations. */
+interface LoopCall {
+  input: Record<string, unknown>;
+  begun: boolean;
+  /** Writes the call into the log. */
+  begin(): void;
+  signal: AbortSignal;
+}
+
+/** The result of a call but for what is the same for all of them. */
+export type Outcome = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
+  images?: string[];
+  note?: string;
+};
+
+export type LoopHandler = (
+  options: LoopOptions,
+  conversation: Conversation,
+  call: LoopCall,
+) => Promise<Outcome | null>;
+
+/** Null while the user has not answered; then the loop asks again after the next event. */
+export async function ask(
+  options: LoopOptions,
+  { waiting }: Conversation,
+  { begun, begin, signal }: LoopCall,
+): Promise<Outcome | null> {
+  const { log } = options;
+  const through = log.seen.others;
+  if (!begun) begin();
+  const answer = waiting.find(isAnswer);
+  if (answer) {
+    if (!(await deliver(options, [answer], { through, signal }))) return null;
+    return { ok: true, output: { answer: answer.text }, images: answer.images, seconds: 0 };
+  }
+  if (begun) await log.changed(signal);
+  return null;
+}
+
+/** Ends the work, once the model has seen all there is to see: a result that comes with it may say otherwise. */
+export async function finish(
+  { hooks }: LoopOptions,
+  { items, waiting, notes, ends, arrivals, background }: Conversation,
+  { input, begun, begin }: LoopCall,
+): Promise<Outcome> {
+  if (String(input['summary']).trim() === '') {
+    throw new AppError(
+      'invalid_input',
+      'Not finished: say in `summary` what changed and how it was checked, or what stands in the way.',
+    );
+  }
+  const last = items.at(-1);
+  if (last?.kind === 'turn' && last.turn.say.calls.length > 1) {
+    throw new AppError(
+      'conflict',
+      'Not finished: finish counts only alone in its reply. Look at the results of the other calls, and call it then.',
+    );
+  }
+  if (waiting.length > 0) {
+    throw new AppError(
+      'conflict',
+      'Not finished: the user wrote meanwhile. Read the message, act on it, and finish afterwards.',
+    );
+  }
+  if (notes.length > 0) {
+    throw new AppError(
+      'conflict',
+      'Not finished: the user changed something by hand meanwhile. Look at it, and finish afterwards.',
+    );
+  }
+  if (ends.length > 0) {
+    throw new AppError(
+      'conflict',
+      'Not finished: a background command ended meanwhile. Look at how it ended, and finish afterwards.',
+    );
+  }
+  if (arrivals.length > 0) {
+    throw new AppError(
+      'conflict',
+      'Not finished: the result of a call in the background came meanwhile. Look at it, and finish afterwards.',
+    );
+  }
+  if (background.some(({ left }) => !left)) {
+    const calls = background.map(({ id, operation }) => `${operation} (${id})`).join(', ');
+    throw new AppError(
+      'conflict',
+      `Not finished: the end of the session would end what runs in the background: ${calls}. Reply without a call to wait for the results, or finish again to do without them.`,
+      { left: background.map(({ id }) => id) },
+    );
+  }
+  await hooks.settled();
+  if (!begun) begin();
+  return { ok: true, output: input, seconds: 0 };
+}

@@ -1,0 +1,77 @@
+import { wallSeconds, type BudgetUse } from '@belay/protocol';
+import type { Conversation } from './conversation.js';
+import { duration } from './describe-settings.js';
+
+/** What a session has used, and what the last reply took of it. */
+export interface Spending extends BudgetUse {
+  readonly last: { readonly tokens: number; readonly dollars: number };
+}
+
+/** So many steps before the end each is told. */
+const lastSteps = 3;
+/** From here on an end is in sight, in budgets that are longer than `longSteps`. */
+const fewSteps = 10;
+const longSteps = 20;
+/** The shares of a budget below which the model is told. */
+const shares = [0.05, 0.2] as const;
+
+const end = 'finish, or say what is missing';
+
+/** What to say of the budgets; nothing when that was said before the last replies already. */
+export function newNotice(
+  { notice: known }: Pick<Conversation, 'notice'>,
+  spending: Spending,
+): string | undefined {
+  const notice = budgetNotice(spending, Date.now());
+  return notice === null || notice === known ? undefined : notice;
+}
+
+/**
+ * What the model is told of budgets that are nearly spent, before its next reply. The text stays the same until less
+ * is left by a whole level, so that it is told once for each.
+ */
+export function budgetNotice(spending: Spending, now: number): string | null {
+  const { budgets, steps, tokens, dollars, wallTime, last } = spending;
+  const dollarsLeft = (left: number) => `$${Number(left.toPrecision(3))}`;
+  const tokensLeft = (left: number) => `${Math.round(left).toLocaleString('en')} tokens`;
+  const notices = [
+    stepsNotice(budgets.steps, steps),
+    shareNotice(budgets.dollars, { used: dollars, last: last.dollars, words: dollarsLeft }),
+    shareNotice(budgets.tokens, { used: tokens, last: last.tokens, words: tokensLeft }),
+    shareNotice(budgets.seconds, { used: wallSeconds(wallTime, now), last: 0, words: duration }),
+  ].filter((notice) => notice !== null);
+  return notices.length === 0 ? null : notices.join('\n');
+}
+
+function stepsNotice(limit: number | null, used: number): string | null {
+  if (limit === null) return null;
+  const left = limit - used;
+  if (left <= 1) {
+    const which = limit === 1 ? 'only step' : `last of ${limit} steps`;
+    return `This is the ${which}: call finish now, and say in its summary what is done, how it was checked and what is missing.`;
+  }
+  if (left <= lastSteps) return `${left} of ${limit} steps left, this one included: ${end}.`;
+  if (left > fewSteps || limit <= longSteps) return null;
+  return `At most ${fewSteps} of ${limit} steps left: bring the work to an end.`;
+}
+
+interface Amount {
+  used: number;
+  /** What the last reply took; the next takes about as much. */
+  last: number;
+  words: (amount: number) => string;
+}
+
+function shareNotice(limit: number | null, { used, last, words }: Amount): string | null {
+  if (limit === null) return null;
+  const left = limit - used;
+  const replies = last > 0 ? Math.floor(left / last) : Number.POSITIVE_INFINITY;
+  if (replies <= lastSteps) {
+    const count = replies <= 1 ? 'this one reply' : `about ${replies} replies`;
+    return `What is left of ${words(limit)} lasts for ${count}: ${end}.`;
+  }
+  const share = shares.find((one) => left < one * limit);
+  if (share === undefined) return null;
+  const advice = share === shares[0] ? end : 'bring the work to an end';
+  return `Less than ${words(share * limit)} of ${words(limit)} left: ${advice}.`;
+}

@@ -1,0 +1,17 @@
+import type { UserMessage } from './conversation.js';
+import type { LoopOptions } from './loop-options.js';
+
+/**
+ * Before messages become part of a prompt, or answer a question: from then on the user cannot change them. False when
+ * one of the queued ones was changed after `through`; the log has that then.
+ */
+export async function deliver(
+  { log, deliverMessages }: Pick<LoopOptions, 'log' | 'deliverMessages'>,
+  messages: readonly UserMessage[],
+  { through, signal }: { through: number; signal: AbortSignal },
+): Promise<boolean> {
+  const queued = messages.filter(({ delivery }) => delivery === 'queue').map(({ seq }) => seq);
+  if (queued.length === 0 || (await deliverMessages(queued, through))) return true;
+  if (log.seen.others === through) await log.changed(signal);
+  return false;
+}

@@ -1,0 +1,90 @@
+import {
+  mountWords,
+  packageRegistries,
+  type ApprovalMode,
+  type Budgets,
+  type EgressPolicy,
+  type EventArgs,
+  type SessionSettings,
+} from '@belay/protocol';
+
+/** What a session’s settings mean for its model, as they were at its start; later changes are told at the prompt’s end. */
+export function describeSettings(settings: SessionSettings): string {
+  const { approvals, egress, budgets, planFile, mounts } = settings;
+  const plan =
+    planFile !== null &&
+    `Plan: plan.update keeps it in ${planFile} of the workspace, which the user may edit, too.`;
+  const shared =
+    mounts.length > 0 &&
+    `Folders of the user’s own machine: ${mounts.map(mountWords).join('; ')}. Commands reach them, file operations do not. A change there is at once one of the user’s own files, is in no history and cannot be undone: make only those that the task asks for.`;
+  return [
+    describeApprovals(approvals),
+    describeHosts(egress),
+    describeBudgets(budgets),
+    plan,
+    shared,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** What changed of the settings, for the end of the prompt; null when the model need not know. */
+export function describeChange({ approvals, budgets, egress }: EventArgs<'change'>): string | null {
+  const changed = [
+    approvals && describeApprovals(approvals),
+    egress?.profile && describeNetwork(egress.profile),
+    budgets && describeBudgets(budgets),
+  ];
+  const known = changed.filter((line) => line !== undefined);
+  return known.length === 0 ? null : `The user changed settings.\n${known.join('\n')}`;
+}
+
+const approvalTexts: Record<ApprovalMode, string> = {
+  safe: 'safe. Every call waits for the user’s yes, reads and edits too: make few and complete ones',
+  ask: 'ask. Commands and network calls wait for the user’s yes, and so does a host that is not open: prefer one complete command to many small ones. Reads and edits run at once',
+  delay:
+    'delay. Commands and network calls run after two seconds unless the user stops them; a host that is not open waits for the user’s yes',
+  auto: 'auto. Everything runs at once; a host that is not open is refused without a question',
+};
+
+const describeApprovals = (mode: ApprovalMode): string => `Approvals: ${approvalTexts[mode]}.`;
+
+/** More than these are counted only. */
+const mostHosts = 20;
+
+const describeHosts = (policy: EgressPolicy): string =>
+  `Open hosts: ${openHosts(policy)}. Tools may name the sandbox’s own proxy as 127.0.0.1.`;
+
+function openHosts({ profile, hosts }: EgressPolicy): string {
+  if (profile === 'none') return 'none';
+  if (profile === 'open') return 'all';
+  const registries = profile === 'packages' ? [packageRegistries] : [];
+  const more = hosts.length > mostHosts ? [`${hosts.length - mostHosts} more`] : [];
+  const named = hosts.slice(0, mostHosts).map((host) => host.slice(0, 253));
+  return [...registries, ...named, ...more].join(', ') || 'none';
+}
+
+const networkTexts: Record<EgressPolicy['profile'], string> = {
+  none: 'nothing is let out any more',
+  packages: `${packageRegistries} and the named hosts are open`,
+  list: 'only the named hosts are open',
+  open: 'all hosts are open',
+};
+
+const describeNetwork = (profile: EgressPolicy['profile']): string =>
+  `Network: ${networkTexts[profile]}.`;
+
+function describeBudgets({ steps, dollars, tokens, seconds }: Budgets): string {
+  const limits = [
+    steps !== null && `${steps} steps (each reply of yours is one)`,
+    dollars !== null && `$${dollars}`,
+    tokens !== null && `${tokens.toLocaleString('en')} tokens of prompts and replies together`,
+    seconds !== null && duration(seconds),
+  ].filter((limit) => limit !== false);
+  if (limits.length === 0) return 'Budgets: none.';
+  return `Budgets: ${limits.join(', ')}. What one of them cuts off is unfinished; you are told when little is left.`;
+}
+
+export function duration(seconds: number): string {
+  return seconds < 120 ? `${Math.round(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
+}

@@ -1,0 +1,243 @@
+import {
+  AppError,
+  describeCall,
+  errorFrom,
+  excerpt,
+  imagesOf,
+  isStarted,
+  jsonFault,
+  lenientInput,
+  newEvent,
+  oneLine,
+  operationNamed,
+  pathsOf,
+  runResultOf,
+  toolName,
+  type LoopOperation,
+  type Operation,
+  type OperationCall,
+} from '@belay/protocol';
+import { checkCall, type CheckedCall } from '../check-call.js';
+import { ask, finish, type LoopHandler, type Outcome } from './ask-and-finish.js';
+import type { Conversation, OpenCall } from './conversation.js';
+import { guide } from './guide.js';
+import type { LoopOptions } from './loop-options.js';
+import { stuckNote } from './stuck.js';
+
+/** How many calls run at the same time at most. */
+const atOnce = 8;
+
+/** What cancels a call, and what only ends its wait. */
+interface Signals {
+  signal: AbortSignal;
+  userWrote: AbortSignal;
+}
+
+/** A call of the last reply, once it was checked and begun. */
+interface Execution {
+  /** Null for an `ask` that still waits. */
+  outcome: Outcome | null;
+  /** The call, when it was one that the sandbox runs. */
+  ran?: CheckedCall;
+}
+
+/**
+ * Runs the next call of the last reply, together with the reads that follow it when it is one itself, and writes
+ * their results in the order of the calls, whatever happens: one that cannot be run gets a result with one sentence
+ * for the model. Only `ask` without an answer yet leaves without a result.
+ */
+export async function executeCalls(
+  options: LoopOptions,
+  conversation: Conversation,
+  signals: Signals,
+): Promise<void> {
+  const executions = concurrent(conversation.open, options.offered).map(
+    (open) => [open.call, execute(options, conversation, { ...open, ...signals })] as const,
+  );
+  const paths: string[] = [];
+  for (const [call, execution] of executions) {
+    const { outcome, ran } = await execution;
+    if (!outcome) return;
+    // The note of this result may depend on the ones before it.
+    await options.writer.flush();
+    const note = ran && (await options.hooks.refusals());
+    writeResult(options, call, { ...outcome, ...(note && { note }) });
+    if (!ran) continue;
+    options.hooks.afterCall(call.id, ran);
+    paths.push(...pathsOf(ran.operation, ran.input, outcome.output));
+  }
+  await guide(options, conversation, paths);
+}
+
+/** Answers the calls that have not begun, since the user wrote: the model may want others once it has read that. */
+export async function refuseCalls(options: LoopOptions, { open }: Conversation): Promise<void> {
+  for (const { call, begun } of open) {
+    if (begun) continue;
+    await options.writer.flush();
+    writeResult(options, call, { ok: false, output: notRun().toJSON(), seconds: 0 });
+  }
+}
+
+const notRun = (): AppError =>
+  new AppError(
+    'cancelled',
+    'Not run: the user wrote. Read the message, then call what is still right.',
+  );
+
+/** The first call, and those that may run beside it. */
+function concurrent(
+  open: readonly OpenCall[],
+  offered: LoopOptions['offered'],
+): readonly OpenCall[] {
+  const end = open.findIndex(({ call }) => !operationOf(call, offered)?.concurrent);
+  return open.slice(0, Math.min(atOnce, Math.max(1, end < 0 ? open.length : end)));
+}
+
+/**
+ * Begins a call, which is in the log before the first `await`, and runs it. Never rejects: a failure is an outcome.
+ */
+async function execute(
+  options: LoopOptions,
+  conversation: Conversation,
+  { call, begun, signal, userWrote }: OpenCall & Signals,
+): Promise<Execution> {
+  // The time of its approval and of a pause is not the call's.
+  let started: number | undefined;
+  const { files: known } = conversation;
+  const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
+  let ran: CheckedCall | undefined;
+  const ended = (outcome: Omit<Outcome, 'seconds'>): Execution => ({
+    outcome: {
+      ...outcome,
+      seconds: started === undefined ? 0 : (performance.now() - started) / 1000,
+    },
+    ...(ran && { ran }),
+  });
+  try {
+    const checked = check(call, options.offered);
+    const begin = () => appendCall(options, call.id, checked);
+    const own = loopHandlers[checked.operation.name];
+    if (own) {
+      const outcome = await own(options, conversation, {
+        begun,
+        begin,
+        signal,
+        input: checked.input,
+      });
+      return { outcome };
+    }
+    ran = checked;
+    if (begun) throw new AppError('cancelled', 'The agent was restarted while this ran.');
+    begin();
+    const waits = AbortSignal.any([signal, userWrote]);
+    await options.hooks
+      .beforeCall(checked, { ...context, signal: waits })
+      .catch((thrown: unknown) => {
+        throw userWrote.aborted ? notRun() : thrown;
+      });
+    started = performance.now();
+    const output = await options.runCall(checked, context);
+    return ended({ ok: true, output, images: [...imagesOf(checked.operation, output)] });
+  } catch (thrown) {
+    const error = errorFrom(signal.aborted ? signal.reason : thrown);
+    return ended({ ok: false, output: error.toJSON() });
+  }
+}
+
+const loopHandlers: Readonly<Record<string, LoopHandler | undefined>> = {
+  ask,
+  finish,
+} satisfies Record<LoopOperation, LoopHandler>;
+
+function check(call: OperationCall, offered: LoopOptions['offered']): CheckedCall {
+  if (call.invalid !== undefined) {
+    throw new AppError('invalid_input', `${call.operation} was not run. ${call.invalid}`);
+  }
+  const operation = operationOf(call, offered);
+  const input = operation ? lenientInput(operation, call.input).input : call.input;
+  const checked = checkCall(operationName(call, offered), input, offered);
+  // The log would have it shortened, and the user would decide on another call.
+  const fault = jsonFault(checked.input);
+  if (fault === undefined) return checked;
+  throw new AppError('too_large', `The input of ${call.operation} ${fault}. Nothing was run.`);
+}
+
+/**
+ * The operation that a model named, which may have the form of a tool's name. Models also mix up the signs between
+ * words, as in `files_replace_text`; among names of MCP servers these tell tools apart.
+ */
+const operationOf = (
+  { operation: name }: OperationCall,
+  offered: LoopOptions['offered'],
+): Operation | undefined =>
+  offered.find((one) => one.name === name) ??
+  offered.find((one) => toolName(one.name) === name) ??
+  offered.find((one) => operationNamed(one.name) && words(one.name) === words(name));
+
+const words = (name: string): string => name.replaceAll(/[._-]/g, ' ').toLowerCase();
+
+/** Its name in the platform's spelling when there is one. */
+const operationName = (call: OperationCall, offered: LoopOptions['offered']): string =>
+  operationOf(call, offered)?.name ?? excerpt(call.operation, 300);
+
+function appendCall(options: LoopOptions, id: string, { operation, input }: CheckedCall): void {
+  options.writer.append({
+    source: 'agent',
+    action: operation.name,
+    args: input,
+    message: describeCall(operation, input, options.workspace.page()),
+    id,
+  });
+}
+
+function writeResult(options: LoopOptions, call: OperationCall, outcome: Outcome): void {
+  const args = { operation: operationName(call, options.offered), images: [], ...outcome };
+  const body = { args, message: describeOutcome(args), id: call.id };
+  const result = newEvent('agent', 'result', body);
+  const conversation = options.log.conversationWith(result);
+  const stuck = stuckNote(conversation);
+  const note = [outcome.note, ignoredNote(call, conversation, options.offered), stuck]
+    .filter(Boolean)
+    .join('\n\n');
+  options.writer.append(
+    note ? newEvent('agent', 'result', { ...body, args: { ...args, note } }) : result,
+  );
+}
+
+/** Names the inputs that the operation does not have, so that the model does not count on them; each is named once. */
+function ignoredNote(
+  call: OperationCall,
+  { items }: Pick<Conversation, 'items'>,
+  offered: LoopOptions['offered'],
+): string | undefined {
+  const operation = operationOf(call, offered);
+  if (!operation) return undefined;
+  const ignoredOf = (input: unknown): string[] => lenientInput(operation, input).ignored;
+  const ignored = ignoredOf(call.input);
+  if (ignored.length === 0) return undefined;
+  const earlier = items
+    .flatMap((item) => (item.kind === 'turn' ? [item.turn] : []))
+    .flatMap(({ say, results }) => say.calls.filter(({ id }) => id !== call.id && results.has(id)))
+    .filter((one) => operationOf(one, offered) === operation)
+    .flatMap(({ input }) => ignoredOf(input));
+  const fresh = ignored.filter((name) => !earlier.includes(name));
+  if (fresh.length === 0) return undefined;
+  const names = fresh.slice(0, 20).map((name) => `\`${excerpt(name, 60).replaceAll('`', "'")}\``);
+  const more = fresh.length > names.length ? ', …' : '';
+  return `${operation.name} has no input ${names.join(', ')}${more}: ignored.`;
+}
+
+function describeOutcome({
+  operation,
+  ok,
+  output,
+  seconds,
+}: Outcome & { operation: string }): string {
+  const took = `${seconds.toFixed(1)} s`;
+  if (!ok) return oneLine(`${operation} failed: ${errorFrom(output).message}`);
+  if (isStarted({ operation, ok, output })) return `${operation} runs in the background`;
+  const exit = runResultOf({ operation, ok, output })?.exitCode;
+  return typeof exit === 'number'
+    ? `${operation} exited with ${exit} after ${took}`
+    : `${operation} done in ${took}`;
+}

@@ -1,0 +1,56 @@
+import {
+  actionNamed,
+  actionOutput,
+  startedAction,
+  type ActionOutput,
+  type EventOf,
+  type StartedAction,
+} from '@belay/protocol';
+import type { CheckedCall } from '../check-call.js';
+import type { ServerConnection } from '../server-connection.js';
+import { putWhole } from './whole-result.js';
+
+export const isAction = ({ operation }: CheckedCall): boolean =>
+  actionNamed(operation.name) !== undefined;
+
+interface Calling {
+  id: string;
+  signal: AbortSignal;
+  /** The name of the called operation. */
+  name: string;
+  /** See `AgentServices`. */
+  placeSkill(name: string, archive: Uint8Array): Promise<string | null>;
+}
+
+/**
+ * A call of an installed action, which the server runs as the log has it; one that it runs in the background is only
+ * begun. Throws what the server throws.
+ */
+export async function callAction(
+  connection: Pick<ServerConnection, 'call'>,
+  { id, signal, name, placeSkill }: Calling,
+): Promise<StartedAction | (ActionOutput & { file?: string; folder?: string })> {
+  const answer = await connection.call('action.call', { id }, { signal });
+  const started = startedAction.safeParse(answer);
+  if (started.success) return started.data;
+  const { archive, ...output } = actionOutput.parse(answer);
+  if (archive !== undefined) {
+    const { bytes } = await connection.call('blobs.get', { blob: archive }, { signal });
+    const folder = await placeSkill(actionNamed(name) ?? '', bytes);
+    return folder === null ? output : { folder, ...output };
+  }
+  const file = await putWhole(connection, output.full, { name: nameOf(id), signal });
+  return file === undefined ? output : { ...output, file };
+}
+
+/** The whole of a long result that arrived, as that of a call that waited for it. */
+export async function putArrived(
+  connection: Pick<ServerConnection, 'call'>,
+  { id = '', args }: EventOf<'arrival'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { data } = actionOutput.safeParse(args.output);
+  await putWhole(connection, data?.full, { name: nameOf(id), signal });
+}
+
+const nameOf = (id: string): string => `action-${id}`;

@@ -1,0 +1,51 @@
+import type { Operation } from '@belay/protocol';
+
+const mostNamed = 3;
+/** What has less in common with a name is not meant by it: of 1. */
+const leastAlike = 0.34;
+/** Beside a better one. */
+const leastOfBest = 0.7;
+/** Longer names of models are no misspelling. */
+const longestName = 100;
+
+/** The names of the operations that a model may have meant, the likeliest first; at most three. */
+export function nearestOperations(name: string, offered: readonly Operation[]): string[] {
+  const given = name.slice(0, longestName);
+  // Models of some harnesses put `functions.` or the like before a tool's name.
+  const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(plain);
+  const known = offered.filter(({ knownAs }) =>
+    knownAs.split(' ').some((alias) => forms.includes(alias)),
+  );
+  if (known.length > 0) return known.slice(0, mostNamed).map((operation) => operation.name);
+  const likely = offered
+    .map((operation) => ({ name: operation.name, like: likeness(given, operation) }))
+    .sort((a, b) => b.like - a.like);
+  const least = Math.max(leastAlike, (likely[0]?.like ?? 0) * leastOfBest);
+  return likely
+    .filter(({ like }) => like >= least)
+    .slice(0, mostNamed)
+    .map((operation) => operation.name);
+}
+
+/** How much of a name and of an operation's names is the same: from 0 to 1. */
+const likeness = (given: string, { name, knownAs }: Operation): number =>
+  Math.max(...[name, ...knownAs.split(' ')].map((each) => alike(pairs(given), pairs(each))));
+
+/** Dice's coefficient of the pairs of letters. */
+function alike(a: readonly string[], b: readonly string[]): number {
+  if (a.length === 0 || b.length === 0) return 0;
+  const left = [...b];
+  const common = a.filter((pair) => {
+    const at = left.indexOf(pair);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+  return (2 * common.length) / (a.length + b.length);
+}
+
+function pairs(name: string): string[] {
+  const letters = plain(name);
+  return Array.from(letters.slice(1), (_, index) => letters.slice(index, index + 2));
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

@@ -1,0 +1,120 @@
+import { dirname, join } from 'node:path';
+import { createOutgoing } from './egress/outgoing.js';
+import { startEgressProxy } from './egress/proxy.js';
+import type { Environment } from './environment.js';
+import { createFiles } from './files/files.handlers.js';
+import { createBrowser } from './browser/browser.js';
+import { isThere } from './permissions.js';
+import { createGuidance } from './guidance/guidance.js';
+import { describeRepository } from './history/describe-repository.js';
+import { createHistory } from './history/history.js';
+import { skillPlacer } from './workspace/place-skill.js';
+import { createPlan } from './plan/plan.js';
+import type { AgentServices, CreateServices } from './agent-services.js';
+import { createSystem } from './system/system.js';
+import { listeningPorts } from './terminal/listeners.js';
+import { createTerminals } from './terminal/terminals.js';
+import { proxyVariables, trustVariables } from './egress/environment.js';
+import { createWeb } from './web/web.js';
+
+export interface OpenedServices extends AgentServices {
+  /** Prepares the first steps of a session; writes no events. */
+  prepare(): void;
+}
+
+/** Opens all services of the agent for its session. The caller closes them. */
+export async function openServices(
+  environment: Environment,
+  { writer, connection }: Omit<Parameters<CreateServices>[0], 'settings'>,
+): Promise<OpenedServices> {
+  const { workspace, state } = environment;
+  const outgoing = createOutgoing(connection);
+  const proxy = await startEgressProxy(outgoing);
+  const out = { proxy: `http://127.0.0.1:${proxy.port}`, certificates: bundledCertificates() };
+  const env = {
+    ...(out.certificates && trustVariables(out.certificates)),
+    ...environment.shell,
+    ...(!environment.bare && proxyVariables(out.proxy)),
+  };
+
+  const terminals = createTerminals({
+    workspace,
+    state,
+    env,
+    writer,
+    openStream: (meta) => connection.open('terminal', meta),
+    stored: async (terminal) => (await connection.call('terminal.stored', { terminal })).offset,
+  });
+  const history = createHistory({ workspace, state, writer });
+  const plan = createPlan({ writer, workspace, commit: (call) => history.commit(call) });
+  const putBlob = async (type: string, bytes: Uint8Array<ArrayBuffer>) =>
+    (await connection.call('blobs.put', { type, bytes })).blob;
+  const browser = createBrowser({
+    workspace,
+    state,
+    writer,
+    proxy: out.proxy,
+    chromium: environment.chromium,
+    env,
+    putBlob,
+    sendFrame: async (frame) => void (await connection.call('browser.frame', frame)),
+    sidecar: async (id) => {
+      // A call that only reads runs as soon as it is begun: the server must have it in the log.
+      await writer.flush();
+      return (await connection.call('browser.sidecar', { id })).endpoint;
+    },
+  });
+  const guidance = createGuidance({ workspace });
+  const system = createSystem({
+    workspace,
+    path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    ports: () => listeningPorts().filter((port) => port !== proxy.port),
+  });
+  const web = createWeb({
+    ...out,
+    search: async (call, signal) => {
+      await writer.flush();
+      return connection.call('web.search', call, { signal });
+    },
+  });
+
+  return {
+    handlers: {
+      ...createFiles({ workspace, writer, putBlob, compare: history.compare }),
+      ...terminals.handlers,
+      ...browser.handlers,
+      ...web,
+      ...system.handlers,
+      ...plan.handlers,
+      ...guidance.handlers,
+      ...history.handlers,
+    },
+    prepare() {
+      system.prepare();
+      terminals.prepare();
+      void history.prepare();
+    },
+    terminals,
+    history,
+    plan,
+    guidance,
+    placeSkill: skillPlacer(environment),
+    describe: async () =>
+      (await Promise.all([system.describe(), describeRepository(workspace)]))
+        .filter(Boolean)
+        .join('\n'),
+    watch: (on) => browser.watch(on),
+    page: () => browser.page(),
+    refusals: () => outgoing.report(),
+    async close() {
+      await Promise.all([terminals.close(), browser.close()]);
+      await proxy.close();
+    },
+  };
+}
+
+/** The runtime brings the certificates that the host trusts, beside its node. */
+function bundledCertificates(): string | null {
+  const file = join(dirname(process.execPath), 'ca.crt');
+  return isThere(file) ? file : null;
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * The environment with which package tools work in a sandbox. Debian’s pip refuses to install beside apt’s packages
+ * (PEP 668), and here it installs into the home folder, whose programs are found. What an image sets stays.
+ */
+export function withPackageTools(image: Variables, home: string): Record<string, string> {
+  const path = image['PATH'] ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+  return {
+    PIP_BREAK_SYSTEM_PACKAGES: '1',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_ROOT_USER_ACTION: 'ignore',
+    UV_BREAK_SYSTEM_PACKAGES: '1',
+    ...image,
+    HOME: home,
+    // Last: what a program puts there must not become the shell of later commands.
+    PATH: [path, ...programFolders.map((folder) => join(home, folder))].join(':'),
+  };
+}
+
+const programFolders = ['.local/bin', '.cargo/bin', 'go/bin'];

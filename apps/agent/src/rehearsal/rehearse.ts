@@ -1,0 +1,81 @@
+import { createServer, type Server } from 'node:http';
+import {
+  agentCalls,
+  ignoreError,
+  newEvent,
+  serverCalls,
+  sessionSettings,
+  type ModelReply,
+} from '@belay/protocol';
+import { rpcServer, type RpcConnection } from '@belay/rpc';
+
+/** What an agent asks of the server in such a session. */
+const answered = {
+  hello: serverCalls.hello,
+  'events.append': serverCalls['events.append'],
+  'model.generate': serverCalls['model.generate'],
+  'messages.deliver': serverCalls['messages.deliver'],
+  'approvals.request': serverCalls['approvals.request'],
+  'terminal.stored': serverCalls['terminal.stored'],
+};
+type ToAgent = RpcConnection<typeof answered, typeof agentCalls>;
+type Call = ModelReply['calls'][number];
+
+const session = 'rehearsal';
+
+/** What a model usually asks for first. Where no shell is, the command fails, and the session goes on. */
+const steps: Omit<Call, 'id'>[] = [
+  { operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } },
+  { operation: 'files.read', input: { path: 'a.txt' } },
+  { operation: 'terminal.run', input: { command: 'echo one' } },
+  { operation: 'ask', input: { question: 'Enough?' } },
+];
+/** The event of the last step is called as its operation is. */
+const last = steps.at(-1)?.operation;
+
+/**
+ * Is the server at a socket for the one agent that dials it, and ends it after a short session. While the runtime’s
+ * image is made, this runs what every session begins with, so that it is compiled: see docker/agent/compile.cjs.
+ */
+export async function rehearse(socket: string): Promise<Server> {
+  const server = createServer();
+  rpcServer({ server, serves: answered, calls: agentCalls, onConnection: play });
+  await new Promise<void>((listening) => server.listen(socket, listening));
+  return server;
+}
+
+function play(agent: ToAgent): void {
+  let seq = 1;
+  let asked = 0;
+  const settings = sessionSettings.parse({ task: 'Rehearse', model: 'scripted:rehearsal' });
+  const first = newEvent('user', 'start', { args: settings, message: settings.task });
+  const events = [{ ...first, seq, time: new Date().toISOString() }];
+  const reply = (): ModelReply => {
+    const step = steps[asked++];
+    return {
+      text: 'Next.',
+      calls: step ? [{ ...step, id: `call-${asked}` }] : [],
+      finish: step ? 'calls' : 'stop',
+      usage: { inputTokens: 1, cachedTokens: 0, outputTokens: 1, dollars: null },
+      contextTokens: null,
+    };
+  };
+  agent.serve({
+    hello: async () => {
+      setImmediate(() => void begin());
+      return { startPayload: null, events: [], storedN: 0, services: [] };
+    },
+    'events.append': async (batch) => {
+      if (batch.events.some(({ action }) => action === last)) setImmediate(end);
+      return { seqs: batch.events.map(() => (seq += 1)) };
+    },
+    'model.generate': async () => reply(),
+    'messages.deliver': async () => ({}),
+    'approvals.request': async () => ({ verdict: 'approved' }),
+    'terminal.stored': async () => ({ offset: 0 }),
+  });
+  agent.accept('terminal', async (_meta, stream) => void stream.resume());
+  const begin = () => agent.call('session.begin', { session, settings, events, epoch: 1 });
+  const end = () =>
+    void agent.call('shutdown', {}).catch(ignoreError('the agent ends before it has answered'));
+}

@@ -1,0 +1,282 @@
+import {
+  AppError,
+  describeCall,
+  errorFrom,
+  maxDelivered,
+  type eventArgs,
+  ignoreError,
+  isEvent,
+  newEvent,
+  operations,
+  pathsOf,
+  searchOperations,
+  SentPrompt,
+  type ServerService,
+  type Event,
+  type EventOf,
+  type OperationOutput,
+  type StartPayload,
+} from '@belay/protocol';
+import type { z } from 'zod';
+import type { AgentServices, CreateServices } from './agent-services.js';
+import { approveCall } from './approve-call.js';
+import { callableIn, checkCall, offeredIn, type CheckedCall } from './check-call.js';
+import { guide } from './loop/guide.js';
+import type { Conversation } from './loop/conversation.js';
+import { Loop } from './loop/loop.js';
+import { newNotice } from './loop/budget-notice.js';
+import type { LoopOptions } from './loop/loop-options.js';
+import { promptParts, toolOf } from './loop/prompt-parts.js';
+import { putArrived } from './mcp/actions.js';
+import { OperationRunner } from './operation-runner.js';
+import { Outbox } from './outbox.js';
+import { releaseMemory } from './release-memory.js';
+import type { ServerConnection } from './server-connection.js';
+import { SessionLog } from './session-log.js';
+
+export interface SessionRunOptions {
+  connection: ServerConnection;
+  startPayload: StartPayload;
+  /** What the server is set up with. */
+  services: readonly ServerService[];
+  createServices: CreateServices;
+  /** The agent can do nothing more for this session: a newer one has it, or it is broken. */
+  onEnd(error: AppError): void;
+}
+
+/** Without an event for so long an agent is idle. */
+const idleDelayMs = 10_000;
+
+/** One session in this agent: its log, its services and its loop. */
+export class SessionRun {
+  readonly log: SessionLog;
+  readonly session: string;
+  readonly epoch: number;
+  readonly services: Promise<AgentServices>;
+  readonly #connection: ServerConnection;
+  readonly #onEnd: SessionRunOptions['onEnd'];
+  readonly #outbox: Outbox;
+  readonly #runner: OperationRunner;
+  readonly #loop: Loop;
+  readonly #loopOptions: LoopOptions;
+  readonly #callable: ReturnType<typeof callableIn>;
+  readonly #closing = new AbortController();
+  #page: () => string | null = () => null;
+  #arrivals: Promise<void> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionRunOptions) {
+    const { connection, startPayload, createServices, onEnd } = options;
+    const { session, epoch } = startPayload;
+    this.session = session;
+    this.epoch = epoch;
+    this.#connection = connection;
+    this.#onEnd = onEnd;
+    this.#callable = callableIn(startPayload.settings);
+    this.log = new SessionLog(withStart(startPayload));
+    this.#outbox = new Outbox({
+      send: async (events) =>
+        (await connection.call('events.append', { session, epoch, events })).seqs,
+      stored: ({ n: _n, ...event }, seq) => {
+        this.log.stored({ ...event, source: 'agent' }, seq);
+        this.#restartIdleTimer();
+      },
+      refused: onEnd,
+    });
+    this.services = createServices({
+      writer: this.#outbox,
+      connection,
+      settings: startPayload.settings,
+    });
+    this.#runner = new OperationRunner(connection, this.services, this.#outbox);
+    this.#loopOptions = this.#createLoopOptions(options);
+    this.#loop = new Loop(this.#loopOptions);
+  }
+
+  /** Resolves when the services are open; the loop runs by itself from there. */
+  async begin(): Promise<void> {
+    const services = await this.services;
+    this.#page = () => services.page();
+    await this.#runner.begin();
+    const { planFile = null } = this.log.conversation.settings ?? {};
+    await services.plan.begin(planFile, this.log.conversation.plan);
+    // Trust from the start is in what the workspace brings: what an agent has worked on may have come since.
+    const { settings, items } = this.log.conversation;
+    const isNew = !items.some(({ kind }) => kind === 'turn');
+    if (settings?.trust && isNew) await services.guidance.trustPresent();
+    void this.#loop.run(this.#closing.signal).catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) this.#onEnd(errorFrom(error));
+    });
+  }
+
+  /** Takes the events of others, in order. */
+  async receive(events: readonly Event[]): Promise<void> {
+    // Those that are under way, before their results are known.
+    const { background } = this.log.conversation;
+    const fresh = this.log.receive(events);
+    for (const event of fresh) if (isEvent(event, 'arrival')) this.#arrived(event, background);
+    this.#loop.handle(fresh);
+    if (fresh.some(({ action }) => action === 'stop' || action === 'limit')) {
+      await this.#killRunning();
+    }
+  }
+
+  /** A user’s call of an operation. Throws what the operation throws. */
+  async call(
+    id: string,
+    { operation: name, input: given }: { operation: string; input: unknown },
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const call = checkCall(name, given, this.#callable);
+    if (call.operation.servedBy === 'run') return this.#prompt();
+    const context = { id, source: 'user', signal } as const;
+    if (call.operation.quiet(call.input)) return this.#runner.runAtOnce(call, context);
+    const message = describeCall(call.operation, call.input, this.#page());
+    this.#outbox.append({ source: 'user', action: name, args: call.input, message, id });
+    const started = performance.now();
+    const seconds = () => (performance.now() - started) / 1000;
+    const end = (result: Omit<z.input<typeof eventArgs.result>, 'operation'>) => {
+      const { ok } = result;
+      const args = { operation: name, ...result };
+      const outcome = `${name} ${ok ? 'done' : 'failed'}`;
+      this.#outbox.append(newEvent('user', 'result', { args, message: outcome, id }));
+    };
+    try {
+      const output = await this.#runner.run(call, context);
+      const took = seconds();
+      this.#runner.record(id, call);
+      // The model learns what changed together with the call.
+      const changes = await this.#runner.changesOf(id, call);
+      end({ ok: true, output, seconds: took, ...changes });
+      await this.#guideAfter(call, output);
+      return output;
+    } catch (thrown) {
+      end({ ok: false, output: errorFrom(thrown).toJSON(), seconds: seconds() });
+      throw thrown;
+    }
+  }
+
+  /** Resolves when the history, and what of results goes into files, has what was done so far. */
+  async recorded(): Promise<void> {
+    await this.#arrivals;
+    await this.#runner.recorded();
+  }
+
+  /** What the next call of the model would send. */
+  async #prompt(): Promise<OperationOutput<'session.prompt'>> {
+    const { conversation, spending } = this.log;
+    const sandbox = conversation.sandbox ?? (await this.#loopOptions.workspace.describe());
+    const notice = newNotice(conversation, spending);
+    return promptParts({ ...conversation, sandbox }, this.#loopOptions.offered, notice);
+  }
+
+  /** The best matches among what is not listed. */
+  #search({ input }: CheckedCall): OperationOutput<'actions.search'> {
+    const { offered } = this.#loopOptions;
+    const { query } = operations['actions.search'].input.parse(input);
+    const searched = offered.filter(({ search }) => search === 'found');
+    return searchOperations(query, searched, (one) => toolOf(one, this.log.conversation));
+  }
+
+  /** Ends the loop and what runs, and waits until the log has what is left. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError('cancelled', 'The agent was ended.'));
+    clearTimeout(this.#idle);
+    const services = await this.services;
+    await services.close();
+    await this.recorded();
+    await this.#outbox.flush().catch(ignoreError('a newer agent has the session'));
+  }
+
+  #createLoopOptions({
+    connection,
+    startPayload: { settings },
+    services: serverServices,
+  }: SessionRunOptions): LoopOptions {
+    const { log, services } = this;
+    const [writer, runner] = [this.#outbox, this.#runner];
+    const sent = new SentPrompt();
+    return {
+      log,
+      writer,
+      offered: offeredIn(settings, serverServices),
+      queryModel: (request, signal) =>
+        sent.send(request, (call) => connection.call('model.generate', call, { signal })),
+      deliverMessages: (messages, through) => this.#deliver(connection, messages, through),
+      runCall: async (call, context) =>
+        call.operation.search === 'finder' ? this.#search(call) : runner.run(call, context),
+      hooks: {
+        beforeCall: (call, context) => approveCall({ connection, log, writer }, call, context),
+        afterCall: (id, call) => runner.record(id, call),
+        refusals: async () => (await services).refusals(),
+        settled: () => this.recorded(),
+      },
+      workspace: {
+        describe: async () => (await services).describe(),
+        guidance: async (paths, known, trusted) =>
+          (await services).guidance.read(paths, known, trusted),
+        page: () => this.#page(),
+      },
+    };
+  }
+
+  /** The result of a call that ran in the background: what it changed goes into the history. */
+  #arrived(event: EventOf<'arrival'>, background: Conversation['background']): void {
+    const { id = '' } = event;
+    const call = background.find((one) => one.id === id);
+    const operation = this.#loopOptions.offered.find(({ name }) => name === call?.operation);
+    if (call && operation) this.#runner.record(id, { operation, input: { ...call.input } });
+    const { signal } = this.#closing;
+    const put = () => putArrived(this.#connection, event, signal);
+    this.#arrivals = this.#arrivals
+      .then(put)
+      .catch(ignoreError('the beginning and the end of it are in the message'));
+  }
+
+  async #deliver(
+    connection: ServerConnection,
+    messages: readonly number[],
+    through: number,
+  ): Promise<boolean> {
+    const { epoch } = this;
+    for (let from = 0; from < messages.length; from += maxDelivered) {
+      const some = messages.slice(from, from + maxDelivered);
+      const answer = await connection
+        .call('messages.deliver', { epoch, messages: some, through })
+        .catch(errorFrom);
+      if (!(answer instanceof AppError)) continue;
+      if (answer.code === 'conflict') return false;
+      throw answer;
+    }
+    return true;
+  }
+
+  async #guideAfter({ operation, input }: CheckedCall, output: unknown): Promise<void> {
+    if (!operation.changesGuidance) return;
+    await this.#outbox.flush();
+    await guide(this.#loopOptions, this.log.conversation, pathsOf(operation, input, output));
+  }
+
+  /** An agent that waits for its user gives back the memory that its work needed. */
+  #restartIdleTimer(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(releaseMemory, idleDelayMs).unref();
+  }
+
+  async #killRunning(): Promise<void> {
+    const { terminals, handlers } = await this.services;
+    const context = { id: 'stop', source: 'user', signal: this.#closing.signal } as const;
+    for (const { terminal } of terminals.running()) {
+      await handlers['terminal.interrupt']({ terminal, kill: true }, context).catch(
+        ignoreError('the command has ended'),
+      );
+    }
+  }
+}
+
+/** The log of a new session may still be empty here; its first event is known all the same. */
+function withStart({ events, settings }: StartPayload): Event[] {
+  if (events.some((event) => event.action === 'start')) return events;
+  const start = newEvent('user', 'start', { args: settings, message: settings.task });
+  return [{ ...start, seq: 0, time: new Date().toISOString() }, ...events];
+}

@@ -1,0 +1,71 @@
+import type { Changes } from './changes.js';
+import type { Command } from './command.js';
+import type { Output } from './output.js';
+import type { Process } from './process-tree.js';
+import { disputeText } from './prompt.js';
+import type { Shell } from './shell.js';
+
+/** So many that have ended are still reported on. */
+const keptEnded = 3;
+
+/** What they need of their terminal. */
+interface BackgroundTerminal {
+  readonly output: Output;
+  readonly changes: Changes;
+  /** The living processes of a command. */
+  processes(command: Command): Process[];
+  onBackgroundEnd(command: Command): void;
+}
+
+/** The background commands of a terminal, the newest last. */
+export class BackgroundCommands {
+  readonly #terminal: BackgroundTerminal;
+  #commands: Command[] = [];
+
+  constructor(terminal: BackgroundTerminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Takes a command that its shell has begun, and reports its end. `status`: that of a shell that ended meanwhile. */
+  add(command: Command, shell: Shell | undefined, status: number): void {
+    this.#commands.push(command);
+    if (!shell) return command.end(status, this.#terminal.output.end);
+    const runner = this.#terminal.processes(command).find(({ parent }) => parent === shell.pid);
+    const onEnd = (code: number, disputed: boolean) =>
+      void this.#end(command, { code, disputed }).finally(() =>
+        shell.discard(`${command.id}-input`),
+      );
+    shell.follow(command.id, runner, onEnd);
+  }
+
+  get newestRunning(): Command | undefined {
+    return this.#commands.findLast(({ ended }) => !ended);
+  }
+
+  /** Those that run, and those of which a process is left. */
+  living(): Command[] {
+    return this.#commands.filter(
+      (command) => !command.ended || this.#terminal.processes(command).length > 0,
+    );
+  }
+
+  /** Those that live, and the last ones that have ended. */
+  recent(): Command[] {
+    const living = new Set(this.living());
+    const ended = this.#commands.filter((command) => !living.has(command)).slice(-keptEnded);
+    this.#commands = this.#commands.filter((one) => living.has(one) || ended.includes(one));
+    return this.#commands;
+  }
+
+  async #end(
+    command: Command,
+    { code, disputed }: { code: number; disputed: boolean },
+  ): Promise<void> {
+    const { output, changes } = this.#terminal;
+    await output.quiet();
+    if (disputed && !command.cause) output.print(disputeText(code));
+    command.end(code, output.end);
+    this.#terminal.onBackgroundEnd(command);
+    changes.notify();
+  }
+}

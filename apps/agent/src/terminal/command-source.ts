@@ -1,0 +1,32 @@
+import { quote, type ShellKind } from './shell-script.js';
+
+export interface CommandPlace {
+  id: string;
+  background: boolean;
+  kind: ShellKind;
+  /** The file of its standard input. */
+  input: string | undefined;
+}
+
+/** Shell source that gives the loop of a shell its next command. */
+export function commandSource(text: string, place: CommandPlace): string {
+  return `__belay_text=${quote(text)}\n__belay_source=${wrapped(place)}\n`;
+}
+
+/**
+ * A word of shell source that evaluates the command’s text, with its input and in its place. In the background a
+ * subshell of its own evaluates it, so that no command can replace or end the one that reports its exit code.
+ */
+function wrapped({ id, background, kind, input }: CommandPlace): string {
+  if (background) {
+    const [within, around] = kind === 'bash' ? quiet : ['', ''];
+    const text = `( __belay_inside; eval "$__belay_text" )${within}`;
+    const file = quote(input ?? '/dev/null');
+    return quote(`{ __belay_outside; ${text}; __belay_ended ${id}; } <${file}${around} &`);
+  }
+  if (input === undefined) return '$__belay_text';
+  return quote(`eval "$__belay_text" <${quote(input)}`);
+}
+
+/** Bash would show the source around a command that a signal ended; the command has its standard error all the same. */
+const quiet = [' 2>&40 40>&-', ' 40>&2 2>/dev/null'];

@@ -1,0 +1,53 @@
+import { excerpt, newEvent, oneLine, type NewEvent } from '@belay/protocol';
+import type { Command } from './command.js';
+import { outputText } from './plain-text.js';
+import type { Terminal } from './terminal.js';
+
+const maxLines = 10;
+const maxBytes = 2_000;
+const maxCommand = 500;
+
+/** The event that a background command has ended, with what its terminal printed last. */
+export function exitEvent(terminal: Terminal, command: Command): NewEvent | undefined {
+  const { ended, text, seconds } = command;
+  if (!ended) return undefined;
+  const { status, exitCode, to } = ended;
+  const name = terminal.name;
+  const { from } = command;
+  const [span, ...more] = terminal.output.foreground.without({ from, to });
+  const mixed = more.length > 0 || span === undefined || span.to < to || span.from > from;
+  const isMixed = mixed && to > from;
+  const how =
+    exitCode === null
+      ? status === 'timeout'
+        ? 'timed out'
+        : 'was killed'
+      : `exited with ${exitCode}`;
+  return newEvent('agent', 'exit', {
+    args: {
+      terminal: name,
+      command: excerpt(text, maxCommand),
+      status,
+      exitCode,
+      seconds,
+      text: lastLines(terminal, from, to),
+      from,
+      ...(isMixed && { mixed }),
+    },
+    message: oneLine(`In the background of ${name} ${how}: ${text}`),
+  });
+}
+
+/** Its last lines, as far as other commands of the terminal did not print them. */
+function lastLines({ output, rows }: Terminal, begin: number, to: number): string {
+  const from = Math.max(begin, to - 4 * maxBytes);
+  const { scrollback, foreground } = output;
+  const text = foreground
+    .without({ from, to })
+    .map((span) => outputText(scrollback, { ...span, limit: 4 * maxBytes, rows }).text)
+    .join('');
+  const lines = text.trimEnd().split('\n');
+  // The first one may be the end of a longer line.
+  const whole = from > begin ? lines.slice(1) : lines;
+  return whole.slice(-maxLines).join('\n').slice(-maxBytes).trim();
+}

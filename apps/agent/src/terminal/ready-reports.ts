@@ -1,0 +1,83 @@
+import type { Report } from './side-channel.js';
+
+export type Ready = Extract<Report, { kind: 'ready' }>;
+
+export interface Claim extends Ready {
+  /** Reports did not agree: at least one was not the shell’s. */
+  disputed: boolean;
+}
+
+export interface ReadyReportsOptions {
+  /** Whether the shell itself waits for orders, as the kernel tells. */
+  waits(): boolean;
+  /** Takes in what was reported so far: each report is added before it returns. */
+  drain(): void;
+  accept(claim: Claim): void;
+}
+
+/** The shell waits microseconds after its report; longer on a busy machine, or never when the report was forged. */
+const immediateTries = 20;
+const lastRetryDelayMs = 100;
+
+/**
+ * Decides when a shell is ready. Its programs are the same user and can write reports, too, so a report is no more than
+ * a claim until the shell waits for orders, which it does only after it has reported. What was reported until then
+ * contains the shell’s own report; where others differ from it, failure counts, and the dispute is shown.
+ */
+export class ReadyReports {
+  readonly #options: ReadyReportsOptions;
+  #claim: Claim | undefined;
+  #tries = 0;
+  #immediate: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ReadyReportsOptions) {
+    this.#options = options;
+  }
+
+  add(ready: Ready): void {
+    const before = this.#claim;
+    const agrees =
+      !before || (before.status === ready.status && before.directory === ready.directory);
+    this.#claim = {
+      ...ready,
+      status: ready.status || (before?.status ?? 0),
+      disputed: !agrees || (before?.disputed ?? false),
+    };
+    this.#cancel();
+    this.#tries = 0;
+    // Once for all reports that were read together.
+    this.#immediate = setImmediate(() => this.#check());
+  }
+
+  /** The shell has ended. */
+  close(): void {
+    this.#claim = undefined;
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    clearImmediate(this.#immediate);
+    clearTimeout(this.#timer);
+  }
+
+  #check(): void {
+    if (!this.#claim) return;
+    if (!this.#options.waits()) return this.#later();
+    this.#options.drain();
+    const claim = this.#claim;
+    this.close();
+    this.#options.accept(claim);
+  }
+
+  #later(): void {
+    const check = () => this.#check();
+    this.#tries += 1;
+    if (this.#tries <= immediateTries) {
+      this.#immediate = setImmediate(check);
+    } else {
+      const delayMs = Math.min(lastRetryDelayMs, 2 ** (this.#tries - immediateTries - 1));
+      this.#timer = setTimeout(check, delayMs);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+export const pageSize = 64 * 1024;
+
+/**
+ * What a terminal has printed, by offset: the latest bytes only, older ones are in the server's log.
+ * `keep` bytes stay readable; those from `pinned` on stay whatever their number. Bytes are copied into pages once and
+ * lent from there: a pty's small chunks, kept by the thousand, would cost more than the copy.
+ */
+export class Scrollback {
+  readonly #pages: Buffer[] = [];
+  readonly #keep: number;
+  readonly #pinned: () => number;
+  #start: number;
+  #end: number;
+
+  constructor(start: number, keep: number, pinned: () => number) {
+    this.#start = this.#end = start;
+    this.#keep = keep;
+    this.#pinned = pinned;
+  }
+
+  /** The offset of the next byte. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The offset of the oldest byte that is still here. */
+  get start(): number {
+    return this.#start;
+  }
+
+  get lastByte(): number | undefined {
+    return this.piece(this.#end - 1)[0];
+  }
+
+  append(bytes: Buffer): void {
+    for (let done = 0; done < bytes.length;) {
+      const at = (this.#end - this.#start) % pageSize;
+      if (at === 0) this.#pages.push(Buffer.allocUnsafe(pageSize));
+      const copied = bytes.copy(this.#pages.at(-1) ?? bytes, at, done);
+      done += copied;
+      this.#end += copied;
+    }
+    this.#trim();
+  }
+
+  /** The bytes of a range, as far as they are still here. */
+  slice(from: number, to: number): Buffer {
+    const parts: Buffer[] = [];
+    for (let at = Math.max(from, this.#start); at < Math.min(to, this.#end);) {
+      const part = this.piece(at).subarray(0, to - at);
+      parts.push(part);
+      at += part.length;
+    }
+    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** Bytes from an offset on, not copied: to the end of its page at most, none where there are none. */
+  piece(from: number): Buffer {
+    const index = Math.floor((from - this.#start) / pageSize);
+    const begin = this.#start + index * pageSize;
+    return this.#pages[index]?.subarray(from - begin, this.#end - begin) ?? Buffer.alloc(0);
+  }
+
+  #trim(): void {
+    const limit = Math.min(this.#end - this.#keep, this.#pinned());
+    while (this.#start + pageSize <= limit) {
+      this.#pages.shift();
+      this.#start += pageSize;
+    }
+  }
+}

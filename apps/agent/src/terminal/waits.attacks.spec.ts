@@ -1,0 +1,124 @@
+import { createServer } from 'node:net';
+import { until } from '@belay/testing';
+import { TerminalBench } from './testing/terminal-bench.js';
+
+jest.setTimeout(60_000);
+
+/** A short stall, on a machine that has other work as well. */
+const shortMs = 2_000;
+
+describe('attacks: waits for a port or a text', () => {
+  let bench: TerminalBench;
+  beforeEach(async () => void (bench = await TerminalBench.open()));
+  afterEach(() => bench.close());
+
+  const freePort = async (): Promise<number> => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const address = server.address();
+    await new Promise((resolve) => server.close(resolve));
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  };
+  const printed = (text: string) => until('it is printed', () => bench.screen().includes(text));
+
+  /** The longest time for which this process did nothing else. */
+  const longestStall = async (work: () => Promise<unknown>): Promise<number> => {
+    let [last, longest] = [performance.now(), 0];
+    const look = (): void => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    };
+    const timer = setInterval(look, 5);
+    try {
+      await work();
+      look();
+    } finally {
+      clearInterval(timer);
+    }
+    return longest;
+  };
+
+  it('thousands of them are refused above a limit, commands go on, and the next one is taken', async () => {
+    const port = await freePort();
+    await bench.run('sleep 600', { background: true });
+    const stop = new AbortController();
+    const refusals: unknown[] = [];
+    const waits = Array.from({ length: 2_000 }, (_, at) =>
+      bench
+        .call(
+          'terminal.read',
+          { until: at % 2 ? { port } : { text: 'never' }, wait: 3600 },
+          { signal: stop.signal },
+        )
+        .catch((error: unknown) => void refusals.push(error)),
+    );
+    const stall = await longestStall(async () => {
+      const result = await bench.run('yes | head -c 500000; echo done', { wait: 30 });
+      expect(result.text).toContain('done');
+    });
+    expect(stall).toBeLessThan(shortMs);
+    expect(refusals).toHaveLength(2_000 - 20);
+    expect(refusals[0]).toMatchObject({ code: 'limit_reached' });
+    stop.abort();
+    await Promise.all(waits);
+    const honest = { until: { text: 'ready' }, wait: 30 };
+    expect(await bench.run('echo rea""dy; sleep 600', honest)).toMatchObject({ happened: 'text' });
+  });
+
+  it('programs that listen on thousands of ports do not stall those who wait for one', async () => {
+    const many =
+      "let open = 0; for (let at = 0; at < 3000; at++) require('net').createServer().on('error', () => {}).listen(0, '127.0.0.1', () => { if (++open === 900) console.log('all' + ' open'); })";
+    await bench.run(`'${process.execPath}' -e "${many}"`, { background: true });
+    await printed('all open');
+    const port = await freePort();
+    const waits = () =>
+      Promise.all(
+        Array.from({ length: 20 }, () =>
+          bench.call('terminal.read', { until: { port }, wait: 1 }, { source: 'user' }),
+        ),
+      );
+    expect(await longestStall(waits)).toBeLessThan(shortMs);
+    const serve = `'${process.execPath}' -e "require('net').createServer().listen(${port})"`;
+    const honest = { until: { port }, wait: 30, terminal: 'other', background: true };
+    expect(await bench.run(serve, honest)).toMatchObject({ happened: 'port' });
+  });
+
+  it('a text is no pattern, however it looks', async () => {
+    const command = 'printf "%040d\\n" 0 | tr 0 a; sleep 600';
+    for (const text of ['(a+)+$', 'a{40}', '.*', '^a']) {
+      expect(await bench.run(command, { until: { text }, wait: 0.5 })).toMatchObject({
+        happened: 'time',
+        status: 'running',
+      });
+      await bench.call('terminal.interrupt', { kill: true });
+    }
+    expect(
+      await bench.run("echo '(a+)+$'; sleep 600", { until: { text: '(a+)+$' } }),
+    ).toMatchObject({ happened: 'text' });
+  });
+
+  it.each([
+    ['begun colours', '\\033['],
+    ['begun titles', '\\033]'],
+    ['colours', '\\033[0;'],
+    ['long titles', `\\033]${'x'.repeat(900)}`],
+    ['long colours', `\\033[${'0'.repeat(90)}   `],
+  ])('megabytes of %s before a text are searched in time', async (_, unit) => {
+    const flood = `yes "$(printf '${unit}')" | tr -d '\\n' | head -c 4000000; printf '\\033\\\\\\n'; echo end'ed'; sleep 600`;
+    await bench.run(flood, { background: true });
+    await printed('ended');
+    const read = (text: string) =>
+      bench.call('terminal.read', { from: 0, limit: 100, until: { text }, wait: 0.1 });
+    expect(await longestStall(() => read('(a+)+$'))).toBeLessThan(shortMs);
+    expect(await read('ended')).toMatchObject({ happened: 'text' });
+  });
+
+  it('none outlives its terminal', async () => {
+    await bench.run('sleep 600', { background: true });
+    const read = bench.call('terminal.read', { until: { text: 'never' }, wait: 3600 });
+    const port = bench.call('terminal.read', { until: { port: await freePort() }, wait: 3600 });
+    await bench.call('terminal.close', { terminal: 'main' });
+    expect([(await read).happened, (await port).happened]).toEqual(['end', 'end']);
+  });
+});

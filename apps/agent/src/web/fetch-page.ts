@@ -1,0 +1,64 @@
+import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
+import { htmlText, htmlTitle } from './html-text.js';
+import { createHttp, type HttpAnswer, type HttpOptions } from './http.js';
+
+/** Characters of one page of an answer. */
+const pageLength = 20_000;
+
+export type FetchPage = (
+  input: OperationInput<'web.fetch'>,
+  signal: AbortSignal,
+) => Promise<OperationOutput<'web.fetch'>>;
+
+/** Fetches what a URL names as text, in pages. Throws as `createHttp` does. */
+export function createFetchPage(options: HttpOptions): FetchPage {
+  const http = createHttp(options);
+  return async (input, signal) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(input.timeout * 1000)]);
+    const answer = await http(requestOf(input), limit);
+    const text = textOf(answer);
+    const next = input.offset + pageLength;
+    return {
+      url: answer.url,
+      status: answer.status,
+      type: answer.type,
+      text: text.slice(input.offset, next),
+      next: next < text.length ? next : null,
+    };
+  };
+}
+
+function requestOf({ url, method, headers, body }: OperationInput<'web.fetch'>) {
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    throw new AppError(
+      'invalid_input',
+      `A ${method} request has no body; use POST or leave it out.`,
+    );
+  }
+  return { url, method, headers, body };
+}
+
+function textOf({ url, type, bytes, truncated }: HttpAnswer): string {
+  const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
+  if (!isText(type, bytes)) {
+    return `[${bytes.length} bytes of ${type || 'an unknown type'}: not text. Download it with a command to use it.]`;
+  }
+  const text = decode(bytes, charset);
+  const end = truncated ? '\n[The answer was longer; the rest was not read.]' : '';
+  if (!/html/i.test(type)) return text + end;
+  const title = htmlTitle(text);
+  return `${title ? `# ${title}\n\n` : ''}${htmlText(text, url)}${end}`;
+}
+
+function isText(type: string, bytes: Buffer): boolean {
+  if (/^text\/|json|xml|javascript|yaml|x-www-form-urlencoded|toml/i.test(type)) return true;
+  return type === '' && !bytes.subarray(0, 8_000).includes(0);
+}
+
+function decode(bytes: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}

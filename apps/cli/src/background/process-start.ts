@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** A process in /proc. */
+export interface ProcessStat {
+  pid: number;
+  parent: number;
+  /** Numbers of processes are used again. */
+  start: string;
+}
+
+/** proc(5): the name in parentheses may have spaces. Undefined for a process that is gone, and without /proc. */
+export function statOf(pid: number): ProcessStat | undefined {
+  const text = textOf(`/proc/${pid}/stat`);
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, parent] = fields ?? [];
+  if (!fields || state === 'Z') return undefined;
+  return { pid, parent: Number(parent), start: fields[19] ?? '' };
+}
+
+/**
+ * When a running process began: with its number this is one process, of this boot of the machine. Undefined when there
+ * is none of that number.
+ */
+export function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return startByPs(pid);
+  const start = statOf(pid)?.start;
+  const boot = textOf('/proc/sys/kernel/random/boot_id')?.trim();
+  return start && `${start} ${boot ?? ''}`;
+}
+
+function startByPs(pid: number): string | undefined {
+  try {
+    const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return said.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { dataFolder, type Where } from '../connection.js';
+import { startOf } from './process-start.js';
+
+const recorded = z.object({
+  pid: z.int().positive(),
+  /** When it began: a process that has its number now but began at another time is not ours. */
+  start: z.string().min(1),
+  since: z.iso.datetime(),
+});
+
+const pollMs = 100;
+
+/** The server in the background for one data folder: its log, and the file that says which process it is. */
+export class ServerProcess {
+  readonly log: string;
+  readonly #file: string;
+
+  constructor(where: Where) {
+    const folder = join(stateFolder(), 'belay');
+    const name = nameFor(resolve(dataFolder(where)));
+    this.log = join(folder, `${name}.log`);
+    this.#file = join(folder, `${name}.pid`);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** The log before the last one is kept beside it. */
+  turnLog(): void {
+    try {
+      renameSync(this.log, `${this.log}.1`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    writeFileSync(this.log, '', { mode: 0o600, flag: 'wx' });
+  }
+
+  /** The process that `up` started, while it runs. A file of one that is gone is removed. */
+  running(): { pid: number; since: string } | undefined {
+    const found = this.#read();
+    if (found && startOf(found.pid) === found.start) return { pid: found.pid, since: found.since };
+    this.forget();
+    return undefined;
+  }
+
+  remember(pid: number): void {
+    const start = startOf(pid);
+    if (start === undefined) return;
+    const content = JSON.stringify({ pid, start, since: new Date().toISOString() });
+    writeFileSync(this.#file, `${content}\n`, { mode: 0o600 });
+    chmodSync(this.#file, 0o600);
+  }
+
+  forget(): void {
+    rmSync(this.#file, { force: true });
+  }
+
+  /** Asks it to end, and ends it when it has not within the time. Resolves once it is gone. */
+  async end(timeoutMs: number): Promise<void> {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      // Checked right before each signal: its number may be another process’s by now.
+      const found = this.running();
+      if (!found) return;
+      process.kill(found.pid, signal);
+      const end = Date.now() + timeoutMs;
+      while (Date.now() < end && this.running()) await sleep(pollMs);
+    }
+  }
+
+  #read(): z.output<typeof recorded> | undefined {
+    try {
+      return recorded.safeParse(JSON.parse(readFileSync(this.#file, 'utf8'))).data;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const stateFolder = (): string => process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+
+/** `server`, and with a part of its own for a data folder that is not the usual one. */
+function nameFor(data: string): string {
+  const xdg = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
+  if (data === join(xdg, 'belay')) return 'server';
+  return `server-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`;
+}

@@ -1,0 +1,26 @@
+import { createClient } from '@belay/client';
+import { errorCodes } from '@belay/protocol';
+import { AcpBridge } from '../acp-bridge.js';
+import { findServer, type Where } from '../connection.js';
+
+export interface AcpOptions extends Where {
+  model?: string;
+  apply: boolean;
+}
+
+/**
+ * `belay acp`: passes messages between an editor on standard input and output and the server’s `/acp`, and carries the
+ * editor’s folder to the sandbox and the changes back. Returns the exit code.
+ */
+export async function serveAcp({ model, apply, ...where }: AcpOptions): Promise<number> {
+  const address = findServer(where);
+  const bridge = new AcpBridge({
+    address,
+    client: createClient(address),
+    model: model ?? process.env.BELAY_MODEL,
+    apply,
+    write: (line) => void process.stdout.write(line),
+  });
+  const lost = await bridge.run(process.stdin);
+  return lost ? errorCodes.unavailable.exit : 0;
+}

@@ -1,0 +1,122 @@
+import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import {
+  AppError,
+  neededSecrets,
+  permissionSentences,
+  type InstalledAction,
+} from '@belay/protocol';
+import { clientOf, findServer, type Where } from '../connection.js';
+import { oneLine, outputTo, type Output } from '../output.js';
+
+type Json = Where & { json?: boolean };
+
+const kinds = { action: 'action', skill: 'skill', mcp: 'MCP' };
+
+/** `belay actions list`. */
+export async function listActions(options: Json): Promise<void> {
+  const output = outputTo(process.stdout);
+  const actions = await clientOf(findServer(options)).actions.list();
+  if (options.json) return output.json(actions);
+  if (actions.length === 0)
+    return output.line('No action is installed. See: belay actions install --help');
+  for (const action of actions) {
+    const kind = kinds[action.kind].padEnd(7);
+    const begin = `${action.name.padEnd(20)} ${kind} ${stateOf(action).padEnd(16)} `;
+    const { description_for_human: what } = action.manifest;
+    output.line(begin + oneLine(what, Math.max(20, output.width - begin.length)));
+  }
+}
+
+/** `belay actions show`. */
+export async function showAction(name: string, options: Json): Promise<void> {
+  const output = outputTo(process.stdout);
+  const action = await clientOf(findServer(options)).actions.read(name);
+  if (options.json) return output.json(action);
+  const { manifest, source } = action;
+  output.line(output.style('bold', `${manifest.name_for_human} (${action.name})`));
+  output.line(manifest.description_for_human);
+  output.line('');
+  output.line(`kind       ${kinds[action.kind]}`);
+  output.line(`from       ${sourceText(source)}`);
+  output.line(`installed  ${action.installed}`);
+  output.line(`state      ${stateOf(action)}`);
+  if (action.error !== null) output.line(output.style('red', action.error));
+  for (const sentence of permissionSentences(manifest)) output.line(`- ${sentence}`);
+  tellMissing(action, output);
+}
+
+/** `belay actions remove`. */
+export async function removeAction(name: string, options: Json): Promise<void> {
+  await clientOf(findServer(options)).actions.remove(name);
+  if (options.json) outputTo(process.stdout).json({ removed: name });
+  else outputTo(process.stdout).line(`Removed ${name}.`);
+}
+
+/** `belay actions enable` and `disable`. */
+export async function enableAction(
+  name: string,
+  { enabled, ...options }: Json & { enabled: boolean },
+): Promise<void> {
+  const action = await clientOf(findServer(options)).actions.change(name, { enabled });
+  const output = outputTo(process.stdout);
+  if (options.json) return output.json(action);
+  output.line(enabled ? `New sessions get ${name}.` : `New sessions do not get ${name}.`);
+}
+
+/** `belay actions secret`. */
+export async function setActionSecret(
+  name: string,
+  key: string,
+  options: Json & { remove?: boolean },
+): Promise<void> {
+  const { actions } = clientOf(findServer(options));
+  const output = outputTo(process.stdout);
+  if (options.remove) {
+    await actions.removeSecret(name, key);
+    return options.json ? output.json({ removed: key }) : output.line(`Removed ${key}.`);
+  }
+  const value = process.stdin.isTTY ? await hiddenLine(`${key}: `) : await text(process.stdin);
+  const trimmed = value.replace(/\r?\n$/, '');
+  if (trimmed === '')
+    throw new AppError('invalid_input', `${key} has no value. Write it to standard input.`);
+  const action = await actions.setSecret(name, key, { value: trimmed });
+  if (options.json) return output.json(action);
+  output.line(`${name} is given ${key} from now on.`);
+  tellMissing(action, output);
+}
+
+export function tellMissing(action: InstalledAction, output: Output): void {
+  for (const key of neededSecrets(action))
+    output.line(
+      output.style('yellow', `It still needs a secret: belay actions secret ${action.name} ${key}`),
+    );
+}
+
+export const sourceText = ({ from, version, commit, folder }: InstalledAction['source']): string =>
+  [
+    from + (version === null ? '' : `@${version}`),
+    ...(folder ? [`folder ${folder}`] : []),
+    ...(commit === null ? [] : [`commit ${commit.slice(0, 12)}`]),
+  ].join(', ');
+
+function stateOf(action: InstalledAction): string {
+  const { enabled, state } = action;
+  if (state !== 'ready') return state;
+  if (!enabled) return 'disabled';
+  return neededSecrets(action).length > 0 ? 'needs a secret' : 'ready';
+}
+
+/** A line that is not shown while it is typed. */
+async function hiddenLine(prompt: string): Promise<string> {
+  process.stderr.write(prompt);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+  try {
+    return await lines.question('');
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  AppError,
+  calledOperation,
+  exactPattern,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type SessionSummary,
+} from '@belay/protocol';
+import { connect, findSession, type Where } from '../connection.js';
+import { firstLines, outputTo, type Output } from '../output.js';
+
+export interface ApproveOptions extends Where {
+  all?: boolean;
+  always?: boolean;
+  /** True without a reason. */
+  reject?: string | true;
+  json?: boolean;
+}
+
+/** Lines of a command in the list; `attach` and the dashboard show more. */
+const maxLines = 40;
+
+interface Open {
+  session: string;
+  request: ApprovalRequest;
+}
+
+/** `belay approve`: lists the questions that wait, of all sessions or of one, or answers one or all of a session. */
+export async function approve(
+  name: string | undefined,
+  call: string | undefined,
+  options: ApproveOptions,
+): Promise<void> {
+  const { client, live } = connect(options);
+  live.close();
+  const answers = call !== undefined || options.all === true;
+  if (!answers && (options.reject ?? options.always))
+    throw new AppError('invalid_input', 'Say which question: its id, or --all. See: belay approve');
+  const sessions = name ? [await findSession(client, name)] : await client.sessions.list();
+  if (options.all && !name)
+    throw new AppError('invalid_input', '--all needs a session: belay approve SESSION --all');
+  const output = outputTo(process.stdout);
+  if (!answers) return list(sessions, output, options.json ?? false);
+  const chosen = chosenFrom(openIn(sessions), call);
+  const verdicts: { session: string; call: string; verdict: string }[] = [];
+  for (const { session, request } of chosen) {
+    const answer = answerTo(request, options);
+    await client.sessions.answer(session, request.id, answer);
+    verdicts.push({ session, call: request.id, verdict: answer.verdict });
+    if (!options.json) output.line(`${answer.verdict}: ${request.operation} (${request.id})`);
+  }
+  if (options.json) output.json(verdicts);
+}
+
+const openIn = (sessions: SessionSummary[]): Open[] =>
+  sessions.flatMap(({ id, waitingFor }) => waitingFor.map((request) => ({ session: id, request })));
+
+function chosenFrom(open: Open[], call: string | undefined): Open[] {
+  if (open.length === 0) throw new AppError('not_found', 'No call waits for approval there.');
+  if (call === undefined) return open;
+  const exact = open.filter(({ request }) => request.id === call);
+  const chosen =
+    exact.length > 0 ? exact : open.filter(({ request }) => request.id.startsWith(call));
+  if (chosen.length === 1) return chosen;
+  throw new AppError(
+    chosen.length > 0 ? 'invalid_input' : 'not_found',
+    chosen.length > 0
+      ? `${chosen.length} questions begin with ${call}. Type more of the id.`
+      : `No question ${call} waits. See: belay approve`,
+  );
+}
+
+function answerTo(request: ApprovalRequest, { reject, always }: ApproveOptions): ApprovalAnswer {
+  if (reject !== undefined)
+    return { verdict: 'rejected', reason: reject === true ? 'The user said no.' : reject };
+  if (!always) return { verdict: 'approved' };
+  const operation = exactPattern(request.operation);
+  const pattern = exactPattern(request.subject);
+  return {
+    verdict: 'approved',
+    remember: { scope: 'session', operation, pattern, expires: null },
+  };
+}
+
+function list(sessions: SessionSummary[], output: Output, json: boolean): void {
+  const waiting = sessions.filter(
+    ({ waitingFor, question }) => waitingFor.length > 0 || question !== null,
+  );
+  if (json)
+    return output.json(
+      waiting.map(({ id, waitingFor, question }) => ({ session: id, waitingFor, question })),
+    );
+  if (waiting.length === 0) return output.line('Nothing waits for you.');
+  for (const { id, title, waitingFor, question } of waiting) {
+    output.line(output.style('bold', `${id}  ${title}`));
+    for (const request of waitingFor) printRequest(request, output);
+    if (question !== null) {
+      output.line(`  ? ${question}`);
+      output.line(`    belay say ${id} "ANSWER"`);
+    }
+  }
+}
+
+/** Lines are never shortened, and omitted ones are counted: the user must see what is approved. */
+function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: Output): void {
+  const what = calledOperation(operation) ? operation : `${operation} (a connection)`;
+  output.line(`  ${id}  ${what} · ${risk}`);
+  for (const line of firstLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
+}

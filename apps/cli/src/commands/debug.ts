@@ -1,0 +1,65 @@
+import { isEnded, visibleText, type OperationOutput, type PromptPart } from '@belay/protocol';
+import { connect, findSession, type Where } from '../connection.js';
+import { outputTo, type Output } from '../output.js';
+
+type Prompt = OperationOutput<'session.prompt'>;
+
+/** `belay debug prompt`: what the next call of the model would send; an ended session’s sandbox is started for it. */
+export async function printPrompt(
+  name: string,
+  options: Where & { json?: boolean; summary?: boolean },
+): Promise<void> {
+  const output = outputTo(process.stdout);
+  const { client, live } = connect(options);
+  live.close();
+  const { id, state, contextTokens } = await findSession(client, name);
+  if (isEnded(state)) await client.sessions.wake(id);
+  const prompt = await client.sessions.call(id, 'session.prompt', {});
+  if (options.json) return output.json(prompt, 2);
+  if (!options.summary) {
+    for (const { kind, name: part, text, tokens } of prompt.parts) {
+      output.line(output.style('bold', `── ${titles[kind]}: ${part}, ${counted(tokens)}`));
+      output.line(`${visibleText(text)}\n`);
+    }
+  }
+  printTotals(output, prompt);
+  if (contextTokens > 0)
+    output.line(`The provider counted ${counted(contextTokens)} in the last prompt.`);
+}
+
+const titles: Record<PromptPart['kind'], string> = {
+  system: 'System message',
+  guidance: 'Guidance',
+  tool: 'Tool',
+  history: 'Message',
+};
+
+const lists: Record<PromptPart['kind'], string> = {
+  system: 'System message',
+  guidance: 'Guidance',
+  tool: 'Tools',
+  history: 'History',
+};
+
+function printTotals(output: Output, { parts, tokens }: Prompt): void {
+  output.line(output.style('bold', 'Tokens, at four characters each:'));
+  for (const kind of ['system', 'guidance', 'tool', 'history'] as const) {
+    const own = parts.filter((part) => part.kind === kind);
+    output.line(
+      row(
+        own.reduce((sum, part) => sum + part.tokens, 0),
+        lists[kind],
+      ),
+    );
+    // Messages are many, and follow one another above.
+    if (kind === 'history') continue;
+    for (const part of own) output.line(`    ${row(part.tokens, part.name)}`);
+  }
+  output.line(row(tokens, 'All'));
+}
+
+const row = (tokens: number, name: string): string =>
+  `${tokens.toLocaleString('en').padStart(9)}  ${name}`;
+
+const counted = (tokens: number): string =>
+  `${tokens.toLocaleString('en')} ${tokens === 1 ? 'token' : 'tokens'}`;

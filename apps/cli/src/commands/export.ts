@@ -1,0 +1,55 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createClient, download } from '@belay/client';
+import { api, AppError } from '@belay/protocol';
+import { findServer, findSession, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
+import { checkedFile } from '../result-file.js';
+
+export const exportFormats = ['patch', 'zip', 'tar', 'bundle'] as const;
+
+export interface ExportOptions extends Where {
+  format: (typeof exportFormats)[number];
+  output?: string;
+  commit?: string;
+  json?: boolean;
+}
+
+/** `belay export`: a session’s changes, files or history as a file, streamed. */
+export async function exportSession(name: string, options: ExportOptions): Promise<void> {
+  const { format, commit, json } = options;
+  if (options.output === '-' && process.stdout.isTTY && format !== 'patch')
+    throw new AppError('invalid_input', `A ${format} is not for a terminal. Name a file: -o FILE`);
+  if (json && options.output === '-')
+    throw new AppError('invalid_input', '--json describes a file: leave out -o -');
+  if (options.output && options.output !== '-') await checkedFile(options.output);
+  const server = findServer(options);
+  const { id } = await findSession(createClient(server), name);
+  const file = options.output ?? `belay-${id}.${format}`;
+  if (!options.output) await checkedFile(file);
+  const bytes = Readable.from(
+    await download(server, api.sessions.export, [id, { format, commit }]),
+  );
+  if (file === '-') return pipeline(bytes, process.stdout, { end: false });
+  await writeStreamed(file, bytes);
+  const { size } = await stat(file);
+  const output = outputTo(process.stdout);
+  if (json) output.json({ session: id, format, file, bytes: size });
+  else output.line(`Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
+}
+
+/** A file that was there stays until all has come. */
+async function writeStreamed(file: string, bytes: Readable): Promise<void> {
+  const unfinished = `${file}.${process.pid}.part`;
+  try {
+    await pipeline(bytes, createWriteStream(unfinished, { flags: 'wx' }));
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    if (error instanceof AppError) throw error;
+    const { message } = error as Error;
+    throw new AppError('unavailable', `${file} was not written: ${message}. Export it again.`);
+  }
+}

@@ -1,0 +1,69 @@
+import type { GitHost, GitHostChange } from '@belay/protocol';
+import { clientOf, findServer, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
+import { readSecret } from '../secret-input.js';
+
+interface HostOptions extends Where {
+  token?: boolean;
+  kind?: GitHost['kind'];
+  api?: string;
+  user?: string;
+  scope?: GitHost['scope'];
+  private?: boolean;
+  insecure?: boolean;
+}
+
+/** `belay git`: one line per host. */
+export async function listGitHosts(options: Where & { json?: boolean }): Promise<void> {
+  const output = outputTo(process.stdout);
+  const hosts = await clientOf(findServer(options)).git.hosts();
+  if (options.json) return output.json(hosts);
+  if (hosts.length === 0)
+    return output.line(
+      'No git hosts: public repositories can be cloned. Add one: belay git set github.com --token',
+    );
+  for (const { host, kind, token, scope, private: isPrivate, insecure } of hosts) {
+    const notes = [isPrivate && 'private network', insecure && 'without TLS'].filter(Boolean);
+    const use = token ? `token for ${scope}` : 'no token';
+    output.line(
+      [host.padEnd(28), kind.padEnd(6), use.padEnd(17), notes.join(', ')].join('  ').trimEnd(),
+    );
+  }
+}
+
+/** `belay git set`. */
+export async function setGitHost(host: string, options: HostOptions): Promise<void> {
+  const { token, kind, api, user, scope, private: isPrivate, insecure } = options;
+  const client = clientOf(findServer(options));
+  const secret =
+    token === true
+      ? await readSecret('Token: ', 'No token was given.')
+      : token === false
+        ? null
+        : undefined;
+  const change: GitHostChange = {
+    ...(secret !== undefined && { token: secret }),
+    ...(kind && { kind }),
+    ...(api !== undefined && { api }),
+    ...(user !== undefined && { user }),
+    ...(scope && { scope }),
+    ...(isPrivate !== undefined && { private: isPrivate }),
+    ...(insecure !== undefined && { insecure }),
+  };
+  const saved = await client.git.setHost(host, change);
+  outputTo(process.stderr).line(
+    `Saved ${saved.host} (${saved.kind}, ${saved.token ? 'with a token' : 'no token'}).`,
+  );
+}
+
+/** `belay git test`. */
+export async function testGitHost(host: string, options: Where): Promise<void> {
+  const { user } = await clientOf(findServer(options)).git.testHost(host);
+  outputTo(process.stdout).line(`The token of ${host} is ${user}’s.`);
+}
+
+/** `belay git remove`. */
+export async function removeGitHost(host: string, options: Where): Promise<void> {
+  await clientOf(findServer(options)).git.removeHost(host);
+  outputTo(process.stderr).line(`Removed ${host}.`);
+}

@@ -1,0 +1,146 @@
+import { createInterface } from 'node:readline/promises';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { clientOf, findServer, type Where } from '../connection.js';
+import { outputTo, type Output } from '../output.js';
+import { packActions } from '../workspace/pack-actions.js';
+import { sourceText, tellMissing } from './actions.js';
+
+type Options = Where & { json?: boolean; yes?: boolean };
+
+/** `belay actions install`; resolves to the exit code. */
+export async function installActions(
+  source: string,
+  names: readonly string[],
+  options: Options,
+): Promise<number> {
+  const client = clientOf(findServer(options));
+  const found = await find(client, source);
+  return install(client, found, { ...options, names: names.length > 0 ? [...names] : undefined });
+}
+
+/** `belay actions update`: those that came from one place are looked up once. */
+export async function updateActions(names: readonly string[], options: Options): Promise<number> {
+  const client = clientOf(findServer(options));
+  const installed = await client.actions.list();
+  const unknown = names.find((name) => !installed.some((one) => one.name === name));
+  if (unknown !== undefined)
+    throw new AppError('not_found', `There is no action ${unknown}. See: belay actions list`);
+  const chosen = installed.filter(({ name }) => names.length === 0 || names.includes(name));
+  const places = Map.groupBy(chosen, ({ source: { from, version } }) =>
+    version === null ? from : `${from}@${version}`,
+  );
+  let code = 0;
+  for (const [place, actions] of places) {
+    const found = await find(client, place);
+    const wanted = actions.map(({ name }) => name);
+    const known = found.actions.filter(({ name }) => wanted.includes(name));
+    const gone = wanted.filter((name) => !known.some((one) => one.name === name));
+    for (const name of gone)
+      outputTo(process.stderr).line(`${place} has no action ${name} any more: it stays as it is.`);
+    const named = { ...found, actions: known, faults: [] };
+    if (known.length > 0)
+      code = Math.max(code, await install(client, named, { ...options, names: undefined }));
+  }
+  return code;
+}
+
+/** A folder of this machine is read here and sent: the server reads none of its own. */
+async function find(client: BelayClient, source: string): Promise<FoundActions> {
+  if (isFolder(source)) {
+    const folder = resolve(source);
+    return client.actions.upload(packActions(folder), { from: folder });
+  }
+  if (/^[./~]/.test(source))
+    throw new AppError('not_found', `There is no folder ${source} on this machine.`);
+  const [, from = source, version] = /^(.*[^@/][^@]*)@([^@:]+)$/.exec(source) ?? [];
+  return client.actions.find({ from, version: version ?? null });
+}
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+async function install(
+  client: BelayClient,
+  found: FoundActions,
+  { names, ...options }: Options & { names: string[] | undefined },
+): Promise<number> {
+  const progress = outputTo(process.stderr);
+  for (const { fault } of found.faults) progress.line(progress.style('yellow', fault));
+  const wanted = found.actions.filter(({ name }) => !names || names.includes(name));
+  const missing = names?.find((name) => !found.actions.some((one) => one.name === name));
+  if (missing !== undefined)
+    throw new AppError('not_found', `${found.from} has no action ${missing}.`);
+  for (const offer of wanted) show(offer, found, progress);
+  const changed = wanted.filter(({ state }) => state !== 'same');
+  if (changed.length === 0) {
+    if (options.json) outputTo(process.stdout).json({ actions: [] });
+    return found.actions.length > 0 ? 0 : 1;
+  }
+  if (changed.some(({ state }) => state === 'other') && !options.yes && !(await agreed())) {
+    progress.line('Nothing was changed.');
+    return 1;
+  }
+  const job = await client.actions.install({
+    found: found.id,
+    names: changed.map(({ name }) => name),
+  });
+  const ended = await follow(client, job, progress);
+  if (options.json) outputTo(process.stdout).json(ended);
+  else await report(client, ended);
+  return ended.state === 'done' ? 0 : 1;
+}
+
+function show(offer: ActionOffer, found: FoundActions, output: Output): void {
+  const { name, manifest, state, changes, warnings, folder } = offer;
+  const from = sourceText({ ...found, folder });
+  const what = { new: 'is new', other: 'is another version', same: 'is up to date' }[state];
+  output.line(`${output.style('bold', name)} ${what}: ${manifest.description_for_human} (${from})`);
+  for (const warning of warnings) output.line(output.style('yellow', `  ${warning}`));
+  if (state === 'same') return;
+  for (const sentence of changes.removed) output.line(output.style('red', `  - ${sentence}`));
+  for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
+  if (changes.added.length + changes.removed.length === 0)
+    output.line('  Its permissions stay as they are.');
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new AppError(
+      'invalid_input',
+      'An update needs a yes: run it at a terminal, or with --yes.',
+    );
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question('Install these updates? [y/N] ')).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** Ctrl-C ends this program alone: the install goes on at the server. */
+async function follow(
+  client: BelayClient,
+  begun: ActionInstall,
+  output: Output,
+): Promise<ActionInstall> {
+  let job = begun;
+  for (;;) {
+    for (const line of job.lines) output.line(line);
+    if (job.state !== 'running') return job;
+    job = await client.actions.progress(job.id, { after: job.next, wait: 20 });
+  }
+}
+
+async function report(client: BelayClient, { actions }: ActionInstall): Promise<void> {
+  const output = outputTo(process.stdout);
+  for (const { name, state, error } of actions) {
+    if (state !== 'done') {
+      output.line(`${name} was not installed: ${error ?? 'it was stopped.'}`);
+      continue;
+    }
+    output.line(`Installed ${name}.`);
+    tellMissing(await client.actions.read(name), output);
+  }
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join as joinPath, resolve } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { AppError, errorFrom } from '@belay/protocol';
+import { ServerProcess } from '../background/server-process.js';
+import { AgentProcesses } from '../join/agent-processes.js';
+import type { Agents, OnEnded } from '../join/agents.js';
+import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
+import { checkedUrl, joinedAs, joinedFolder } from '../join/joined.js';
+import { serveMachine } from '../join/serve-machine.js';
+import { outputTo } from '../output.js';
+
+export interface JoinOptions {
+  token?: string;
+  ca?: string;
+  container?: boolean;
+  image?: string;
+  memory?: number;
+  cpus?: number;
+}
+
+/** `belay join`: this machine runs agents of a server, until Ctrl-C. */
+export async function joinServer(address: string, options: JoinOptions): Promise<void> {
+  const output = outputTo(process.stderr);
+  const url = checkedUrl(address);
+  if (options.ca !== undefined) trust(options.ca);
+  const folder = joinedFolder(url);
+  const kind = options.container ? 'container' : 'bare';
+  assertOptionsFit(options);
+  const token = options.token ?? process.env.BELAY_JOIN_TOKEN;
+  const join = () => joinedAs(url, folder, { token, kind }).catch(refusalHere);
+  const known = token === undefined ? await join() : undefined;
+  // Before the token is used, which is good once: it may take minutes, or fail.
+  const containers = options.container ? await prepareContainers(options) : undefined;
+  const joined = known ?? (await join());
+  const self = new ServerProcess({ data: folder });
+  const other = self.running();
+  if (other)
+    throw new AppError('conflict', `Process ${other.pid} has this machine joined already.`);
+  self.remember(process.pid);
+  try {
+    const openAgents = containers
+      ? (ended: OnEnded) => openContainers({ ...containers, folder, url, ended })
+      : async (ended: OnEnded) =>
+          new AgentProcesses({ folder, ended, command: () => bareAgent(url, options) });
+    output.line(
+      containers ? containedBy(containers) : output.style('yellow', nothingConfined(url)),
+    );
+    await serveMachine({ joined, output, openAgents }).catch(refusalHere);
+  } finally {
+    self.forget();
+  }
+}
+
+const nothingConfined = (url: URL): string =>
+  `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all rights of ${userName()}, on its files and its network.`;
+
+const containedBy = ({ image, limits }: ContainerSettings): string =>
+  `Each agent runs in a container of its own, of the image ${image} where its session names none: no files of this machine, no network but by the server, ${limits.memoryMb} MB and ${limits.cpus} processors.`;
+
+/** Docker’s client is loaded by those who need it. */
+async function openContainers(
+  options: ContainerSettings & { folder: string; url: URL; ended: OnEnded },
+): Promise<Agents> {
+  const { AgentContainers } = await import('../join/agent-containers.js');
+  return AgentContainers.open(options);
+}
+
+function assertOptionsFit({ container, image, memory, cpus }: JoinOptions): void {
+  if (container) return;
+  const [name] =
+    Object.entries({ image, memory, cpus }).find(([, value]) => value !== undefined) ?? [];
+  if (name !== undefined)
+    throw new AppError('invalid_input', `--${name} is for agents in containers: add --container.`);
+}
+
+/** What is refused here is the machine’s token, not that of the user. */
+function refusalHere(error: unknown): never {
+  const { code, message } = errorFrom(error);
+  if (code === 'unauthorized') throw new AppError('forbidden', message);
+  throw error;
+}
+
+/** The same program as in a sandbox. */
+function bareAgent(url: URL, { ca }: JoinOptions) {
+  // The bundle is as deep as this file.
+  const program = joinPath(__dirname, '../../../agent/dist/bundle/agent.cjs');
+  if (!existsSync(program))
+    throw new AppError('unavailable', 'This belay came without its agent. Install it again.');
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('BELAY_'));
+  const env = {
+    ...Object.fromEntries(own),
+    BELAY_CONNECTION: url.origin.replace(/^http/, 'ws'),
+    BELAY_BARE: '1',
+    ...(ca !== undefined && { NODE_EXTRA_CA_CERTS: resolve(ca) }),
+  };
+  return { file: process.execPath, args: ['--disable-sigusr1', program], env };
+}
+
+/** Besides those that Node trusts. */
+function trust(file: string): void {
+  try {
+    setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')]);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new AppError('invalid_input', `${file} is no certificate: ${message}`);
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'this user';
+  }
+}

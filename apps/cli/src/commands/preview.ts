@@ -1,0 +1,38 @@
+import { AppError, previewPort } from '@belay/protocol';
+import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { openInBrowser } from '../open-in-browser.js';
+
+/**
+ * `belay preview`: prints a URL that shows what a port of the sandbox serves, once and within a minute, and opens a
+ * browser where there is a screen. Without a port it is the one on which a program listens.
+ */
+export async function openPreview(
+  session: string,
+  port: string | undefined,
+  options: Where & { path: string },
+): Promise<void> {
+  const client = clientOf(findServer(options));
+  const { id } = await findSession(client, session);
+  const chosen = port === undefined ? await onlyPort(client, id) : portOf(port);
+  const { url } = await client.sessions.preview(id, { port: chosen, path: options.path });
+  openInBrowser(url);
+}
+
+function portOf(text: string): number {
+  const { data } = previewPort.safeParse(Number(text));
+  if (data !== undefined) return data;
+  throw new AppError('invalid_input', `${text} is no port. Give a number from 1 to 65535.`);
+}
+
+async function onlyPort(client: ReturnType<typeof clientOf>, session: string): Promise<number> {
+  const { ports } = await client.sessions.call(session, 'system.ports', {});
+  const [first, ...others] = ports;
+  if (first === undefined)
+    throw new AppError(
+      'unavailable',
+      'No program of the session listens on a port. Ask the agent to start the server.',
+    );
+  if (others.length === 0) return first;
+  const list = ports.join(', ');
+  throw new AppError('invalid_input', `Programs listen on ports ${list}. Name one of them.`);
+}

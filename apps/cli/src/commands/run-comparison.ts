@@ -1,0 +1,135 @@
+import {
+  isEnded,
+  visibleText,
+  type Comparison,
+  type NewComparison,
+  type SessionSummary,
+} from '@belay/protocol';
+import type { BelayClient, Live } from '@belay/client';
+import { exitCodeOf, exitCodes, figuresOf } from '../outcome.js';
+import { oneLine, outputTo, type Output } from '../output.js';
+import { changedFiles } from '../workspace/patch-paths.js';
+
+interface ComparedRun {
+  client: BelayClient;
+  live: Live;
+  url: string;
+  progress: Output;
+  json: boolean;
+}
+
+/** Begins a comparison and follows it to the end of all its sessions and checks. Returns the exit code. */
+export async function runComparison(request: NewComparison, run: ComparedRun): Promise<number> {
+  const { client, url, progress, json } = run;
+  const begun = await client.comparisons.create(request);
+  progress.line(progress.style('dim', `${url}/compare/${begun.id}`));
+  for (const { model, error } of begun.failed)
+    progress.line(progress.style('red', `✗ ${model} was not started. ${visibleText(error)}`));
+  const { needsUser, interrupted } = await follow(begun, run);
+  const ended = await client.comparisons.get(begun.id);
+  const output = outputTo(process.stdout);
+  if (json) output.json(ended);
+  else for (const session of ended.sessions) await printOutcome(session, { client, output });
+  if (interrupted) return exitCodes.interrupted;
+  if (needsUser) return exitCodes.needsUser;
+  progress.line(progress.style('dim', `Compare and keep one: ${url}/compare/${begun.id}`));
+  return exitCodeOfAll(ended);
+}
+
+/** As of the best: a session that has finished, and whose check has passed when there is one. */
+function exitCodeOfAll({ sessions }: Comparison): number {
+  const codes = sessions.map((session) => exitCodeOf(session));
+  return codes.includes(exitCodes.finished) ? exitCodes.finished : (codes[0] ?? exitCodes.failed);
+}
+
+async function printOutcome(
+  session: SessionSummary,
+  { client, output }: { client: BelayClient; output: Output },
+): Promise<void> {
+  const { id, model, check } = session;
+  const changed = await client.sessions.patch(id).then(changedFiles, () => []);
+  output.line(`${output.style('bold', visibleText(model))}  ${id}`);
+  output.line(`  ${figuresOf(session, changed).join(' · ')}`);
+  if (!check) return;
+  const passed = check.exitCode === 0;
+  const words =
+    check.exitCode !== null
+      ? `check ${passed ? 'passed' : 'failed'}: exit code ${check.exitCode}`
+      : check.reason === null
+        ? 'check not run'
+        : `check not run: ${oneLine(check.reason)}`;
+  output.line(`  ${output.style(passed ? 'green' : 'red', words)}`);
+}
+
+interface Followed {
+  /** All that have not ended wait for the user, and there is no terminal to wait at. */
+  needsUser: boolean;
+  interrupted: boolean;
+}
+
+async function follow(
+  { sessions }: Comparison,
+  { client, live, url, progress }: ComparedRun,
+): Promise<Followed> {
+  const known = new Map(sessions.map((session) => [session.id, session]));
+  const said = new Map<string, string>();
+  const done = Promise.withResolvers<boolean>();
+  let interrupted = 0;
+  const see = (session: SessionSummary): void => {
+    known.set(session.id, session);
+    const words = progressOf(session, url);
+    if (words !== '' && said.get(session.id) !== words)
+      progress.line(`${visibleText(session.model)}: ${words}`);
+    if (words !== '') said.set(session.id, words);
+    const open = [...known.values()].filter((each) => !isOver(each));
+    if (open.length === 0) done.resolve(false);
+    else if (!process.stdin.isTTY && open.every(({ state }) => state === 'waiting'))
+      done.resolve(true);
+  };
+  const stop = (): void => {
+    interrupted += 1;
+    if (interrupted > 1) return done.resolve(false);
+    progress.line('Stopping the sessions. Press Ctrl-C again to exit at once.');
+    for (const { id } of known.values()) client.sessions.stop(id).catch(done.reject);
+  };
+  const watch = live.fleet((id, summary) => {
+    if (!known.has(id)) return;
+    if (summary) see(summary);
+    else {
+      known.delete(id);
+      if (known.size === 0) done.resolve(false);
+    }
+  });
+  // What has changed before the feed began.
+  const catchUp = async (): Promise<void> => {
+    for (const id of known.keys()) see(await client.sessions.get(id));
+  };
+  catchUp().catch(done.reject);
+  const offState = live.onState((state) => {
+    if (state === 'live') catchUp().catch(done.reject);
+    if (state === 'reconnecting') progress.line('The server does not respond. Waiting for it…');
+  });
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    const needsUser = await done.promise;
+    return { needsUser, interrupted: interrupted > 0 };
+  } finally {
+    watch.close();
+    offState();
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** It has ended, and so has its check. */
+const isOver = ({ state, check }: SessionSummary): boolean =>
+  isEnded(state) &&
+  (state === 'stopped' || check === null || check.state === 'ended' || check.state === 'failed');
+
+function progressOf({ id, state, reason, check }: SessionSummary, url: string): string {
+  if (state === 'running') return 'running';
+  if (state === 'waiting')
+    return `needs you: ${oneLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
+  if (!isEnded(state)) return '';
+  const checked = check?.state === 'running' ? '; the check is run' : '';
+  return `${state}${checked}`;
+}

@@ -1,0 +1,64 @@
+import { AppError, type InstalledAction } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { clientOf, findServer, type Where } from '../connection.js';
+import { oneLine, outputTo, type Output } from '../output.js';
+
+type Example = InstalledAction['manifest']['examples'][number];
+
+/** `belay actions test`: runs the examples; resolves to 1 when one fails. */
+export async function testActions(
+  names: readonly string[],
+  options: Where & { json?: boolean; all?: boolean },
+): Promise<number> {
+  if (names.length === 0 && !options.all)
+    throw new AppError('invalid_input', 'Name the actions to test, or say --all.');
+  const client = clientOf(findServer(options));
+  const actions = options.all
+    ? (await client.actions.list()).filter(({ kind }) => kind === 'action')
+    : await Promise.all(names.map((name) => client.actions.read(name)));
+  const output = outputTo(process.stdout);
+  const results: { name: string; example: string; fault: string | null }[] = [];
+  for (const action of actions) {
+    if (action.manifest.examples.length === 0)
+      outputTo(process.stderr).line(`${action.name} has no examples.`);
+    for (const example of action.manifest.examples) {
+      const result = {
+        name: action.name,
+        example: example.title ?? JSON.stringify(example.input),
+        fault: await faultOf(client, action.name, example),
+      };
+      results.push(result);
+      if (!options.json) show(result, output);
+    }
+  }
+  if (options.json) output.json(results);
+  return results.some(({ fault }) => fault !== null) ? 1 : 0;
+}
+
+/** Why an example does not work, as a sentence. */
+async function faultOf(
+  client: BelayClient,
+  name: string,
+  { input, contains }: Example,
+): Promise<string | null> {
+  try {
+    const { text, structured, exitCode, errors } = await client.actionCalls.call(name, input);
+    // Output that is JSON comes as such alone.
+    const printed = text || (JSON.stringify(structured, null, 2) ?? '');
+    if (exitCode !== 0) return `It ended with code ${exitCode}: ${oneLine(errors, 300)}`;
+    if (contains === undefined || printed.includes(contains)) return null;
+    return `Its output lacks “${contains}”: ${oneLine(printed, 300)}`;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+function show(
+  { name, example, fault }: { name: string; example: string; fault: string | null },
+  output: Output,
+): void {
+  const sign = fault === null ? output.style('green', '✓') : output.style('red', '✗');
+  output.line(`${sign} ${name}: ${oneLine(example)}`);
+  if (fault !== null) output.line(`  ${fault}`);
+}

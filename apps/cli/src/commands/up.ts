@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createClient } from '@belay/client';
+import { AppError, errorCodes, errorFrom } from '@belay/protocol';
+import { z } from 'zod';
+import { ServerProcess } from '../background/server-process.js';
+import { dataFolder, localServer } from '../connection.js';
+import { exitCodes } from '../outcome.js';
+import { outputTo } from '../output.js';
+
+interface LocalServer {
+  data?: string;
+  json?: boolean;
+}
+
+export interface UpOptions extends LocalServer {
+  port?: number;
+  /** False: no Docker Engine is installed or started. */
+  install?: boolean;
+  tunnel?: 'ngrok';
+}
+
+const endTimeoutMs = 10_000;
+
+/** `belay up`: the server in the background. Returns the exit code. */
+export async function up(options: UpOptions): Promise<number> {
+  const output = outputTo(process.stdout);
+  const server = new ServerProcess(options);
+  const before = await answering(options);
+  if (before) {
+    if (options.json) output.json({ url: before, started: false, ...server.running() });
+    else output.line(`Belay runs already at ${before}. Stop it with: belay down`);
+    return 0;
+  }
+  const starting = server.running();
+  if (starting)
+    throw new AppError(
+      'conflict',
+      `Belay was started (process ${starting.pid}) and does not answer yet. See ${server.log}, or stop it with: belay down`,
+    );
+  server.turnLog();
+  const pid = await start(options, server.log);
+  if (pid === undefined) return exitCodes.failed;
+  server.remember(pid);
+  const url = (await answering(options)) ?? '';
+  if (options.json) output.json({ url, started: true, ...server.running(), log: server.log });
+  else {
+    output.line(`Belay runs in the background at ${url}. Open it with: belay open`);
+    if (options.tunnel) output.line(`The log begins with the public address for ChatGPT.`);
+    output.line(`Log: ${server.log} · stop it with: belay down`);
+  }
+  return 0;
+}
+
+/** `belay down`: ends the server that `up` started; agents keep running. Returns the exit code. */
+export async function down(options: LocalServer): Promise<number> {
+  const output = outputTo(process.stdout);
+  const server = new ServerProcess(options);
+  const found = server.running();
+  if (!found) {
+    const url = await answering(options);
+    if (url)
+      throw new AppError(
+        'conflict',
+        `The server at ${url} was not started by “belay up”: press Ctrl-C in the terminal where it runs.`,
+      );
+    if (options.json) output.json({ stopped: false });
+    else output.line('Belay does not run here.');
+    return 0;
+  }
+  await server.end(endTimeoutMs);
+  if (options.json) output.json({ stopped: true, pid: found.pid });
+  else output.line('Belay was stopped. Agents keep running; the next start adopts them.');
+  return 0;
+}
+
+/** `belay status`: whether the server runs. Returns the exit code. */
+export async function status(options: LocalServer): Promise<number> {
+  const output = outputTo(process.stdout);
+  const server = new ServerProcess(options);
+  const url = await answering(options);
+  const found = server.running();
+  if (options.json) {
+    const background = found ? { ...found, log: server.log } : null;
+    output.json({ running: url !== undefined, url: url ?? null, background });
+  } else if (url) {
+    output.line(`Belay runs at ${url}.`);
+    if (found) output.line(`Process ${found.pid} since ${found.since} · log: ${server.log}`);
+  } else if (found) {
+    output.line(`Process ${found.pid} of Belay does not answer. See ${server.log}`);
+  } else output.line('Belay does not run here. Start it with: belay up');
+  return url ? 0 : errorCodes.unavailable.exit;
+}
+
+/** The URL of the server that works on the data folder, when it answers. */
+async function answering({ data }: LocalServer): Promise<string | undefined> {
+  try {
+    const address = localServer({ data });
+    if (address) await createClient(address).server.me();
+    return address?.url;
+  } catch (error) {
+    if (['unavailable', 'unauthorized'].includes(errorFrom(error).code)) return undefined;
+    throw error;
+  }
+}
+
+const started = z.object({ pid: z.int().positive() });
+
+/** Prepares the machine and starts the server; its progress goes to standard error. Undefined when it failed. */
+async function start({ data, port, install, tunnel }: UpOptions, log: string) {
+  // The bundle is as deep as this file.
+  const script = join(__dirname, '../../../../tools/start.mjs');
+  if (!existsSync(script))
+    throw new AppError('unavailable', 'This belay came without its server. Install it again.');
+  const folder = resolve(dataFolder({ data }));
+  const args = [script, '--no-open', '--background', log, '--data', folder];
+  if (port !== undefined) args.push('--port', String(port));
+  if (install === false) args.push('--no-install');
+  if (tunnel) args.push('--tunnel', tunnel);
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: process.env,
+  });
+  const said = await text(child.stdout);
+  const line = said.trim().split('\n').at(-1) ?? '';
+  try {
+    return started.parse(JSON.parse(line)).pid;
+  } catch {
+    return undefined;
+  }
+}

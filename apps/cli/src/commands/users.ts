@@ -1,0 +1,78 @@
+import { text } from 'node:stream/consumers';
+import { AppError, type Scope, type UserInfo } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { clientOf, findServer, serverUrl, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
+import { askHidden } from '../secret-input.js';
+
+/** `belay users`: one line per user. */
+export async function listUsers(options: Where & { json?: boolean }): Promise<void> {
+  const output = outputTo(process.stdout);
+  const users = await clientOf(findServer(options)).users.list();
+  if (options.json) return output.json(users);
+  if (users.length === 0)
+    return output.line('No users: everyone comes in by a token. Add one: belay users add NAME');
+  for (const { name, scope, logsInBy, lastLogin } of users) {
+    const seen = lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in';
+    output.line(`${name.padEnd(24)}  ${scope.padEnd(7)}  ${logsInBy.padEnd(8)}  ${seen}`);
+  }
+}
+
+/** `belay users add`. */
+export async function addUser(name: string, options: Where & { scope: Scope }): Promise<void> {
+  const client = clientOf(findServer(options));
+  const password = await newPassword();
+  const user = await client.users.create({ name, password, scope: options.scope });
+  outputTo(process.stderr).line(`Added ${user.name}, who logs in at ${findServer(options).url}.`);
+}
+
+/** `belay users set`. */
+export async function changeUser(
+  name: string,
+  options: Where & { scope?: Scope; password?: boolean },
+): Promise<void> {
+  if (!options.scope && !options.password)
+    throw new AppError('invalid_input', 'Say what to change: --scope SCOPE or --password.');
+  const client = clientOf(findServer(options));
+  const { id } = await findUser(client, name);
+  const password = options.password ? await newPassword() : undefined;
+  await client.users.change(id, { scope: options.scope, password });
+  outputTo(process.stderr).line(`Changed ${name}.`);
+}
+
+/** `belay users password`: one’s own, by the current one and without a token. */
+export async function changePassword(name: string, options: Where): Promise<void> {
+  const client = clientOf({ url: serverUrl(options) });
+  const isAsked = process.stdin.isTTY;
+  const lines = isAsked ? [] : (await text(process.stdin)).split(/\r?\n/);
+  const password = isAsked ? await askHidden('Current password: ') : (lines[0] ?? '');
+  const newPassword = isAsked ? await askTwice('New password: ') : (lines[1] ?? '');
+  await client.users.changePassword({ name, password, newPassword });
+  outputTo(process.stderr).line(`Changed. ${name} logs in with the new password from now on.`);
+}
+
+/** `belay users remove`. */
+export async function removeUser(name: string, options: Where): Promise<void> {
+  const client = clientOf(findServer(options));
+  const { id } = await findUser(client, name);
+  await client.users.remove(id);
+  outputTo(process.stderr).line(`Removed ${name}.`);
+}
+
+async function findUser(client: BelayClient, name: string): Promise<UserInfo> {
+  const found = (await client.users.list()).find((user) => user.name === name.toLowerCase());
+  if (found) return found;
+  throw new AppError('not_found', `There is no user ${name}. See: belay users`);
+}
+
+/** Twice at a terminal, where it is not shown; else the first line of standard input. */
+async function newPassword(): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] ?? '';
+  return askTwice('Password: ');
+}
+
+async function askTwice(prompt: string): Promise<string> {
+  const first = await askHidden(prompt);
+  if ((await askHidden('The same again: ')) === first) return first;
+  throw new AppError('invalid_input', 'The two passwords are not the same. Try again.');
+}

@@ -1,0 +1,29 @@
+import { statOf, textOf, type ProcessStat } from './background/process-start.js';
+
+const pollMs = 500;
+/** npm, its shell, and bin/belay.mjs on an older Node. */
+const mostAncestors = 4;
+
+/**
+ * `kill -9` of `npx belay …` ends npm alone: it cannot pass on what it does not see. Ends this process, too, once the npm
+ * that started it is gone. Where there is no /proc, nothing is watched.
+ */
+export function endWithNpm(end = () => process.kill(process.pid, 'SIGKILL')): void {
+  const npm = npmAbove(process.pid);
+  if (!npm) return;
+  setInterval(() => {
+    if (statOf(npm.pid)?.start !== npm.start) end();
+  }, pollMs).unref();
+}
+
+function npmAbove(pid: number): ProcessStat | undefined {
+  let stat = statOf(pid);
+  for (let level = 0; level < mostAncestors && stat && stat.parent > 1; level += 1) {
+    stat = statOf(stat.parent);
+    if (stat && isNpm(textOf(`/proc/${stat.pid}/cmdline`) ?? '')) return stat;
+  }
+  return undefined;
+}
+
+/** npm names its process after its command. */
+const isNpm = (line: string): boolean => /^(npm|npx) |\/np[mx]-cli\.js\0/.test(line);

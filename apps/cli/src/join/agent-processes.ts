@@ -1,0 +1,210 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { visibleText } from '@belay/protocol';
+import { z } from 'zod';
+import { startOf } from '../background/process-start.js';
+import type { Agents, OnEnded, WantedAgent } from './agents.js';
+import { endLeftPrograms, markOf } from './left-programs.js';
+
+const recorded = z.object({
+  sandbox: z.string(),
+  session: z.string(),
+  pid: z.int().positive(),
+  start: z.string(),
+  workspace: z.string(),
+});
+type RunningAgent = z.output<typeof recorded>;
+
+export interface AgentProcessesOptions {
+  /** Everything of this server on this machine. */
+  folder: string;
+  /** The program of an agent and its arguments, for the folders of a session. */
+  command(agent: WantedAgent): { file: string; args: string[]; env: NodeJS.ProcessEnv };
+  ended: OnEnded;
+}
+
+const pollMs = 250;
+/** An agent whose record nobody touches, and whose server is not there, ends. */
+const touchMs = 5_000;
+const stopTimeoutMs = 3_000;
+
+/**
+ * The agents that run on this machine, one process for each session. They outlive this process when it is killed: the
+ * next one takes them over, by the file that says which processes they are.
+ */
+export class AgentProcesses implements Agents {
+  readonly #options: AgentProcessesOptions;
+  readonly #running = new Map<string, RunningAgent>();
+  readonly #exits = new Map<string, string>();
+  /** Those that this process started itself. */
+  readonly #children = new Map<string, ChildProcess>();
+  readonly #timer: NodeJS.Timeout;
+  #touched = 0;
+
+  constructor(options: AgentProcessesOptions) {
+    this.#options = options;
+    for (const name of ['agents', 'sessions'])
+      mkdirSync(join(options.folder, name), { recursive: true, mode: 0o700 });
+    for (const agent of this.#recorded()) {
+      if (isAlive(agent)) {
+        this.#running.set(agent.sandbox, agent);
+        continue;
+      }
+      void endLeftPrograms(agent.sandbox);
+      this.#forget(agent);
+    }
+    this.#timer = setInterval(() => this.#look(), pollMs);
+  }
+
+  get sandboxes(): string[] {
+    return [...this.#running.keys()];
+  }
+
+  get sessions(): string[] {
+    return [...this.#running.values()].map(({ session }) => session);
+  }
+
+  async start(wanted: WantedAgent): Promise<void> {
+    if (this.#running.has(wanted.sandbox)) return;
+    for (const { sandbox, workspace } of this.#running.values())
+      if (workspace === wanted.workspace) await this.stop(sandbox);
+    for (const name of [wanted.workspace, wanted.state])
+      mkdirSync(this.#folderOf(name), { recursive: true, mode: 0o700 });
+    const log = openSync(this.#log(wanted.sandbox), 'a', 0o600);
+    const { file, args, env } = this.#options.command(wanted);
+    const child = spawn(file, args, {
+      cwd: this.#folderOf(wanted.workspace),
+      env: {
+        ...env,
+        ...markOf(wanted.sandbox),
+        BELAY_TOKEN: wanted.token,
+        BELAY_WORKSPACE: this.#folderOf(wanted.workspace),
+        BELAY_STATE: this.#folderOf(wanted.state),
+        BELAY_RECORD: this.#file(wanted.sandbox),
+      },
+      stdio: ['ignore', log, log],
+      // Ctrl-C in the terminal is for this process, which ends them one by one.
+      detached: true,
+    });
+    closeSync(log);
+    this.#noteExit(child, wanted.sandbox);
+    const { pid } = child;
+    const start = pid === undefined ? undefined : startOf(pid);
+    if (pid === undefined || start === undefined)
+      throw new Error('The agent could not be started on this machine.');
+    const { sandbox, session, workspace } = wanted;
+    const agent = { sandbox, session, pid, start, workspace };
+    writeFileSync(this.#file(sandbox), JSON.stringify(agent), { mode: 0o600 });
+    this.#running.set(sandbox, agent);
+    this.#children.set(sandbox, child);
+  }
+
+  async stop(sandbox: string): Promise<void> {
+    const agent = this.#running.get(sandbox);
+    if (!agent) return;
+    this.#running.delete(sandbox);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (!isAlive(agent)) break;
+      process.kill(agent.pid, signal);
+      const end = Date.now() + stopTimeoutMs;
+      while (Date.now() < end && isAlive(agent)) await sleep(20);
+    }
+    await endLeftPrograms(sandbox);
+    this.#forget(agent);
+  }
+
+  async removeFiles(names: readonly string[]): Promise<void> {
+    for (const { sandbox, workspace } of this.#running.values())
+      if (names.includes(workspace)) await this.stop(sandbox);
+    for (const name of names) rmSync(this.#folderOf(name), { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.sandboxes.map((sandbox) => this.stop(sandbox)));
+  }
+
+  #look(): void {
+    this.#touch();
+    for (const agent of this.#running.values()) {
+      // How a child ended may come a moment after it is gone.
+      const child = this.#children.get(agent.sandbox);
+      if (isAlive(agent) || (child?.exitCode === null && child.signalCode === null)) continue;
+      this.#running.delete(agent.sandbox);
+      const how = this.#exits.get(agent.sandbox) ?? 'it is gone';
+      void endLeftPrograms(agent.sandbox);
+      const said = lastLineOf(this.#log(agent.sandbox));
+      this.#forget(agent);
+      this.#options.ended(agent, `The agent ended: ${how}${said && `: ${said}`}`);
+    }
+  }
+
+  #touch(): void {
+    const now = Date.now();
+    if (now < this.#touched + touchMs) return;
+    this.#touched = now;
+    for (const sandbox of this.#running.keys()) {
+      try {
+        utimesSync(this.#file(sandbox), now / 1000, now / 1000);
+      } catch {
+        // It is being stopped.
+      }
+    }
+  }
+
+  #noteExit(child: ChildProcess, sandbox: string): void {
+    child.on('error', (error) => this.#exits.set(sandbox, error.message));
+    child.on('exit', (code, signal) =>
+      this.#exits.set(sandbox, signal ? `killed by ${signal}` : `exit code ${code ?? 0}`),
+    );
+    child.unref();
+  }
+
+  #recorded(): RunningAgent[] {
+    const folder = join(this.#options.folder, 'agents');
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .flatMap((name) => {
+        try {
+          return recorded.parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
+        } catch {
+          rmSync(join(folder, name), { force: true });
+          return [];
+        }
+      });
+  }
+
+  #forget({ sandbox }: RunningAgent): void {
+    rmSync(this.#file(sandbox), { force: true });
+    rmSync(this.#log(sandbox), { force: true });
+    this.#exits.delete(sandbox);
+    this.#children.delete(sandbox);
+  }
+
+  /** The contract has checked the name: it is no path. */
+  #folderOf = (name: string): string => join(this.#options.folder, 'sessions', name);
+  #file = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.json`);
+  #log = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.log`);
+}
+
+const isAlive = ({ pid, start }: RunningAgent): boolean => startOf(pid) === start;
+
+function lastLineOf(file: string): string {
+  try {
+    const line = readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+    return visibleText(line.slice(0, 300));
+  } catch {
+    return '';
+  }
+}

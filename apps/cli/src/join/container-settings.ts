@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Limits } from '@belay/docker';
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+
+export interface ContainerSettings {
+  dockerHost: string;
+  image: string;
+  /** The volume with the agent. */
+  runtime: string;
+  limits: Limits;
+}
+
+const prepared = z.object({ dockerHost: z.string(), image: z.string(), runtime: z.string() });
+const failed = z.object({ error: z.string() });
+
+/**
+ * Makes what containers of agents need on this machine, only where it is missing; what takes long is told on standard
+ * error. Throws `unavailable` with a sentence that says what to do.
+ */
+export async function prepareContainers({
+  image,
+  memory = 2048,
+  cpus = 2,
+}: {
+  image?: string | undefined;
+  memory?: number | undefined;
+  cpus?: number | undefined;
+}): Promise<ContainerSettings> {
+  // The bundle is as deep as this file.
+  const script = join(__dirname, '../../../../tools/prepare/containers.mjs');
+  if (!existsSync(script))
+    throw new AppError(
+      'unavailable',
+      'This belay came without what makes containers. Install it again.',
+    );
+  const args = [script, ...(image === undefined ? [] : [image])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = (await text(child.stdout)).trim().split('\n').at(-1) ?? '';
+  const said = parsed(line);
+  const made = prepared.safeParse(said);
+  if (made.success) return { ...made.data, limits: { memoryMb: memory, cpus } };
+  const why = failed.safeParse(said).data?.error ?? 'Preparing this machine failed, see above.';
+  throw new AppError(
+    'unavailable',
+    `${why} Without --container this machine joins bare, and nothing is confined.`,
+  );
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir, hostname, release, type } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@belay/client';
+import { AppError, type MachineDescription, type MachineKind } from '@belay/protocol';
+import { z } from 'zod';
+
+const saved = z.object({
+  url: z.string(),
+  id: z.string(),
+  name: z.string(),
+  credential: z.string(),
+  kind: z.enum(['bare', 'container']),
+});
+export type Joined = z.output<typeof saved>;
+
+/** Where this machine keeps its credential for a server, and the files of the sessions that run here. */
+export function joinedFolder(url: URL): string {
+  const data = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
+  const folder = join(data, 'belay', 'joined', url.host.replaceAll(/[^\w.-]/g, '_'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  return folder;
+}
+
+/** What crosses the network is code that runs here, so it is encrypted, unless it stays on this machine. */
+export function checkedUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new AppError('invalid_input', `${text} is not a URL. Write it as https://HOST.`);
+  if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
+  throw new AppError(
+    'invalid_input',
+    `${url.origin} is not encrypted: whoever is on the way could run commands here. Use https://`,
+  );
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** Uses the one-time token, or takes the credential of an earlier join. */
+export async function joinedAs(
+  url: URL,
+  folder: string,
+  { token, kind }: { token: string | undefined; kind: MachineKind },
+): Promise<Joined> {
+  const file = join(folder, 'machine.json');
+  if (token === undefined) {
+    const known = readSaved(file);
+    if (!known)
+      throw new AppError(
+        'invalid_input',
+        `This machine has not joined ${url.origin} yet. Make a token there (belay machines add NAME) and pass it with --token.`,
+      );
+    if (known.kind !== kind) {
+      const how = known.kind === 'container' ? 'with --container' : 'without --container';
+      throw new AppError('invalid_input', `This machine joined ${how}: run it so, or join anew.`);
+    }
+    return known;
+  }
+  const client = createClient({ url: url.origin });
+  const { id, name, credential } = await client.machines.join({
+    token,
+    description: description(kind),
+  });
+  const joined = { url: url.origin, id, name, credential, kind };
+  writeFileSync(file, JSON.stringify(joined), { mode: 0o600 });
+  chmodSync(file, 0o600);
+  return joined;
+}
+
+export const description = (kind: MachineKind): MachineDescription => ({
+  host: hostname().slice(0, 255) || 'unknown',
+  os: systemName().slice(0, 100),
+  arch: process.arch,
+  kind,
+});
+
+function systemName(): string {
+  try {
+    const found = /^PRETTY_NAME="?([^"\n]+)/m.exec(readFileSync('/etc/os-release', 'utf8'));
+    if (found?.[1]) return found[1];
+  } catch {
+    // Other systems have no such file.
+  }
+  return `${type()} ${release()}`;
+}
+
+function readSaved(file: string): Joined | undefined {
+  try {
+    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { ignoreError } from '@belay/protocol';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import {
+  ErrorCode,
+  InitializeResultSchema,
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+
+/** How long requests under way are waited for once the client has closed its end. */
+const lastAnswersMs = 60_000;
+
+/** Passes every message on as it is, in both directions, until standard input ends and all requests are answered. */
+export async function bridgeMcp(url: URL, token: string): Promise<void> {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const server = new StreamableHTTPClientTransport(url, { requestInit });
+  const client = new StdioServerTransport();
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve);
+    client.onclose = resolve;
+  });
+  const open = new Set<RequestId>();
+  let answered = Promise.withResolvers<void>();
+  const settle = (id: RequestId | undefined): void => {
+    if (id !== undefined) open.delete(id);
+    if (open.size === 0) answered.resolve();
+  };
+  // In order: the session that the first message begins is named by the others.
+  let sent = Promise.resolve();
+  client.onmessage = (message) => {
+    if (isJSONRPCRequest(message)) open.add(message.id);
+    const begins = isJSONRPCRequest(message) && message.method === 'initialize';
+    const send = (): Promise<void> =>
+      server.send(message).catch((error: unknown) => refuse(message, error));
+    if (begins) sent = sent.then(send);
+    else void sent.then(send);
+  };
+  server.onmessage = (message) => {
+    if (isJSONRPCResultResponse(message)) {
+      // The SDK’s own client does so: from then on each request names the version.
+      const { data } = InitializeResultSchema.safeParse(message.result);
+      if (data) server.setProtocolVersion(data.protocolVersion);
+    }
+    void client.send(message);
+    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) settle(message.id);
+  };
+  // Streams that break are opened again; what is lost with a request is said in its place.
+  server.onerror = () => undefined;
+  await server.start();
+  await client.start();
+  await ended;
+  await sent;
+  answered = Promise.withResolvers();
+  settle(undefined);
+  const late = setTimeout(answered.resolve, lastAnswersMs);
+  await answered.promise;
+  clearTimeout(late);
+  await server.terminateSession().catch(ignoreError('the server ends it later by itself'));
+  await server.close();
+  await client.close();
+
+  function refuse(message: JSONRPCMessage, error: unknown): void {
+    if (!isJSONRPCRequest(message)) return;
+    const words = error instanceof Error ? error.message : String(error);
+    const failure = { code: ErrorCode.InternalError, message: `Belay’s server: ${words}` };
+    void client.send({ jsonrpc: '2.0', id: message.id, error: failure });
+    settle(message.id);
+  }
+}

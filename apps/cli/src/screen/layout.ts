@@ -1,0 +1,34 @@
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+/** The parts of the screen: a title, chat and terminal, a line of notes and the one to write in. */
+export interface Layout {
+  /** Whether chat and terminal are side by side. */
+  wide: boolean;
+  chat: Size;
+  /** Without the line above it. */
+  terminal: Size;
+}
+
+/** Beside each other from this width on. */
+const wideColumns = 110;
+
+export function layoutOf(columns: number, rows: number): Layout {
+  const body = Math.max(3, rows - 3);
+  if (columns >= wideColumns) {
+    const half = Math.floor((columns - 1) / 2);
+    return {
+      wide: true,
+      chat: { columns: half, rows: body },
+      terminal: { columns: columns - half - 1, rows: body - 1 },
+    };
+  }
+  const chat = Math.max(1, Math.ceil(body * 0.6));
+  return {
+    wide: false,
+    chat: { columns, rows: chat },
+    terminal: { columns, rows: Math.max(1, body - chat - 1) },
+  };
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander';
+
+export const withJson = (command: Command, what = 'print JSON'): Command =>
+  command.option('--json', what);
+
+export const withServer = (command: Command): Command =>
+  command
+    .optionsGroup('Server:')
+    .option(
+      '--url <url>',
+      'URL of a server (or BELAY_URL, with BELAY_TOKEN); default: the local one',
+    )
+    .option('--data <folder>', 'data folder of the local server')
+    .optionsGroup('Options:');

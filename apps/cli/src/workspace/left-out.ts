@@ -1,0 +1,52 @@
+import { AppError } from '@belay/protocol';
+
+const reasons = {
+  unreadable: 'cannot be read',
+  special: 'are sockets, pipes or devices',
+  name: 'have names that are not UTF-8',
+  deep: 'lie more than 200 folders deep',
+  changed: 'were shortened while they were read, and end in zeros',
+} as const;
+type Reason = keyof typeof reasons;
+
+/** What a packed workspace lacks, in a sentence for each reason. */
+export class LeftOut {
+  readonly #paths = new Map<Reason, string[]>();
+  readonly #histories: string[] = [];
+
+  file(path: string, why: Reason): undefined {
+    const paths = this.#paths.get(why) ?? [];
+    paths.push(path);
+    this.#paths.set(why, paths);
+  }
+
+  /** Takes paths as bytes in latin1. */
+  readonly folder = (path: string, why: Reason): void =>
+    this.file(`${Buffer.from(path, 'latin1').toString()}/`, why);
+
+  history(path: string, why: string): void {
+    const whose = path === '' ? 'the workspace' : path;
+    this.#histories.push(`Took the files of ${whose}, not its git history: ${why}.`);
+  }
+
+  sentences(): string[] {
+    const files = [...this.#paths].map(([why, paths]) => {
+      const names = paths.slice(0, 3).join(', ') + (paths.length > 3 ? ', …' : '');
+      const verb = why === 'changed' ? 'Took' : 'Left out';
+      return `${verb} ${paths.length} of the files, which ${reasons[why]}: ${names}`;
+    });
+    return [...this.#histories, ...files];
+  }
+}
+
+export const tooLarge = (maxBytes: number, largest: { path: string; size: number }): AppError =>
+  new AppError(
+    'too_large',
+    `The workspace is larger than ${inWords(maxBytes)} (${largest.path} alone has ${inWords(largest.size)}). Name large files in .gitignore, or raise BELAY_MAX_WORKSPACE_MB for the command and the server.`,
+  );
+
+export function inWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+  const power = bytes < 1024 ? 0 : Math.min(6, Math.floor(Math.log2(bytes) / 10));
+  return `${Math.round((bytes / 1024 ** power) * 10) / 10} ${units[power]}`;
+}

@@ -1,0 +1,197 @@
+import { constants, lstatSync, type Stats } from 'node:fs';
+import { open, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import {
+  HeldFolders,
+  PrivateRepository,
+  reach,
+  readFolder,
+  userIgnoreFile,
+  type FolderEntry,
+} from '@belay/host';
+
+/** Something below a folder. Its path is bytes, kept as text in latin1. */
+export interface Found {
+  path: string;
+  stat: Stats;
+  /** It is the top of a repository. */
+  repository: boolean;
+}
+
+/** A folder that could not be listed. */
+export type Skipped = (path: string, why: 'unreadable' | 'deep') => void;
+
+/**
+ * Lists what of a folder belongs to a workspace: in a repository what is tracked or not ignored, else everything.
+ * Repositories inside are listed in the same way, without their `.git`. No link is followed, nothing of the folder is
+ * run or changed, and of its repositories only the index and the lists of ignored files are read.
+ */
+export async function* listFiles(root: string, skipped: Skipped): AsyncGenerator<Found> {
+  const top = topOf(root);
+  const ignoreFile = top === undefined ? '' : await userIgnoreFile(root);
+  const folders = new HeldFolders(root);
+  const lister = new Lister({ root, ignoreFile, skipped, folders });
+  try {
+    yield* top === undefined ? lister.everything('', 0) : lister.repository('', top, 0);
+  } finally {
+    folders.close();
+  }
+}
+
+/** The folder itself or the nearest above it that has a `.git`. */
+export function topOf(folder: string): string | undefined {
+  if (lstatSync(join(folder, '.git'), { throwIfNoEntry: false })) return folder;
+  const above = dirname(folder);
+  return above === folder ? undefined : topOf(above);
+}
+
+const maxDepth = 200;
+const maxIndexBytes = 500_000_000;
+
+interface Listed {
+  root: string;
+  ignoreFile: string;
+  skipped: Skipped;
+  folders: HeldFolders;
+}
+
+class Lister {
+  readonly #about: Listed;
+
+  constructor(about: Listed) {
+    this.#about = about;
+  }
+
+  async *everything(path: string, depth: number): AsyncGenerator<Found> {
+    const entries = await this.#entries(path, depth);
+    if (path !== '' && entries.some(isRepository)) {
+      return yield* this.repository(path, join(this.#about.root, utf8(path)), depth);
+    }
+    yield* this.#each(path, entries, depth);
+  }
+
+  async *#each(path: string, entries: FolderEntry[], depth: number): AsyncGenerator<Found> {
+    for (const { name, kind } of entries) {
+      if (name.toString() === '.git') continue;
+      const inner = path === '' ? latin1(name) : `${path}/${latin1(name)}`;
+      const found = this.#look(inner);
+      if (found) yield found;
+      if (found && kind === 'folder') yield* this.everything(inner, depth + 1);
+    }
+  }
+
+  /** What git lists for a folder of the work tree `top`; without git, everything. */
+  async *repository(path: string, top: string, depth: number): AsyncGenerator<Found> {
+    const listed = depth > maxDepth ? [] : await this.#listed(path, top);
+    if (!listed) return yield* this.#each(path, await this.#entries(path, depth), depth);
+    for (const name of new Set(listed)) {
+      const inner = (path === '' ? '' : `${path}/`) + name.replace(/\/$/, '');
+      const found = this.#look(inner);
+      if (!found) continue;
+      yield { ...found, repository: found.stat.isDirectory() };
+      // Git names a repository inside, or a submodule, by its folder alone.
+      if (found.stat.isDirectory())
+        yield* this.repository(inner, join(this.#about.root, utf8(inner)), depth + 1);
+    }
+  }
+
+  async #listed(path: string, top: string): Promise<string[] | undefined> {
+    const { root, ignoreFile, skipped } = this.#about;
+    const repository = await PrivateRepository.create({ workTree: top, untrusted: root }).catch(
+      (error: unknown) => {
+        if (error instanceof AppError && error.code === 'unavailable') return undefined;
+        throw error;
+      },
+    );
+    if (!repository) return undefined;
+    try {
+      const hasIndex = await copyIndex(top, repository.folder);
+      const ignores = ['-c', `core.excludesFile=${ignoreFile}`];
+      const list = ['ls-files', '-z', '--others', '--exclude-standard'];
+      const options = { folder: join(root, utf8(path)) };
+      let result = await repository.run(
+        [...ignores, ...list, ...(hasIndex ? ['-c'] : [])],
+        options,
+      );
+      if (result.code !== 0 && hasIndex) {
+        await rm(join(repository.folder, 'index'));
+        result = await repository.run([...ignores, ...list], options);
+      }
+      if (result.code !== 0) {
+        const message = `The files of ${options.folder} could not be listed: ${result.errors.trim()}`;
+        throw new AppError('invalid_input', message);
+      }
+      for (const [, closed] of result.errors.matchAll(/could not open directory '(.*?)\/?'/g)) {
+        skipped([path, closed].filter(Boolean).join('/'), 'unreadable');
+      }
+      return latin1(result.output).split('\0').filter(Boolean);
+    } finally {
+      await repository.remove();
+    }
+  }
+
+  async #entries(path: string, depth: number): Promise<FolderEntry[]> {
+    const { root, skipped } = this.#about;
+    if (depth > maxDepth) {
+      skipped(path, 'deep');
+      return [];
+    }
+    return readFolder(root, Buffer.from(path, 'latin1')).catch((error: NodeJS.ErrnoException) => {
+      if (path === '' || error.code !== 'EACCES') throw error;
+      skipped(path, 'unreadable');
+      return [];
+    });
+  }
+
+  #look(path: string): Found | undefined {
+    try {
+      const at = this.#about.folders.at(Buffer.from(path, 'latin1'));
+      return { path, stat: lstatSync(at), repository: false };
+    } catch {
+      return undefined; // Deleted but tracked, gone meanwhile, or behind a link.
+    }
+  }
+}
+
+const isRepository = ({ name }: FolderEntry): boolean => name.toString() === '.git';
+
+/** Of a `.git` that is a folder, not a link or a file that names another one. */
+async function copyIndex(top: string, to: string): Promise<boolean> {
+  const entries = await readFolder(top, '.git').catch(() => []);
+  const exclude = await readRegular(top, '.git/info/exclude', 1_000_000);
+  if (exclude) await writeFile(join(to, 'info/exclude'), exclude);
+  for (const { name } of entries) {
+    if (!/^(index|sharedindex\.[0-9a-f]+)$/.test(name.toString())) continue;
+    const bytes = await readRegular(top, `.git/${name.toString()}`, maxIndexBytes);
+    if (bytes) await writeFile(join(to, name.toString()), bytes);
+  }
+  return entries.some(({ name }) => name.toString() === 'index');
+}
+
+/** A file below a folder, reached without a link; undefined when it is none or too large. */
+export async function readRegular(
+  root: string,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  try {
+    return await reach(root, path, async ({ at }) => {
+      const file = await open(at, openFlags);
+      try {
+        const stat = await file.stat();
+        return stat.isFile() && stat.size <= maxBytes ? await file.readFile() : undefined;
+      } finally {
+        await file.close();
+      }
+    });
+  } catch {
+    return undefined; // There is none, or it is a link.
+  }
+}
+
+/** A pipe does not block, a link is refused. */
+export const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const latin1 = (bytes: Buffer): string => bytes.toString('latin1');
+const utf8 = (path: string): string => Buffer.from(path, 'latin1').toString();

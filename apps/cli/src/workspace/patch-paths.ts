@@ -1,0 +1,78 @@
+import { unquotedBytes } from '@belay/protocol';
+
+/**
+ * Every path that a patch names, as bytes in latin1: what must be there before `git apply` can judge it. Too many
+ * paths do no harm, and one that is missed makes the patch fail.
+ */
+export function patchPaths(patch: string): Set<string> {
+  return namesIn(patch).paths;
+}
+
+/** The files that a patch changes, adds or deletes; a renamed one has its new name. */
+export function changedFiles(patch: Uint8Array): string[] {
+  const { changed } = namesIn(Buffer.from(patch).toString('latin1'));
+  return [...changed].map((path) => Buffer.from(path, 'latin1').toString());
+}
+
+function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
+  const paths = new Set<string>();
+  const changed = new Set<string>();
+  const add = (name: string | undefined) => name && paths.add(name);
+  const hunk = { old: 0, new: 0 };
+  /** The name of a file of which no other line names it, such as an empty one, and the one before the change. */
+  let only: string | undefined;
+  let before: string | undefined;
+  const change = (name: string | undefined) => {
+    if (name) changed.add(name);
+    only = undefined;
+  };
+  for (const line of patch.split('\n')) {
+    if (hunk.old > 0 || hunk.new > 0) {
+      if (!line.startsWith('\\')) {
+        if (!line.startsWith('+')) hunk.old--;
+        if (!line.startsWith('-')) hunk.new--;
+      }
+      continue;
+    }
+    const counts = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+    if (counts) {
+      hunk.old = Number(counts[1] ?? 1);
+      hunk.new = Number(counts[2] ?? 1);
+    }
+    const [, end, moved] = /^(?:rename|copy) (from|to) (.+)$/s.exec(line) ?? [];
+    const [, side, marked] = /^(---|\+\+\+) (.+)$/s.exec(line) ?? [];
+    const [, both] = /^diff --git (.+)$/s.exec(line) ?? [];
+    if (moved) {
+      add(unquotedBytes(moved));
+      change(end === 'to' ? unquotedBytes(moved) : undefined);
+    }
+    if (marked) {
+      const name = withoutPrefix(unquotedBytes(marked.replace(/\t[^\t]*$/, '')));
+      add(name);
+      if (side === '---') before = name;
+      else change(name ?? before);
+    }
+    if (both) {
+      const names = namesOf(both).map(withoutPrefix);
+      for (const name of names) add(name);
+      change(only);
+      only = names.find((name) => name !== undefined);
+    }
+  }
+  change(only);
+  return { paths, changed };
+}
+
+/** Both names of a `diff --git` line; unquoted ones are the same but for their prefixes, which have one length. */
+function namesOf(both: string): string[] {
+  const quoted = both.match(/"(?:[^"\\]|\\.)*"/gs);
+  if (quoted)
+    return [...quoted, ...both.split(/"(?:[^"\\]|\\.)*"/s)].map((name) =>
+      unquotedBytes(name.trim()),
+    );
+  const middle = (both.length - 1) / 2;
+  return [both.slice(0, middle), both.slice(middle + 1)];
+}
+
+const withoutPrefix = (name: string): string | undefined =>
+  name === '/dev/null' ? undefined : /^[^/]*\/(.+)$/s.exec(name)?.[1];

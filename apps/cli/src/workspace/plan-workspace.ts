@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer';
+import { accessSync, constants } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { AppError } from '@belay/protocol';
+import { HeldFolders } from '@belay/host';
+import { historyFiles, NoHistory, type HistoryFiles } from './history-files.js';
+import { inWords, LeftOut, tooLarge } from './left-out.js';
+import { listFiles, type Found } from './list-files.js';
+
+export type PlannedEntry =
+  | { kind: 'file' | 'folder' | 'link'; path: string; mode: number; mtime?: Date }
+  | { kind: 'text'; path: string; content: string };
+
+/** What of a folder becomes a session’s workspace. */
+export interface WorkspacePlan {
+  folder: string;
+  entries: PlannedEntry[];
+  /** How many files there are, and their bytes. */
+  files: number;
+  bytes: number;
+  maxBytes: number;
+  /** What does not, as sentences for the user; packing may add to it. */
+  leftOut: LeftOut;
+}
+
+/** A folder that exists, as an absolute path without links. */
+export async function checkedFolder(folder: string): Promise<string> {
+  const path = resolve(folder);
+  const stat = await lstat(path).catch(() => undefined);
+  if (!stat) throw new AppError('invalid_input', `The workspace ${folder} does not exist.`);
+  const real = await realpath(path);
+  if (!(await lstat(real)).isDirectory())
+    throw new AppError('invalid_input', `The workspace ${folder} is not a folder.`);
+  return real;
+}
+
+/**
+ * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes`, by the sizes that
+ * files have when they are read, holes included.
+ */
+export async function planWorkspace(folder: string, maxBytes: number): Promise<WorkspacePlan> {
+  const plan: WorkspacePlan = {
+    folder,
+    entries: [],
+    files: 0,
+    bytes: 0,
+    maxBytes,
+    leftOut: new LeftOut(),
+  };
+  const repositories = [''];
+  let largest = { path: '', size: 0 };
+  const folders = new HeldFolders(folder);
+  try {
+    for await (const found of listFiles(folder, plan.leftOut.folder)) {
+      const entry = plannedEntry(plan, folders, found);
+      if (!entry) continue;
+      plan.entries.push(entry);
+      if (found.repository) repositories.push(entry.path);
+      if (entry.kind !== 'file') continue;
+      const { size } = found.stat;
+      plan.bytes += size;
+      plan.files++;
+      if (size > largest.size) largest = { path: entry.path, size };
+      if (plan.bytes > maxBytes) throw tooLarge(maxBytes, largest);
+    }
+  } finally {
+    folders.close();
+  }
+  for (const path of repositories) {
+    const history = await historyFiles(folder, path);
+    if (history) addHistory(plan, { path, history, space: maxBytes - plan.bytes });
+  }
+  return plan;
+}
+
+function addHistory(
+  plan: WorkspacePlan,
+  { path, history, space }: { path: string; history: HistoryFiles | NoHistory; space: number },
+): void {
+  if (history instanceof NoHistory) {
+    plan.leftOut.history(path, history.why);
+    return;
+  }
+  const size = history.copied.reduce((total, { stat }) => total + stat.size, 0);
+  if (size > space) {
+    plan.leftOut.history(path, `it has ${inWords(size)}`);
+    return;
+  }
+  const own = path === '' ? '.git' : `${path}/.git`;
+  for (const name of ['objects', 'refs']) {
+    plan.entries.push({ kind: 'folder', path: `${own}/${name}`, mode: 0o755 });
+  }
+  for (const text of history.written) plan.entries.push({ kind: 'text', ...text });
+  for (const { path: file, stat } of history.copied) {
+    plan.entries.push({ kind: 'file', path: file, mode: stat.mode, mtime: stat.mtime });
+  }
+  plan.files += history.copied.length;
+  plan.bytes += size;
+}
+
+function isReadable(folders: HeldFolders, path: Buffer): boolean {
+  try {
+    accessSync(folders.at(path), constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function plannedEntry(
+  { leftOut }: WorkspacePlan,
+  folders: HeldFolders,
+  { path: bytes, stat }: Found,
+): PlannedEntry | undefined {
+  const path = Buffer.from(bytes, 'latin1');
+  const name = path.toString();
+  if (!isUtf8(path)) return leftOut.file(name, 'name');
+  const entry = { path: name, mode: stat.mode, mtime: stat.mtime };
+  if (stat.isSymbolicLink()) return { kind: 'link', ...entry };
+  if (stat.isDirectory()) return { kind: 'folder', ...entry };
+  if (!stat.isFile()) return leftOut.file(name, 'special');
+  return isReadable(folders, path) ? { kind: 'file', ...entry } : leftOut.file(name, 'unreadable');
+}

@@ -1,0 +1,78 @@
+import { visibleText } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import type { Output } from '../output.js';
+import { StatusLine } from '../status-line.js';
+import { inWords } from './left-out.js';
+import { packWorkspace, type Packed } from './pack-workspace.js';
+import type { WorkspacePlan } from './plan-workspace.js';
+
+/** About what an archive adds to each file: its header, and half a block at its end. */
+const entryBytes = 768;
+
+interface Sending {
+  client: BelayClient;
+  progress: Output;
+}
+
+/**
+ * Sends a planned workspace to the session that waits for it, while it is packed; shows how far it is, and what was
+ * left out. Resolves when the sandbox has it. Rejects with why the session could not start.
+ */
+export function sendWorkspace(
+  plan: WorkspacePlan,
+  { client, id, progress }: Sending & { id: string },
+): Promise<void> {
+  return withProgress(plan, progress, (archive) =>
+    client.uploads.toSession(id, archive, { bytes: plan.bytes + plan.entries.length * entryBytes }),
+  );
+}
+
+/** Sends it to the server for several sessions, in the same way; returns the workspace’s name. */
+export async function uploadWorkspace(
+  plan: WorkspacePlan,
+  { client, progress }: Sending,
+): Promise<string> {
+  const { workspace } = await withProgress(plan, progress, (archive) =>
+    client.uploads.workspace(archive),
+  );
+  return workspace;
+}
+
+async function withProgress<T>(
+  plan: WorkspacePlan,
+  progress: Output,
+  send: (archive: ReadableStream<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
+  const status = isTerminal ? new StatusLine(process.stderr) : undefined;
+  const begun = Date.now();
+  if (!status) progress.line(`Copying ${sizeOf(plan)} into the sandbox.`);
+  const show = (packed: Packed) => status?.show(copied(packed, plan), begun);
+  try {
+    return await send(packWorkspace(plan, show));
+  } finally {
+    status?.close();
+    for (const sentence of plan.leftOut.sentences()) progress.line(visibleText(sentence));
+  }
+}
+
+const barWidth = 20;
+
+/** A bar, and the numbers behind it. */
+export function copied(
+  { files, bytes }: Packed,
+  plan: Pick<WorkspacePlan, 'files' | 'bytes'>,
+): string {
+  const share = plan.bytes === 0 ? 1 : Math.min(1, bytes / plan.bytes);
+  const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░');
+  return `Copying ${bar} ${inWords(bytes)} of ${sizeOf(plan, files)}`;
+}
+
+function sizeOf({ files, bytes }: Pick<WorkspacePlan, 'files' | 'bytes'>, done?: number): string {
+  const all = `${number(files)} ${files === 1 ? 'file' : 'files'}`;
+  return done === undefined
+    ? `${all} (${inWords(bytes)})`
+    : `${inWords(bytes)}, ${number(done)} of ${all}`;
+}
+
+const number = (value: number): string => value.toLocaleString('en');

@@ -1,0 +1,128 @@
+import { lstatSync, type Stats } from 'node:fs';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import { reach } from '@belay/host';
+
+export interface FileChange {
+  /** Below the folder; bytes in latin1. */
+  path: string;
+  /** What stood there when it was read; undefined for a new file. */
+  old?: Stats;
+  /** As git has it; undefined for a file that goes. */
+  mode?: string;
+  content?: Buffer;
+}
+
+/**
+ * Replaces files of a folder, all of them or none. The new ones are made beside them first; then the old ones are moved
+ * away and the new ones to their places. What fails, or is no longer as it was read, takes everything back.
+ */
+export async function writeChanges(folder: string, changes: readonly FileChange[]): Promise<void> {
+  const staging = await mkdtemp(join(folder, '.belay-apply-'));
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    for (const [index, change] of changes.entries())
+      await stage(join(staging, `new-${index}`), change);
+    for (const [index, change] of changes.entries()) {
+      if (change.old) await moveAway(folder, change, { to: join(staging, `old-${index}`), undo });
+    }
+    for (const change of changes)
+      if (!change.mode) await removeEmptyFolders(folder, change.path, undo);
+    for (const [index, change] of changes.entries()) {
+      if (change.mode) await moveIn(folder, change, { from: join(staging, `new-${index}`), undo });
+    }
+  } catch (error) {
+    for (const step of undo.toReversed()) await step();
+    throw error;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function stage(at: string, { old, mode, content = Buffer.of() }: FileChange): Promise<void> {
+  if (!mode) return;
+  if (mode === '120000') return symlink(content, at);
+  await writeFile(at, content, { flag: 'wx', mode: mode === '100755' ? 0o777 : 0o666 });
+  if (old?.isFile()) await chmod(at, permissionsOf(old, mode === '100755'));
+}
+
+/** Those that the file had; who may read it may run it, or nobody may. */
+const permissionsOf = ({ mode }: Stats, executable: boolean): number =>
+  executable ? (mode & 0o777) | ((mode & 0o444) >> 2) : mode & 0o666;
+
+async function moveAway(
+  folder: string,
+  { path, old }: FileChange,
+  { to, undo }: { to: string; undo: (() => Promise<void>)[] },
+): Promise<void> {
+  const place = Buffer.from(path, 'latin1');
+  await reach(folder, place, async ({ at }) => {
+    if (!isSame(await lstat(at), old)) throw changed(path);
+    await rename(at, to);
+  });
+  undo.push(() => reach(folder, place, ({ at }) => rename(to, at)));
+}
+
+const isSame = (now: Stats, old?: Stats): boolean =>
+  old !== undefined &&
+  (['dev', 'ino', 'size', 'mode', 'mtimeMs', 'ctimeMs'] as const).every(
+    (key) => now[key] === old[key],
+  );
+
+/** Those above a deleted file, up to the first that holds something. */
+async function removeEmptyFolders(
+  folder: string,
+  path: string,
+  undo: (() => Promise<void>)[],
+): Promise<void> {
+  const above = path.split('/').slice(0, -1).join('/');
+  if (above === '') return;
+  const place = Buffer.from(above, 'latin1');
+  try {
+    const { mode } = await reach(folder, place, async ({ at }) => {
+      const stat = await lstat(at);
+      await rmdir(at);
+      return stat;
+    });
+    undo.push(() => reach(folder, place, async ({ at }) => mkdir(at, { mode: mode & 0o777 })));
+  } catch {
+    return; // It holds something, or is gone already.
+  }
+  await removeEmptyFolders(folder, above, undo);
+}
+
+async function moveIn(
+  folder: string,
+  { path }: FileChange,
+  { from, undo }: { from: string; undo: (() => Promise<void>)[] },
+): Promise<void> {
+  const place = Buffer.from(path, 'latin1');
+  const make = (made: Buffer) => undo.push(() => reach(folder, made, async ({ at }) => rmdir(at)));
+  await reach(
+    folder,
+    place,
+    async ({ at }) => {
+      if (lstatSync(at, { throwIfNoEntry: false })) throw changed(path);
+      await rename(from, at);
+    },
+    { make },
+  );
+  undo.push(() => reach(folder, place, ({ at }) => rename(at, from)));
+}
+
+const changed = (path: string): AppError =>
+  new AppError(
+    'conflict',
+    `${JSON.stringify(Buffer.from(path, 'latin1').toString())} has changed meanwhile, or is already there.`,
+  );

@@ -1,0 +1,183 @@
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError, type ApiName, type AuditEntry, type AuditPage } from '@belay/protocol';
+import { Database, storageError } from '../storage/database.js';
+import type { Caller } from './caller.js';
+
+/** The newest entries that are kept. */
+const maxEntries = 100_000;
+/** How many are added between two removals of what is beyond that. */
+const trimEvery = 1_000;
+/** Entries that may wait for the disk; then the oldest of them are dropped. */
+const maxWaiting = 10_000;
+/** Failures that are recorded each minute of all whom nobody knows, and of each caller: a flood must not push the rest out. */
+const failuresPerMinute = { strangers: 60, caller: 300 };
+const flushMs = 100;
+const maxSubject = 300;
+
+export interface AuditedAction {
+  api: ApiName;
+  address?: string | null | undefined;
+  /** Nobody, when it was refused before it was known who called. */
+  caller: Pick<Caller, 'id' | 'label'> | undefined;
+  action: string;
+  session?: string | undefined;
+  subject?: string | undefined;
+  /** `ok`, or the code of the error. */
+  outcome: string;
+}
+
+interface AuditedWork extends Pick<AuditedAction, 'action' | 'session' | 'subject'> {
+  /** What it was about, when that is known only by its result. */
+  begun?: () => Pick<AuditedAction, 'session' | 'subject'>;
+}
+
+/** Who did what, and who was refused: rows that are added and never changed, the newest of them kept. */
+@Injectable()
+export class AuditLog implements BeforeApplicationShutdown {
+  readonly #logger = new Logger(AuditLog.name);
+  #waiting: Omit<AuditEntry, 'id'>[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #sinceTrim = trimEvery;
+  #closed = false;
+  #failures = { minute: 0, counts: new Map<string, number>() };
+
+  constructor(private readonly database: Database) {}
+
+  /** Returns at once; what is recorded is stored within a tenth of a second. */
+  record({ caller, action, session, subject = '', outcome, api, address }: AuditedAction): void {
+    if (this.#closed || (outcome !== 'ok' && !this.#takesFailureOf(caller?.id))) return;
+    this.#waiting.push({
+      time: new Date().toISOString(),
+      caller: caller?.id ?? null,
+      label: caller?.label ?? null,
+      api,
+      action: oneLine(action),
+      session: session === undefined ? null : oneLine(session),
+      subject: oneLine(subject),
+      address: address ?? null,
+      outcome,
+    });
+    if (this.#waiting.length > maxWaiting) this.#waiting.shift();
+    this.#timer ??= setTimeout(() => void this.#flush(), flushMs).unref();
+  }
+
+  /** Runs what an API does for a caller, and records how it ended. */
+  async run<T>({ via, ...caller }: Caller, what: AuditedWork, work: () => Promise<T>): Promise<T> {
+    const { begun, ...known } = what;
+    const record = (outcome: string, more: ReturnType<NonNullable<typeof begun>> = {}): void =>
+      this.record({
+        api: via?.api ?? 'rest',
+        address: via?.address,
+        caller,
+        ...known,
+        outcome,
+        ...more,
+      });
+    try {
+      const result = await work();
+      record('ok', begun?.());
+      return result;
+    } catch (error) {
+      record(error instanceof AppError ? error.code : 'internal');
+      throw error;
+    }
+  }
+
+  /** Runs a check of an API, and records when it refuses. */
+  refusals(
+    { via, ...caller }: Caller,
+    what: Pick<AuditedAction, 'action' | 'session' | 'subject'>,
+    check: () => void,
+  ): void {
+    try {
+      check();
+    } catch (error) {
+      const outcome = error instanceof AppError ? error.code : 'internal';
+      this.record({ api: via?.api ?? 'rest', address: via?.address, caller, ...what, outcome });
+      throw error;
+    }
+  }
+
+  /** The newest first. */
+  async page(
+    wanted: { before?: number | undefined; limit: number } & {
+      session?: string | undefined;
+      caller?: string | undefined;
+    },
+  ): Promise<AuditPage> {
+    await this.#flush();
+    let query = this.database.kysely
+      .selectFrom('audit')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(wanted.limit + 1);
+    if (wanted.before !== undefined) query = query.where('id', '<', wanted.before);
+    if (wanted.session !== undefined) query = query.where('session', '=', wanted.session);
+    if (wanted.caller !== undefined) query = query.where('caller', '=', wanted.caller);
+    const rows = await query.execute();
+    const entries = rows.slice(0, wanted.limit).map((row) => ({ ...row, id: Number(row.id) }));
+    const last = entries.at(-1);
+    return { entries, next: rows.length > wanted.limit && last ? last.id : null };
+  }
+
+  /** What ends with the server itself is not recorded. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#closed = true;
+    await this.#flush();
+  }
+
+  #flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return (this.#writing = this.#writing.then(() => this.#write()));
+  }
+
+  async #write(): Promise<void> {
+    const rows = this.#waiting;
+    if (rows.length === 0) return;
+    this.#waiting = [];
+    try {
+      for (let at = 0; at < rows.length; at += 500) {
+        await this.database.kysely
+          .insertInto('audit')
+          .values(rows.slice(at, at + 500))
+          .execute();
+      }
+      this.#sinceTrim += rows.length;
+      if (this.#sinceTrim >= trimEvery) await this.#trim();
+    } catch (error) {
+      // What was done is not undone because its record cannot be stored; the server’s log says that it was not.
+      this.#logger.error({ error: storageError(error), unrecorded: rows.length });
+    }
+  }
+
+  async #trim(): Promise<void> {
+    this.#sinceTrim = 0;
+    const { newest } = await this.database.kysely
+      .selectFrom('audit')
+      .select(({ fn }) => fn.max('id').as('newest'))
+      .executeTakeFirstOrThrow();
+    if (newest === null) return;
+    await this.database.kysely
+      .deleteFrom('audit')
+      .where('id', '<=', Number(newest) - maxEntries)
+      .execute();
+  }
+
+  #takesFailureOf(caller = ''): boolean {
+    const minute = Math.floor(Date.now() / 60_000);
+    if (this.#failures.minute !== minute) this.#failures = { minute, counts: new Map() };
+    const count = (this.#failures.counts.get(caller) ?? 0) + 1;
+    this.#failures.counts.set(caller, count);
+    const { strangers, caller: ofCaller } = failuresPerMinute;
+    return count <= (caller === '' ? strangers : ofCaller);
+  }
+}
+
+/** PostgreSQL takes no NUL, and a reader in a terminal no control characters. */
+const oneLine = (text: string): string =>
+  text
+    .slice(0, maxSubject)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from './caller.js';
+
+/** The longest that a timer of Node can wait. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/**
+ * Tells open connections that their caller is none any more: its token was revoked or rotated, it expired, its user
+ * was changed or removed, or its login ended. Whoever holds a connection or a stream open subscribes to it and closes it.
+ */
+@Injectable()
+export class CallerEnds {
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #ended: ((caller: string) => void)[] = [];
+
+  /** Calls back once at most. Returns a function that unsubscribes. */
+  on(caller: Caller, listener: () => void): () => void {
+    const keys = [caller.id, ...(caller.login === undefined ? [] : [loginKey(caller.login)])];
+    let timer: NodeJS.Timeout | undefined;
+    const off = (): void => {
+      clearTimeout(timer);
+      for (const key of keys) this.#remove(key, ended);
+    };
+    const ended = (): void => {
+      off();
+      listener();
+    };
+    const { expires } = caller;
+    const wait = (): void => {
+      if (expires === null) return;
+      const leftMs = expires - Date.now();
+      if (leftMs <= 0) return ended();
+      timer = setTimeout(wait, Math.min(leftMs, maxTimerMs)).unref();
+    };
+    for (const key of keys) {
+      const listeners = this.#listeners.get(key) ?? new Set();
+      this.#listeners.set(key, listeners.add(ended));
+    }
+    wait();
+    return off;
+  }
+
+  /** Calls with the id of each caller that ends: its token was revoked or rotated, or its user changed or removed. */
+  onEnd(listener: (caller: string) => void): void {
+    this.#ended.push(listener);
+  }
+
+  /** Of all connections of a caller, by its id. */
+  end(caller: string): void {
+    for (const listener of this.#ended) listener(caller);
+    this.#close(caller);
+  }
+
+  #close(caller: string): void {
+    for (const listener of this.#listeners.get(caller) ?? []) listener();
+  }
+
+  endLogin(login: string): void {
+    this.#close(loginKey(login));
+  }
+
+  #remove(key: string, listener: () => void): void {
+    const listeners = this.#listeners.get(key);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) this.#listeners.delete(key);
+  }
+}
+
+const loginKey = (login: string): string => `login:${login}`;

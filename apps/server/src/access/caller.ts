@@ -1,0 +1,90 @@
+import { AppError, includesScope, type Access, type ApiName, type Scope } from '@belay/protocol';
+
+/** Who calls, by whichever API, and what it may do. Every API makes its decisions by `may` and `assertMay`. */
+export interface Caller {
+  /** `owner`, `viewer`, `token:ID` or `user:ID`: the same for all its connections. */
+  readonly id: string;
+  /** For people: the token’s label, or the user’s name. */
+  readonly label: string;
+  readonly scope: Scope;
+  readonly sessions: 'all' | SessionSet;
+  /** Whether it may begin sessions; it then sees those. */
+  readonly begins: boolean;
+  /** In milliseconds since 1970; null for never. */
+  readonly expires: number | null;
+  /** The login of a browser by which it came, if it came by one. */
+  readonly login?: string;
+  /** By which API and from where, for the audit log. Each API sets it where it lets a caller in. */
+  readonly via?: { readonly api: ApiName; readonly address: string | undefined };
+}
+
+/** The sessions of a caller that does not see all. */
+export interface SessionSet {
+  has(session: string): boolean;
+}
+
+const everywhere = { sessions: 'all', begins: true, expires: null } as const;
+/** Whoever has the first of the server’s own two tokens, and the server itself. */
+export const owner: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
+/** Whoever has the second. */
+export const viewer: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
+
+export const sees = ({ sessions }: Caller, session: string): boolean =>
+  sessions === 'all' || sessions.has(session);
+
+export const seesAll = ({ sessions }: Caller): boolean => sessions === 'all';
+
+/** The one check of what a caller may do, on one session or on none. */
+export function may(caller: Caller | undefined, access: Access, session?: string): boolean {
+  return refusal(caller, access, session) === undefined;
+}
+
+/**
+ * Throws what a caller gets that may not: `unauthorized` without one; `not_found` for a session that it does not see, as
+ * if there were none; `forbidden` for what its scope does not include.
+ */
+export function assertMay(
+  caller: Caller | undefined,
+  access: Access,
+  session?: string,
+): asserts caller is Caller {
+  const refused = refusal(caller, access, session);
+  if (refused) throw refused;
+}
+
+/** Throws unless the caller may begin sessions of its own. */
+export function assertMayBegin(caller: Caller): void {
+  assertMay(caller, 'operate');
+  if (caller.begins) return;
+  const remedy = 'Use a token for all sessions, or one made with `--session own`.';
+  throw new AppError('forbidden', `This token is for certain sessions and begins none. ${remedy}`);
+}
+
+/** What a caller is told of a session that is not there, or that it may not see. */
+export const noSuchSession = (session: string): AppError =>
+  new AppError('not_found', `There is no session ${session}.`);
+
+export const unauthorized = (): AppError =>
+  new AppError(
+    'unauthorized',
+    'Log in with the address that the server printed at its start, or with: npx belay open',
+  );
+
+function refusal(
+  caller: Caller | undefined,
+  access: Access,
+  session?: string,
+): AppError | undefined {
+  if (access === 'open') return undefined;
+  if (!caller || hasExpired(caller)) return unauthorized();
+  if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
+  if (includesScope(caller.scope, access)) return undefined;
+  if (caller.scope === 'view') return mayOnlyWatch();
+  return new AppError('forbidden', 'This needs the scope admin. Use the server’s main token.');
+}
+
+export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
+  expires !== null && expires <= Date.now();
+
+const mayOnlyWatch = (): AppError =>
+  new AppError('forbidden', 'This token is read-only. Use the server’s main token.');

@@ -1,0 +1,57 @@
+import type { MadeToken } from '@belay/protocol';
+import type { Selectable } from 'kysely';
+import { hashOf, newSecret } from '../storage/secrets.js';
+import type { AccessTokenTable } from '../storage/schema.js';
+
+/** The application that a token is for, and how long it may get the next secret; each time counts anew. */
+export interface Lent {
+  client: string;
+  refreshMs: number;
+}
+
+export interface RefreshableToken extends MadeToken {
+  refresh: string;
+}
+
+type RefreshColumns = Pick<
+  Selectable<AccessTokenTable>,
+  'client' | 'refresh_family' | 'refresh_hash' | 'refresh_expires'
+>;
+
+export const noRefresh: RefreshColumns = {
+  client: null,
+  refresh_family: null,
+  refresh_hash: null,
+  refresh_expires: null,
+};
+
+interface RefreshToken {
+  /** Of the token that it renews. */
+  id: string;
+  /** The same in all that follow each other: who has it, but not the newest secret, uses an old one again. */
+  family: string;
+  secret: string;
+}
+
+const form = /^blr_([0-9a-f]{12})\.([\w-]{43})\.([\w-]{43})$/;
+
+/** Undefined for what is none. */
+export function readRefresh(text: string): RefreshToken | undefined {
+  const [, id = '', family = '', secret = ''] = form.exec(text) ?? [];
+  return id === '' ? undefined : { id, family, secret };
+}
+
+/** The next one, of the family that it begins or goes on with. */
+export function nextRefresh(
+  { id, family = newSecret() }: Pick<RefreshToken, 'id'> & { family?: string },
+  { client, refreshMs }: Lent,
+): { refresh: string; columns: RefreshColumns } {
+  const secret = newSecret();
+  const columns = {
+    client,
+    refresh_family: hashOf(family),
+    refresh_hash: hashOf(secret),
+    refresh_expires: new Date(Date.now() + refreshMs).toISOString(),
+  };
+  return { refresh: `blr_${id}.${family}.${secret}`, columns };
+}

@@ -1,0 +1,119 @@
+import { newToken } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { onEveryDatabase } from '../testing/databases.js';
+import { TestLogs } from '../testing/logs.js';
+import { may, sees } from './caller.js';
+import { CallerEnds } from './caller-ends.js';
+import { SessionOwners } from './session-owners.js';
+import { TokensStore } from './tokens.store.js';
+
+jest.setTimeout(60_000);
+
+onEveryDatabase('stored tokens', (databases) => {
+  let logs: TestLogs;
+  let ends: CallerEnds;
+  let owners: SessionOwners;
+  let tokens: TokensStore;
+  /** As after a start of the server. */
+  const open = async () => {
+    ends = new CallerEnds();
+    owners = new SessionOwners(logs.database);
+    tokens = new TokensStore(logs.database, owners, ends);
+    await owners.onModuleInit();
+    await tokens.onModuleInit();
+  };
+  const make = (more: object = {}) =>
+    tokens.create(newToken.parse({ label: 'CI', scope: 'operate', ...more }));
+  beforeEach(async () => {
+    logs = await new TestLogs(databases).open();
+    await open();
+  });
+  afterEach(() => logs.close());
+
+  it('are known after a restart by a hash alone, until they are revoked', async () => {
+    const { token, id } = await make();
+    expect(token).toMatch(/^blt_[\w-]{43}$/);
+    await open();
+    const rows = await logs.database.kysely.selectFrom('access_token').selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain(token.slice(4));
+    expect(tokens.callerOf(token)).toMatchObject({ id: `token:${id}`, scope: 'operate' });
+    expect(tokens.callerOf(`${token}x`)).toBeUndefined();
+    expect(tokens.list()[0]?.lastUsed).not.toBeNull();
+    await tokens.revoke(id);
+    expect(tokens.callerOf(token)).toBeUndefined();
+    await open();
+    expect(tokens.list()).toEqual([]);
+    await expect(tokens.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('end what is open when they are revoked, rotated or expire', async () => {
+    const ended: string[] = [];
+    const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const follow = (name: string, token: string) =>
+      ends.on(tokens.callerOf(token)!, () => ended.push(name));
+    const [a, b] = [await make(), await make()];
+    let short = await make({ expires: soon(300) });
+    // A busy machine may take longer to make one.
+    for (const ms of [3_000, 10_000])
+      if (!tokens.callerOf(short.token)) short = await make({ expires: soon(ms) });
+    follow('revoked', a.token);
+    follow('rotated', b.token);
+    follow('expired', short.token);
+    follow('left', a.token)();
+    await tokens.revoke(a.id);
+    const { token } = await tokens.rotate(b.id);
+    expect(ended.filter((name) => name !== 'expired')).toEqual(['revoked', 'rotated']);
+    expect(tokens.callerOf(b.token)).toBeUndefined();
+    expect(tokens.callerOf(token)).toBeDefined();
+    await until('it has expired', () => ended.includes('expired'));
+    expect(tokens.callerOf(short.token)).toBeUndefined();
+  });
+
+  it('stay revoked when they are rotated at the same time, and rotated twice have one secret', async () => {
+    const { id } = await make();
+    const rotating = tokens.rotate(id);
+    await tokens.revoke(id);
+    await expect(rotating).rejects.toMatchObject({ code: 'not_found' });
+    expect(tokens.list()).toEqual([]);
+    const other = await make();
+    const made = await Promise.all([tokens.rotate(other.id), tokens.rotate(other.id)]);
+    const known = () => made.filter(({ token }) => tokens.callerOf(token));
+    expect(known()).toEqual([made[1]]);
+    await open();
+    expect(known()).toEqual([made[1]]);
+  });
+
+  it('see all sessions, those that match, or those that they began', async () => {
+    const seen = async (sessions: unknown) => {
+      const caller = tokens.callerOf((await make({ sessions })).token)!;
+      await owners.record(`mine-${String(sessions)}`, caller);
+      return ['a1', 'a2', 'b1', `mine-${String(sessions)}`].filter((id) => sees(caller, id));
+    };
+    expect(await seen('all')).toHaveLength(4);
+    expect(await seen(['a*'])).toEqual(['a1', 'a2']);
+    expect(await seen(['a1', 'b1'])).toEqual(['a1', 'b1']);
+    const { token } = await make({ sessions: 'own' });
+    await owners.record('c', tokens.callerOf(token)!);
+    await open();
+    const again = tokens.callerOf(token)!;
+    expect(['a1', 'c'].filter((id) => sees(again, id))).toEqual(['c']);
+    expect(may(again, 'operate', 'c')).toBe(true);
+    expect(may(again, 'admin')).toBe(false);
+  });
+
+  it('are refused with a bad expiry, label or limit', () => {
+    const faulty = (more: object) =>
+      newToken.safeParse({ label: 'CI', scope: 'view', ...more }).success;
+    expect(faulty({})).toBe(true);
+    for (const more of [
+      { expires: '2001-01-01T00:00:00Z' },
+      { label: ' ' },
+      { label: 'a\u001b[2J' },
+      { sessions: [] },
+      { sessions: ['../x'] },
+      { scope: 'admin', sessions: ['a'] },
+      { scope: 'root' },
+    ])
+      expect({ more, ok: faulty(more) }).toEqual({ more, ok: false });
+  });
+});

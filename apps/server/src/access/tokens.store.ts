@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AppError,
+  ignoreError,
+  sessionAccess,
+  tokenPrefix,
+  type MadeToken,
+  type NewToken,
+  type SessionAccess,
+  type TokenInfo,
+} from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import type { Selectable } from 'kysely';
+import { Database, notStored } from '../storage/database.js';
+import { hashOf, newSecret } from '../storage/secrets.js';
+import type { AccessTokenTable } from '../storage/schema.js';
+import type { Caller, SessionSet } from './caller.js';
+import { CallerEnds } from './caller-ends.js';
+import {
+  nextRefresh,
+  noRefresh,
+  readRefresh,
+  type Lent,
+  type RefreshableToken,
+} from './refresh-token.js';
+import { SessionOwners } from './session-owners.js';
+
+const maxTokens = 10_000;
+/** Each use is in memory; the database gets one in this time. */
+const lastUsedMs = 60_000;
+
+type Row = Selectable<AccessTokenTable>;
+
+/** A viewer link, without its secret. */
+export interface LinkInfo {
+  id: string;
+  label: string;
+  created: string;
+  expires: string;
+  lastUsed: string | null;
+  session: string;
+  /** The id of the caller that made it. */
+  maker: string;
+}
+
+type LinkColumns = Pick<Row, 'link_session' | 'link_maker'>;
+const noLink: LinkColumns = { link_session: null, link_maker: null };
+
+/** The tokens that were made beside the server’s two. The database has only a hash of each. */
+@Injectable()
+export class TokensStore implements OnModuleInit {
+  /** All of them, by hash: a database has one server. */
+  readonly #rows = new Map<string, Row>();
+  /** Of two rotations at once the second replaces the secret of the first. */
+  readonly #rotation = new Mutex();
+
+  constructor(
+    private readonly database: Database,
+    private readonly owners: SessionOwners,
+    private readonly ends: CallerEnds,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.database.migrated();
+    const rows = await this.database.kysely.selectFrom('access_token').selectAll().execute();
+    for (const row of rows) this.#rows.set(row.hash, row);
+  }
+
+  /** Newest first. */
+  list(): TokenInfo[] {
+    return [...this.#rows.values()]
+      .sort((a, b) => (a.created < b.created ? 1 : -1))
+      .map((row) => infoOf(row));
+  }
+
+  create(wanted: NewToken): Promise<MadeToken> {
+    return this.#create(wanted, { id: newId(), ...noRefresh, ...noLink });
+  }
+
+  /** One of the scope `view`, for a session alone. */
+  createLink(
+    { label, expires }: Pick<NewToken, 'label'> & { expires: string },
+    { session, maker }: Pick<LinkInfo, 'session' | 'maker'>,
+  ): Promise<MadeToken> {
+    const wanted: NewToken = { label, expires, scope: 'view', sessions: [session] };
+    const link = { link_session: session, link_maker: maker };
+    return this.#create(wanted, { id: newId(), ...noRefresh, ...link });
+  }
+
+  /** All viewer links, newest first; also those that have expired. */
+  links(): LinkInfo[] {
+    return [...this.#rows.values()]
+      .flatMap((row) => linkOf(row) ?? [])
+      .sort((a, b) => (a.created < b.created ? 1 : -1));
+  }
+
+  /** For an application, which renews it by itself. */
+  async createRefreshable(wanted: NewToken, lent: Lent): Promise<RefreshableToken> {
+    const id = newId();
+    const { refresh, columns } = nextRefresh({ id }, lent);
+    return { ...(await this.#create(wanted, { id, ...columns, ...noLink })), refresh };
+  }
+
+  async #create(
+    { label, scope, sessions, expires }: NewToken,
+    more: Pick<Row, 'id'> & typeof noRefresh & LinkColumns,
+  ): Promise<MadeToken> {
+    if (this.#rows.size >= maxTokens) {
+      throw new AppError('limit_reached', `There are ${maxTokens} tokens. Revoke some first.`);
+    }
+    const token = newToken();
+    const row: Row = {
+      ...more,
+      label,
+      hash: hashOf(token),
+      scope,
+      sessions: JSON.stringify(sessions),
+      created: new Date().toISOString(),
+      expires: expires && new Date(expires).toISOString(),
+      last_used: null,
+    };
+    await this.database.kysely.insertInto('access_token').values(row).execute().catch(notStored);
+    this.#rows.set(row.hash, row);
+    return { ...infoOf(row), token };
+  }
+
+  /** The same token with another secret. The old one is void at once, also on open connections. */
+  rotate(id: string): Promise<MadeToken> {
+    // An application that had the old one gets no new one for itself either.
+    return this.#rotation.runExclusive(() => this.#renew(this.#row(id), noRefresh));
+  }
+
+  /**
+   * Renews the token of an application, as `rotate` does; undefined when it may not. Each refresh token counts once: when
+   * one comes again, somebody has stolen it, and what came of it is revoked.
+   */
+  refresh(given: string, { expires, ...lent }: Lent & { expires: string }) {
+    return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
+      const read = readRefresh(given);
+      const row = read && this.#find(read.id);
+      if (!row || row.refresh_family !== hashOf(read.family)) return undefined;
+      if (row.refresh_hash !== hashOf(read.secret)) {
+        await this.revoke(row.id);
+        return undefined;
+      }
+      const isOver = Date.parse(row.refresh_expires ?? '') <= Date.now();
+      if (row.client !== lent.client || isOver) return undefined;
+      const { refresh, columns } = nextRefresh(read, lent);
+      return { ...(await this.#renew(row, { ...columns, expires })), refresh };
+    });
+  }
+
+  async #renew(row: Row, more: Partial<Row>): Promise<MadeToken> {
+    const { id } = row;
+    const token = newToken();
+    const change = { ...more, hash: hashOf(token) };
+    await this.database.kysely
+      .updateTable('access_token')
+      .set(change)
+      .where('id', '=', id)
+      .execute()
+      .catch(notStored);
+    // It may have been revoked meanwhile.
+    if (!this.#rows.delete(row.hash)) throw noToken(id);
+    const changed = { ...row, ...change };
+    this.#rows.set(changed.hash, changed);
+    this.ends.end(callerId(id));
+    return { ...infoOf(changed), token };
+  }
+
+  /** Void at once, also on open connections. */
+  async revoke(id: string): Promise<void> {
+    const row = this.#row(id);
+    // Void in this server even when the disk is full.
+    this.#rows.delete(row.hash);
+    this.ends.end(callerId(id));
+    await this.database.kysely
+      .deleteFrom('access_token')
+      .where('id', '=', id)
+      .execute()
+      .catch(notStored);
+  }
+
+  /** Whose token it is; undefined when it is none, or has expired. */
+  callerOf(token: string): Caller | undefined {
+    if (!token.startsWith(tokenPrefix)) return undefined;
+    const row = this.#rows.get(hashOf(token));
+    if (!row || isOver(row)) return undefined;
+    this.#used(row);
+    return this.#caller(row);
+  }
+
+  /** The token of a caller’s id, if it is still one. */
+  caller(id: string): Caller | undefined {
+    const row = [...this.#rows.values()].find((each) => callerId(each.id) === id);
+    return row && !isOver(row) ? this.#caller(row) : undefined;
+  }
+
+  /** The id of a token, or of the one that a refresh token renews; undefined when it is none. */
+  idOf(secret: string): string | undefined {
+    const read = readRefresh(secret);
+    if (!read) return this.#rows.get(hashOf(secret))?.id;
+    const row = this.#find(read.id);
+    return row?.refresh_hash === hashOf(read.secret) ? row.id : undefined;
+  }
+
+  #caller(row: Row): Caller {
+    const sessions = accessOf(row);
+    const id = callerId(row.id);
+    return {
+      id,
+      label: row.label,
+      scope: row.scope,
+      sessions: sessions === 'all' ? 'all' : this.#set(id, sessions),
+      begins: !Array.isArray(sessions),
+      expires: row.expires === null ? null : Date.parse(row.expires),
+    };
+  }
+
+  #set(caller: string, sessions: 'own' | readonly string[]): SessionSet {
+    if (sessions === 'own') return this.owners.of(caller);
+    return { has: (session) => sessions.some((pattern) => matches(pattern, session)) };
+  }
+
+  #find(id: string): Row | undefined {
+    return [...this.#rows.values()].find((each) => each.id === id);
+  }
+
+  #row(id: string): Row {
+    const row = this.#find(id);
+    if (!row) throw noToken(id);
+    return row;
+  }
+
+  #used(row: Row): void {
+    const now = new Date();
+    const before = row.last_used === null ? 0 : Date.parse(row.last_used);
+    if (now.getTime() - before < lastUsedMs) return;
+    row.last_used = now.toISOString();
+    void this.database.kysely
+      .updateTable('access_token')
+      .set({ last_used: row.last_used })
+      .where('id', '=', row.id)
+      .execute()
+      .catch(ignoreError('the time of the last use is not worth a failed request'));
+  }
+}
+
+const newId = (): string => randomBytes(6).toString('hex');
+
+const callerId = (id: string): string => `token:${id}`;
+
+const noToken = (id: string): AppError =>
+  new AppError('not_found', `There is no token ${id}. List them: belay tokens`);
+
+const matches = (pattern: string, session: string): boolean =>
+  pattern.endsWith('*') ? session.startsWith(pattern.slice(0, -1)) : session === pattern;
+
+const isOver = ({ expires }: Row): boolean => expires !== null && Date.parse(expires) <= Date.now();
+
+const newToken = (): string => tokenPrefix + newSecret();
+
+function linkOf(row: Row): LinkInfo | undefined {
+  const { link_session: session, link_maker: maker, expires } = row;
+  if (session === null || maker === null || expires === null) return undefined;
+  const { id, label, created, last_used: lastUsed } = row;
+  return { id, label, created, expires, lastUsed, session, maker };
+}
+
+function infoOf(row: Row): TokenInfo {
+  const { id, label, scope, created, expires, last_used: lastUsed } = row;
+  return { id, label, scope, sessions: accessOf(row), created, expires, lastUsed };
+}
+
+/** A row that cannot be read opens nothing. */
+function accessOf({ sessions }: Row): SessionAccess {
+  try {
+    return sessionAccess.catch('own').parse(JSON.parse(sessions));
+  } catch {
+    return 'own';
+  }
+}

@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AppError,
+  type NewUser,
+  type Scope,
+  type UserChange,
+  type UserInfo,
+} from '@belay/protocol';
+import type { Selectable } from 'kysely';
+import { Database, notStored } from '../storage/database.js';
+import type { AccountTable } from '../storage/schema.js';
+import type { Caller } from './caller.js';
+import { CallerEnds } from './caller-ends.js';
+import { hashPassword, isPassword } from './passwords.js';
+
+const maxUsers = 10_000;
+
+type Row = Selectable<AccountTable>;
+
+/** A user as the identity provider knows it. */
+export interface ProvidedUser {
+  /** The issuer and its id of the user: what stays when the name changes. */
+  subject: string;
+  name: string;
+  scope: Scope;
+}
+
+/** The users of a team’s server; on one’s own machine there are none. */
+@Injectable()
+export class UsersStore implements OnModuleInit {
+  /** All of them, by id: a database has one server. */
+  readonly #rows = new Map<string, Row>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly ends: CallerEnds,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.database.migrated();
+    const rows = await this.database.kysely.selectFrom('account').selectAll().execute();
+    for (const row of rows) this.#rows.set(row.id, row);
+  }
+
+  /** Whether somebody can log in with a password. */
+  get hasPasswords(): boolean {
+    return [...this.#rows.values()].some(({ password }) => password !== null);
+  }
+
+  /** Whether a caller is a user who logs in with a password. */
+  hasPassword(caller: Caller): boolean {
+    return typeof this.#rows.get(userIdOf(caller))?.password === 'string';
+  }
+
+  list(): UserInfo[] {
+    return [...this.#rows.values()].sort((a, b) => a.name.localeCompare(b.name)).map(infoOf);
+  }
+
+  async create({ name, password, scope }: NewUser): Promise<UserInfo> {
+    const row = this.#newRow({ name, scope, password: await hashPassword(password) });
+    return infoOf(await this.#add(row));
+  }
+
+  /** Whoever is logged in as this user has to log in again. */
+  async change(id: string, { scope, password }: UserChange): Promise<UserInfo> {
+    const row = this.#row(id);
+    if (password !== undefined && row.subject !== null) {
+      const message = `${row.name} logs in through the identity provider. Change the password there.`;
+      throw new AppError('conflict', message);
+    }
+    const hashed = password === undefined ? undefined : await hashPassword(password);
+    const changed = await this.#store(id, {
+      ...(scope && { scope }),
+      ...(hashed !== undefined && { password: hashed }),
+    });
+    this.ends.end(userCallerId(id));
+    return infoOf(changed);
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#row(id);
+    this.#rows.delete(id);
+    this.ends.end(userCallerId(id));
+    await this.database.kysely
+      .deleteFrom('account')
+      .where('id', '=', id)
+      .execute()
+      .catch(notStored);
+  }
+
+  /** The user with this password, in the same time when there is none such. */
+  async withPassword(name: string, password: string): Promise<Caller | undefined> {
+    const row = [...this.#rows.values()].find(
+      (each) => each.name === name && each.password !== null,
+    );
+    if (!(await isPassword(password, row?.password ?? undefined))) return undefined;
+    // It may have been removed while the password was checked.
+    const now = row && this.#rows.get(row.id);
+    if (!now || now.password !== row.password) return undefined;
+    return callerOf(await this.#store(now.id, { last_login: new Date().toISOString() }));
+  }
+
+  /** Whom the identity provider sent: added at the first login, and as the provider says from then on. */
+  async provided({ subject, name, scope }: ProvidedUser): Promise<Caller> {
+    const known = [...this.#rows.values()].find((each) => each.subject === subject);
+    const last_login = new Date().toISOString();
+    if (!known)
+      return callerOf(await this.#add({ ...this.#newRow({ name, scope, subject }), last_login }));
+    const named = this.#freeName(name, known.id);
+    const changed = await this.#store(known.id, { name: named, scope, last_login });
+    if (known.scope !== scope) this.ends.end(userCallerId(known.id));
+    return callerOf(changed);
+  }
+
+  caller(id: string): Caller | undefined {
+    const row = id.startsWith(prefix) ? this.#rows.get(id.slice(prefix.length)) : undefined;
+    return row && callerOf(row);
+  }
+
+  #newRow(given: Pick<Row, 'name' | 'scope'> & Partial<Row>): Row {
+    return {
+      id: randomBytes(6).toString('hex'),
+      password: null,
+      subject: null,
+      created: new Date().toISOString(),
+      last_login: null,
+      ...given,
+    };
+  }
+
+  async #add(row: Row): Promise<Row> {
+    if (this.#rows.size >= maxUsers) {
+      throw new AppError('limit_reached', `There are ${maxUsers} users. Remove some first.`);
+    }
+    if (row.subject === null && this.#isTaken(row.name, row.id)) {
+      throw new AppError('conflict', `There is a user ${row.name} already. Choose another name.`);
+    }
+    const added = { ...row, name: this.#freeName(row.name, row.id) };
+    // Reserved before it is stored, so that the same name cannot be added meanwhile.
+    this.#rows.set(added.id, added);
+    try {
+      await this.database.kysely.insertInto('account').values(added).execute().catch(notStored);
+    } catch (error) {
+      this.#rows.delete(added.id);
+      throw error;
+    }
+    return added;
+  }
+
+  /** Only what has changed, for another field may be changed at the same time. */
+  async #store(id: string, change: Partial<Omit<Row, 'id'>>): Promise<Row> {
+    await this.database.kysely
+      .updateTable('account')
+      .set(change)
+      .where('id', '=', id)
+      .execute()
+      .catch(notStored);
+    const changed = { ...this.#row(id), ...change };
+    this.#rows.set(id, changed);
+    return changed;
+  }
+
+  #isTaken(name: string, id: string): boolean {
+    return [...this.#rows.values()].some((each) => each.name === name && each.id !== id);
+  }
+
+  /** Two of the provider’s users, or one of it and one with a password, may have the same name. */
+  #freeName(name: string, id: string): string {
+    return this.#isTaken(name, id) ? `${name}-${id.slice(0, 4)}` : name;
+  }
+
+  #row(id: string): Row {
+    const row = this.#rows.get(id);
+    if (!row) throw new AppError('not_found', `There is no user ${id}. List them: belay users`);
+    return row;
+  }
+}
+
+const prefix = 'user:';
+export const userCallerId = (id: string): string => prefix + id;
+export const userIdOf = ({ id }: Caller): string => id.slice(prefix.length);
+
+const callerOf = ({ id, name, scope }: Row): Caller => ({
+  id: userCallerId(id),
+  label: name,
+  scope,
+  sessions: 'all',
+  begins: true,
+  expires: null,
+});
+
+function infoOf({ id, name, scope, subject, created, last_login: lastLogin }: Row): UserInfo {
+  const logsInBy = subject === null ? 'password' : 'oidc';
+  return { id, name, scope, logsInBy, created, lastLogin };
+}

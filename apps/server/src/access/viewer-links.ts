@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  ignoreError,
+  type MadeViewerLink,
+  type NewViewerLink,
+  type ViewerLink,
+} from '@belay/protocol';
+import type { Caller } from './caller.js';
+import { CallerEnds } from './caller-ends.js';
+import { TokensStore, type LinkInfo } from './tokens.store.js';
+
+const maxLinks = 50;
+
+/**
+ * Links to one session for those without an account: each is a stored token of the scope `view` for that session
+ * alone. A link ends with whoever made it.
+ */
+@Injectable()
+export class ViewerLinks {
+  constructor(
+    private readonly tokens: TokensStore,
+    ends: CallerEnds,
+  ) {
+    ends.onEnd((caller) => this.#revokeThose(({ maker }) => maker === caller));
+  }
+
+  /** Newest first. */
+  list(session: string): ViewerLink[] {
+    return this.#of(session).map((each) => {
+      const { session: _, maker: _maker, ...link } = each;
+      return link;
+    });
+  }
+
+  /** Throws `invalid_input` for one that would outlive its maker, `limit_reached` for one too many. */
+  async create(session: string, wanted: NewViewerLink, maker: Caller): Promise<MadeViewerLink> {
+    const { label, expires } = wanted;
+    if (maker.expires !== null && Date.parse(expires) > maker.expires)
+      throw new AppError(
+        'invalid_input',
+        `Your own token expires at ${new Date(maker.expires).toISOString()}: choose an earlier time.`,
+      );
+    if (this.#of(session).length >= maxLinks)
+      throw new AppError('limit_reached', `The session has ${maxLinks} links. Revoke one first.`);
+    const made = await this.tokens.createLink({ label, expires }, { session, maker: maker.id });
+    const { id, created, token } = made;
+    const path = `/sessions/${session}?token=${token}`;
+    return { id, label, created, lastUsed: null, expires: made.expires ?? expires, token, path };
+  }
+
+  /** Void at once, also on open connections. Throws `not_found` for what is no link of this session. */
+  async revoke(session: string, id: string): Promise<void> {
+    if (!this.#of(session).some((link) => link.id === id))
+      throw new AppError('not_found', 'The session has no such link: it was revoked already.');
+    await this.tokens.revoke(id);
+  }
+
+  /** The session was deleted. */
+  endOf(session: string): void {
+    this.#revokeThose((link) => link.session === session);
+  }
+
+  #of(session: string): LinkInfo[] {
+    const now = Date.now();
+    return this.tokens
+      .links()
+      .filter((link) => link.session === session && Date.parse(link.expires) > now);
+  }
+
+  #revokeThose(fits: (link: LinkInfo) => boolean): void {
+    for (const link of this.tokens.links().filter(fits)) {
+      void this.tokens
+        .revoke(link.id)
+        .catch(ignoreError('it is void in this server, and its session or maker is gone'));
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type ActionOutput, type StartedAction } from '@belay/protocol';
+import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
+import { refuseRepetition } from '../approvals/not-repeated.js';
+import { Live } from '../logs/live.js';
+import { ActionRunner } from './action-runner.js';
+import { BackgroundCalls } from './background-calls.js';
+import { LiveOutput } from './live-output.js';
+
+/**
+ * Calls of actions in sessions. The sandbox is not trusted: the call is read from the log, where the user approved it
+ * or made it, and runs once.
+ */
+@Injectable()
+export class ActionCalls {
+  readonly #started = Date.now();
+
+  constructor(
+    private readonly calls: ApprovedCalls,
+    private readonly runner: ActionRunner,
+    private readonly live: Live,
+    private readonly background: BackgroundCalls,
+  ) {}
+
+  /**
+   * Runs a logged call once it is approved; one of the model of an asynchronous action is only begun. Throws what
+   * `ApprovedCalls.runOnce`, `ActionRunner.run` and `BackgroundCalls.begin` throw.
+   */
+  async run(
+    session: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ActionOutput | StartedAction> {
+    return this.calls.runOnce(session, id, {
+      signal,
+      check: (call) => refuseRepetition(call, this.#started),
+      work: async (call, ending) => {
+        const action = actionOf(call);
+        const { input, operation } = call;
+        const run = (limit: AbortSignal) => this.#run(session, call, limit);
+        // Who calls for a user waits for the result.
+        return action.asynchronous && call.source === 'agent'
+          ? this.background.begin({ session, id, action, operation: operation.name, input, run })
+          : run(ending);
+      },
+    });
+  }
+
+  async #run(session: string, call: ApprovedCall, signal: AbortSignal): Promise<ActionOutput> {
+    const { id, input } = call;
+    const output = new LiveOutput((text) => this.live.output(session, id, text));
+    const onOutput = (text: string) => output.add(text);
+    try {
+      return await this.runner.run({ action: actionOf(call), input, session, signal, onOutput });
+    } finally {
+      output.end();
+    }
+  }
+}
+
+function actionOf({ operation, action }: ApprovedCall) {
+  if (action) return action;
+  throw new AppError('forbidden', `${operation.name} is no installed action.`);
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { AppError } from '@belay/protocol';
+import { extract, pack } from 'tar-stream';
+
+/** A plain file of an action: there are no links, devices or folders of their own. */
+export interface ActionFile {
+  /** With `/` between its parts; none of them is empty, `.` or `..`. */
+  path: string;
+  executable: boolean;
+  content: Buffer;
+}
+
+export const fileLimits = {
+  /** Of one source, however many actions it has. */
+  files: 5_000,
+  bytes: 64 * 2 ** 20,
+  pathBytes: 1_000,
+} as const;
+
+/** The same for the same files, in whatever order. */
+export function digestOf(files: readonly ActionFile[]): string {
+  const hash = createHash('sha256');
+  for (const { path, executable, content } of sorted(files)) {
+    hash.update(`${Buffer.byteLength(path)}:${path}${executable ? 'x' : '-'}${content.length}:`);
+    hash.update(content);
+  }
+  return hash.digest('hex');
+}
+
+/** An archive with the files below `folder`, of root, that any user may read. */
+export async function tarOf(
+  files: readonly ActionFile[],
+  folder: string,
+  { readOnly = false }: { readOnly?: boolean } = {},
+): Promise<Buffer> {
+  const mask = readOnly ? 0o555 : 0o755;
+  const archive = pack();
+  const whole = buffer(archive);
+  const about = { uid: 0, gid: 0, mtime: new Date(0) };
+  for (const made of foldersOf(files.map(({ path }) => `${folder}/${path}`)))
+    archive.entry({ ...about, name: made, type: 'directory', mode: 0o755 });
+  for (const { path, executable, content } of sorted(files))
+    archive.entry(
+      { ...about, name: `${folder}/${path}`, mode: (executable ? 0o755 : 0o644) & mask },
+      content,
+    );
+  archive.finalize();
+  return whole;
+}
+
+/** The plain files of an archive. Throws a sentence for any other kind of entry, and above the limits. */
+export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
+  const files = new Map<string, ActionFile>();
+  let bytes = 0;
+  const reader = extract();
+  reader.on('entry', (header, entry, next) => {
+    const { name, type, size = 0, mode = 0 } = header;
+    const take = async (): Promise<void> => {
+      if (type === 'directory') return void entry.resume();
+      if (type !== 'file') {
+        throw new AppError(
+          'invalid_input',
+          `${shown(name)} is a ${type}: an action has only plain files.`,
+        );
+      }
+      bytes += size;
+      assertWithin(files.size + 1, bytes);
+      const path = checkedPath(name.replace(/^\.\//, ''));
+      files.set(path, { path, executable: (mode & 0o111) !== 0, content: await buffer(entry) });
+    };
+    // The next entry comes when this one was read.
+    entry.once('end', next);
+    take().catch((error: Error) => reader.destroy(error));
+  });
+  try {
+    await pipeline(Readable.from([archive]), reader);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('invalid_input', 'The archive of the action cannot be read: it is no tar.');
+  }
+  return [...files.values()];
+}
+
+/** Throws `too_large`. */
+export function assertWithin(files: number, bytes: number): void {
+  if (files > fileLimits.files)
+    throw new AppError('too_large', `It has more than ${fileLimits.files} files.`);
+  if (bytes > fileLimits.bytes)
+    throw new AppError('too_large', `Its files are larger than ${fileLimits.bytes / 2 ** 20} MiB.`);
+}
+
+/** The path as it is, when it leads to a place below its folder and can be shown. */
+export function checkedPath(path: string): string {
+  const parts = path.split('/');
+  const leadsOut = parts.some((part) => part === '' || part === '.' || part === '..');
+  const isOdd = /[\p{Cc}\p{Cf}\\]/u.test(path) || path.includes('\uFFFD');
+  if (leadsOut || isOdd || Buffer.byteLength(path) > fileLimits.pathBytes)
+    throw new AppError('invalid_input', `The path ${shown(path)} is not one that can be taken.`);
+  return path;
+}
+
+const shown = (path: string): string => JSON.stringify(path.slice(0, 200));
+
+/** By bytes, as no locale changes. */
+const sorted = (files: readonly ActionFile[]): ActionFile[] =>
+  files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+
+function foldersOf(paths: readonly string[]): string[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    const parts = path.split('/').slice(0, -1);
+    for (const index of parts.keys()) folders.add(parts.slice(0, index + 1).join('/'));
+  }
+  return [...folders].toSorted();
+}

@@ -1,0 +1,93 @@
+import { AppError, type ActionOutput } from '@belay/protocol';
+import { fileType, isPicture, isSound } from './file-type.js';
+import type { LeftFiles } from './left-files.js';
+import { dataLines, shortened, type PrintedOutput } from './printed-output.js';
+
+export interface EndedCall {
+  printed: PrintedOutput;
+  left: LeftFiles;
+  exitCode: number;
+  seconds: number;
+  /** Why connections of it were refused. Programs often show only that a request failed. */
+  refusals: readonly string[];
+  /** What must not be read in it. */
+  secrets: readonly string[];
+}
+
+export type PutBlob = (bytes: Uint8Array, type: string) => Promise<string>;
+
+/** What a call came to: its files and pictures become blobs. Throws what `putBlob` throws. */
+export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promise<ActionOutput> {
+  const { printed, left, exitCode, seconds } = ended;
+  const without = (text: string) => withoutSecrets(text, ended.secrets);
+  const { text, files: printedFiles } = dataLines(without(printed.text));
+  const unnamed = printedFiles.map((bytes, index) => ({ name: `printed-${index + 1}`, bytes }));
+  const kept: Pick<ActionOutput, 'images' | 'audio' | 'files'> = {
+    images: [],
+    audio: [],
+    files: [],
+  };
+  for (const { name, bytes } of [...left.files, ...unnamed]) {
+    const type = fileType(bytes);
+    const blob = await putBlob(bytes, type);
+    kept.files.push({ name, type, blob, bytes: bytes.length });
+    if (isPicture(type)) kept.images.push(blob);
+    if (isSound(type)) kept.audio.push(blob);
+  }
+  const errors = [
+    // First, for what a program prints of it may be long.
+    ...ended.refusals.map(refusalWords),
+    without(printed.errors).trimEnd(),
+    left.fault ?? '',
+  ]
+    .filter(Boolean)
+    .join('\n');
+  const end = { errors, exitCode, seconds, ...kept };
+  const short = shortened(text);
+  if (short !== text)
+    return { text: short, ...end, full: await putBlob(Buffer.from(text), 'text/plain') };
+  const structured = structuredIn(text);
+  return structured === undefined ? { text, ...end } : { text: '', structured, ...end };
+}
+
+/** A failure with the refusals that may have led to it. */
+export function withRefusals(error: unknown, refusals: readonly string[]): unknown {
+  if (!(error instanceof AppError) || refusals.length === 0) return error;
+  return new AppError(error.code, [error.message, ...refusals.map(refusalWords)].join(' '));
+}
+
+const refusalWords = (reason: string): string => `Belay refused a connection: ${reason}`;
+
+/** The output of a call whose program could not do its work. Throws `tool_failed` with what to do. */
+export function assertRan(
+  name: string,
+  { code, outOfMemory = false }: { code?: number; outOfMemory?: boolean },
+  { memoryMb, lastWords }: { memoryMb: number; lastWords: string },
+): number {
+  const fail = (why: string): never => {
+    throw new AppError('tool_failed', `The action ${name} ${why}`);
+  };
+  if (outOfMemory) fail(`ran out of its memory of ${memoryMb} MB (memory_mb of its manifest).`);
+  if (code === 126 || code === 127)
+    fail(`cannot be run: its image lacks \`run\` or the program that runs it. ${lastWords}`.trim());
+  return code ?? fail('ended without an exit code: call it again.');
+}
+
+function structuredIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Secrets that are shorter would be found in many words. */
+const shortestSecret = 6;
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let shown = text;
+  for (const secret of secrets)
+    if (secret.length >= shortestSecret) shown = shown.replaceAll(secret, '…');
+  return shown;
+}

@@ -1,0 +1,169 @@
+import type { Duplex } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
+import { BlobStore } from '../logs/blob-store.js';
+import type { RunningProgram } from '../mcp/program-runner.js';
+import { argumentsOf } from './action-arguments.js';
+import { ActionContainers } from './action-containers.js';
+import type { PulledImage } from './action-images.js';
+import { ActionInstaller } from './action-installer.js';
+import { actionOutputOf, assertRan, withRefusals } from './action-output.js';
+import { checkInput } from './check-input.js';
+import { InstalledActions } from './installed-actions.js';
+import { readLeftFiles, type LeftFiles } from './left-files.js';
+import { mostPrinted, PrintedOutput } from './printed-output.js';
+import { PulledImages } from './pulled-images.js';
+import { SkillReader } from './skill-reader.js';
+
+export interface ActionCall {
+  action: Pick<SessionAction, 'name' | 'image' | 'inputSchema' | 'kind'>;
+  input: Record<string, unknown>;
+  /** Null is a call without a session: it sees no workspace. */
+  session: string | null;
+  signal: AbortSignal;
+  /** Called with what it prints on standard output, as it comes. */
+  onOutput?(text: string): void;
+}
+
+/** Calls that run at the same time on this server. */
+const mostAtOnce = 16;
+/** Images of services may have to be pulled first. */
+const startSeconds = 600;
+/** After the program’s end, until what it leaves is here. */
+const filesTimeoutMs = 20_000;
+const mostRefusals = 10;
+
+/** Runs actions: each call in a container of its own, which is gone when the call is. */
+@Injectable()
+export class ActionRunner {
+  #running = 0;
+
+  constructor(
+    private readonly installed: InstalledActions,
+    private readonly containers: ActionContainers,
+    private readonly blobs: BlobStore,
+    private readonly skills: SkillReader,
+    private readonly pulled: PulledImages,
+    private readonly installer: ActionInstaller,
+  ) {}
+
+  /** Throws a sentence: `invalid_input`, `timeout`, `tool_failed`, `unavailable`…; when `signal` aborts, its reason. */
+  async run(call: ActionCall): Promise<ActionOutput> {
+    const { name, inputSchema, kind } = call.action;
+    checkInput(name, inputSchema, call.input);
+    if (kind === 'skill') return this.skills.read(call);
+    if (this.#running >= mostAtOnce)
+      throw new AppError('unavailable', `${mostAtOnce} calls of actions run already: try again.`);
+    this.#running += 1;
+    try {
+      return await this.#run(call);
+    } finally {
+      this.#running -= 1;
+      if (!this.installed.has(name)) void this.installer.removeUnneeded();
+    }
+  }
+
+  async #run({ action, input, session, signal, onOutput }: ActionCall): Promise<ActionOutput> {
+    const { name } = action;
+    const program = this.installed.programOf(name, action.image);
+    const { timeout_seconds: seconds, memory_mb: memoryMb } = program.permissions;
+    const secrets = this.installed.secretsOf(name);
+    const refusals = new Set<string>();
+    let left: Promise<LeftFiles> | undefined;
+    const timer = new AbortController();
+    const abortAfter = (time: number, what: string) => {
+      const late = new AppError('timeout', `${what} took more than ${time} s.`);
+      return setTimeout(() => timer.abort(late), time * 1_000).unref();
+    };
+    let timeout = abortAfter(startSeconds, `The start of the action ${name}`);
+    const limit = AbortSignal.any([signal, timer.signal]);
+    const begun = performance.now();
+    try {
+      const run = {
+        name,
+        session,
+        program,
+        secrets,
+        args: argumentsOf(input),
+        onRefused: (reason: string) => void (refusals.size < mostRefusals && refusals.add(reason)),
+        onPulled: (image: PulledImage) => this.pulled.add(image),
+        fail: (error: AppError) => timer.abort(error),
+        takeFiles: (stream: Duplex) =>
+          void (left ? stream.destroy() : (left = readLeftFiles(stream))),
+      };
+      const running = await this.containers.part.start(run, limit);
+      clearTimeout(timeout);
+      timeout = abortAfter(seconds, `The action ${name}`);
+      const printed = new PrintedOutput();
+      const end = await untilEnd(running, { name, input, printed, onOutput, limit });
+      const lastWords = printed.errors.trim().split('\n').at(-1)?.slice(0, 500) ?? '';
+      const exitCode = assertRan(name, end, { memoryMb, lastWords });
+      return await actionOutputOf(
+        {
+          printed,
+          exitCode,
+          left: (await inTime(left)) ?? { files: [], fault: null },
+          seconds: (performance.now() - begun) / 1_000,
+          refusals: [...refusals],
+          secrets: Object.values(secrets),
+        },
+        (bytes, type) =>
+          session === null ? this.blobs.put(bytes, type) : this.blobs.putOf(session, bytes, type),
+      );
+    } catch (error) {
+      throw withRefusals(error, [...refusals]);
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+}
+
+interface Following {
+  name: string;
+  input: Record<string, unknown>;
+  printed: PrintedOutput;
+  onOutput: ActionCall['onOutput'];
+  limit: AbortSignal;
+}
+
+/** Throws when it prints too much, or when the limit aborts; its container then goes without further waiting. */
+async function untilEnd(running: RunningProgram, following: Following) {
+  const { name, input, printed, onOutput, limit } = following;
+  const { promise: givenUp, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(limit.reason);
+  limit.addEventListener('abort', giveUp, { once: true });
+  if (limit.aborted) giveUp();
+  running.input.end(`${JSON.stringify(input)}\n`);
+  const follow = async () => {
+    for await (const piece of running.output) {
+      if (!printed.add(piece))
+        throw new AppError(
+          'tool_failed',
+          `The action ${name} printed more than ${mostPrinted / 2 ** 20} MiB, and was ended.`,
+        );
+      if (!piece.isError) onOutput?.(piece.data.toString());
+    }
+    return running.ended;
+  };
+  try {
+    return await Promise.race([follow(), givenUp]);
+  } catch (error) {
+    void running.stop();
+    throw error;
+  } finally {
+    limit.removeEventListener('abort', giveUp);
+  }
+}
+
+/** What has not come by then, is not waited for. */
+async function inTime(left: Promise<LeftFiles> | undefined): Promise<LeftFiles | undefined> {
+  if (!left) return undefined;
+  const { promise, resolve } = Promise.withResolvers<LeftFiles>();
+  const late = { files: [], fault: 'Its files did not come in time.' };
+  const timer = setTimeout(() => resolve(late), filesTimeoutMs);
+  try {
+    return await Promise.race([left, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

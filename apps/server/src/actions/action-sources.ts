@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  permissionChanges,
+  type ActionOffer,
+  type ActionSource,
+  type FoundActions,
+} from '@belay/protocol';
+import { digestOf, filesOfTar, type ActionFile } from './action-files.js';
+import { ActionStore } from './action.store.js';
+import { findActions, type Found, type FoundAction } from './find-actions.js';
+import { RepositorySource } from './repository-source.js';
+
+const keptMs = 15 * 60_000;
+/** Each is held in memory, up to the limits of its files. */
+const keptSources = 4;
+
+interface KeptSource {
+  found: Found;
+  source: Omit<ActionSource, 'folder'>;
+  expires: number;
+}
+
+/** An action with where it is from, as an install takes it. */
+export interface ChosenAction {
+  found: FoundAction;
+  source: ActionSource;
+}
+
+/**
+ * Sources that were fetched, for a while: what the user was shown is what an install takes, whatever the repository
+ * has become.
+ */
+@Injectable()
+export class ActionSources {
+  readonly #kept = new Map<string, KeptSource>();
+
+  constructor(
+    private readonly store: ActionStore,
+    private readonly repositories: RepositorySource,
+  ) {}
+
+  /** Throws one sentence. */
+  async find(from: string, version: string | null, signal: AbortSignal): Promise<FoundActions> {
+    const { files, source } = await this.repositories.fetch(from, version, signal);
+    return this.#keep(files, source);
+  }
+
+  async upload(archive: Buffer, from: string): Promise<FoundActions> {
+    const files = await filesOfTar(archive);
+    return this.#keep(files, { from, version: null, commit: null });
+  }
+
+  /** The chosen actions of a source, or all. Throws `not_found`. */
+  take(id: string, names: readonly string[] | undefined): ChosenAction[] {
+    this.#expire();
+    const kept = this.#kept.get(id);
+    if (!kept)
+      throw new AppError('not_found', 'What was found is no longer held: look it up again.');
+    const { actions } = kept.found;
+    const chosen = names?.map((name) => {
+      const one = actions.find(({ manifest }) => manifest.name_for_model === name);
+      if (one) return one;
+      throw new AppError('not_found', `The source has no action ${name} that can be installed.`);
+    });
+    return [...new Set(chosen ?? actions)].map((found) => ({
+      found,
+      source: { ...kept.source, folder: found.folder },
+    }));
+  }
+
+  #keep(files: readonly ActionFile[], source: Omit<ActionSource, 'folder'>): FoundActions {
+    const found = findActions(files);
+    if (found.actions.length + found.faults.length === 0) {
+      throw new AppError(
+        'not_found',
+        'There is no action in it: one is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
+      );
+    }
+    this.#expire();
+    for (const id of this.#kept.keys()) if (this.#kept.size >= keptSources) this.#kept.delete(id);
+    const id = randomUUID();
+    this.#kept.set(id, { found, source, expires: Date.now() + keptMs });
+    const actions = found.actions.map((action) => this.#offer(action));
+    return { id, ...source, actions, faults: found.faults };
+  }
+
+  #offer({ kind, folder, manifest, warnings, files }: FoundAction): ActionOffer {
+    const name = manifest.name_for_model;
+    const installed = this.store.all.find((one) => one.name === name)?.current;
+    const isSame = installed?.digest === digestOf(files);
+    return {
+      name,
+      kind,
+      folder,
+      manifest,
+      warnings,
+      state: installed ? (isSame ? 'same' : 'other') : 'new',
+      changes: permissionChanges(installed?.manifest ?? null, manifest),
+    };
+  }
+
+  #expire(): void {
+    for (const [id, { expires }] of this.#kept) if (expires < Date.now()) this.#kept.delete(id);
+  }
+}

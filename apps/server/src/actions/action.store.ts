@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { PrivateFile } from '../storage/private-file.js';
+import { actionRecord, type ActionRecord } from './action-record.js';
+
+const savedSecrets = z.record(z.string(), z.record(z.string(), z.string()));
+
+/** What is installed, and the secrets of actions, which stand in a file of their own. */
+@Injectable()
+export class ActionStore {
+  /** Where the files of actions are. */
+  readonly folder: string;
+  readonly #records: PrivateFile<z.ZodArray<typeof actionRecord>>;
+  readonly #secrets: PrivateFile<typeof savedSecrets>;
+
+  constructor({ data }: Config) {
+    this.folder = join(data, 'actions');
+    this.#records = new PrivateFile(join(data, 'actions.json'), z.array(actionRecord), []);
+    this.#secrets = new PrivateFile(join(data, 'action-secrets.json'), savedSecrets, {});
+  }
+
+  /** Where the files with this hash are. */
+  archiveOf(digest: string): string {
+    return join(this.folder, `${digest}.tar`);
+  }
+
+  get all(): readonly ActionRecord[] {
+    return this.#records.value;
+  }
+
+  /** Throws `not_found`. */
+  known(name: string): ActionRecord {
+    const record = this.all.find((one) => one.name === name);
+    if (record) return record;
+    throw new AppError(
+      'not_found',
+      `There is no action ${name}: belay actions list shows those that are installed.`,
+    );
+  }
+
+  /** Adds the record, or puts it in the place of the one of its name. */
+  put(record: ActionRecord): Promise<void> {
+    return this.#records.change((records) => {
+      const others = records.filter(({ name }) => name !== record.name);
+      return [...others, record].toSorted((a, b) => a.name.localeCompare(b.name));
+    });
+  }
+
+  /** Its secrets go first: one of its name that comes later must not get them. Throws `not_found`. */
+  async remove(name: string): Promise<void> {
+    const record = this.known(name);
+    await this.#secrets.change((secrets) => without(secrets, name));
+    await this.#records.change((records) => records.filter((one) => one !== record));
+  }
+
+  secretsOf(name: string): Readonly<Record<string, string>> {
+    return Object.hasOwn(this.#secrets.value, name) ? (this.#secrets.value[name] ?? {}) : {};
+  }
+
+  /** Null removes it. Throws `not_found` for an action that is not there. */
+  setSecret(name: string, key: string, value: string | null): Promise<void> {
+    return this.#secrets.change((secrets) => {
+      this.known(name);
+      const others = without(this.secretsOf(name), key);
+      const values = value === null ? others : { ...others, [key]: value };
+      return { ...secrets, [name]: values };
+    });
+  }
+}
+
+const without = <T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));

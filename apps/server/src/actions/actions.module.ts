@@ -1,0 +1,55 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
+import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { GitModule } from '../git/git.module.js';
+import { McpModule } from '../mcp/mcp.module.js';
+import { ActionCalls } from './action-calls.js';
+import { ActionContainers } from './action-containers.js';
+import { ActionImages } from './action-images.js';
+import { ActionInstaller } from './action-installer.js';
+import { ActionInstalls } from './action-installs.js';
+import { ActionRunner } from './action-runner.js';
+import { ActionSources } from './action-sources.js';
+import { ActionStore } from './action.store.js';
+import { BackgroundCalls } from './background-calls.js';
+import { DirectCalls } from './direct-calls.js';
+import { InstalledActions } from './installed-actions.js';
+import { InstalledServers } from './installed-servers.js';
+import { PulledImages } from './pulled-images.js';
+import { RepositorySource } from './repository-source.js';
+import { SkillReader } from './skill-reader.js';
+
+@Module({
+  imports: [AccessModule, ApprovalsModule, GitModule, McpModule],
+  providers: [
+    ActionCalls,
+    ActionContainers,
+    ActionImages,
+    ActionInstaller,
+    ActionInstalls,
+    ActionRunner,
+    ActionSources,
+    ActionStore,
+    BackgroundCalls,
+    DirectCalls,
+    InstalledActions,
+    InstalledServers,
+    PulledImages,
+    RepositorySource,
+    SkillReader,
+  ],
+  exports: [
+    ActionCalls,
+    ActionContainers,
+    ActionImages,
+    ActionInstaller,
+    ActionInstalls,
+    ActionRunner,
+    ActionSources,
+    ActionStore,
+    DirectCalls,
+    InstalledActions,
+    InstalledServers,
+  ],
+})
+export class ActionsModule {}

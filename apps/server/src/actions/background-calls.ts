@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import {
+  AppError,
+  errorFrom,
+  isEvent,
+  newEvent,
+  type ActionOutput,
+  type SessionAction,
+  type StartedAction,
+} from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionStore } from '../logs/session.store.js';
+import { whileWorking } from '../logs/while-working.js';
+import { PrivateFile } from '../storage/private-file.js';
+import { checkInput } from './check-input.js';
+
+/** At the same time, so that neither one session nor all of them take every place of `ActionRunner`. */
+const mostOfSession = 4;
+const mostInAll = 12;
+
+const begun = z.object({ session: z.string(), id: z.string(), operation: z.string() });
+type Begun = z.infer<typeof begun>;
+
+interface BackgroundCall {
+  session: string;
+  id: string;
+  action: SessionAction;
+  operation: string;
+  input: Record<string, unknown>;
+  /** Aborted by the end of the session and of the server. */
+  run(signal: AbortSignal): Promise<ActionOutput>;
+}
+
+/**
+ * Calls of actions that are answered at once: what comes of each is written into the log of its session when it ends,
+ * as `arrival`. Those that are under way are known by a file, so that none is forgotten when the server is killed.
+ */
+@Injectable()
+export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #logger = new Logger(BackgroundCalls.name);
+  readonly #file: PrivateFile<z.ZodArray<typeof begun>>;
+  readonly #running = new Map<Begun, Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(
+    config: Config,
+    private readonly log: EventLog,
+    private readonly store: SessionStore,
+  ) {
+    const path = join(config.data, 'background-calls.json');
+    this.#file = new PrivateFile(path, z.array(begun), []);
+  }
+
+  /** What ran when the server ended before is lost, and is told so. */
+  onApplicationBootstrap(): void {
+    const lost = new AppError(
+      'cancelled',
+      'The server was restarted during this call, so it may have taken effect. Check before you repeat it.',
+    );
+    for (const one of this.#file.value) void this.#write(one, { error: lost, seconds: 0 });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#closing.abort(new AppError('cancelled', 'The server ended.'));
+    await Promise.all(this.#running.values());
+  }
+
+  /** Resolves once it is under way. Throws `invalid_input`, and `unavailable` where too many are. */
+  async begin({ action, input, run, ...call }: BackgroundCall): Promise<StartedAction> {
+    checkInput(action.name, action.inputSchema, input);
+    const { session, id, operation } = call;
+    const own = [...this.#running.keys()].filter((one) => one.session === session);
+    if (own.length >= mostOfSession || this.#running.size >= mostInAll)
+      throw new AppError(
+        'unavailable',
+        `${own.length} calls of this session and ${this.#running.size} in all run in the background already: wait for a result.`,
+      );
+    const one: Begun = { session, id, operation };
+    const noted = Promise.withResolvers<void>();
+    this.#running.set(one, noted.promise);
+    try {
+      await this.#file.change((all) => [...all, one]);
+    } catch (error) {
+      this.#running.delete(one);
+      noted.resolve();
+      throw error;
+    }
+    void this.#run(one, run).finally(noted.resolve);
+    return {
+      background: id,
+      text: 'It runs in the background. Its result comes in a later message: go on meanwhile, or reply without a call to wait for it.',
+    };
+  }
+
+  /** Never rejects. */
+  async #run(one: Begun, run: BackgroundCall['run']): Promise<void> {
+    const began = performance.now();
+    const seconds = (): number => (performance.now() - began) / 1_000;
+    const { signal } = this.#closing;
+    try {
+      const output = await whileWorking(this.log, one.session, {
+        signal,
+        inPause: 'wait',
+        work: run,
+      });
+      await this.#write(one, { output, seconds: seconds() });
+    } catch (error) {
+      // Of the server’s end the next start tells.
+      if (!signal.aborted) await this.#write(one, { error, seconds: seconds() });
+    } finally {
+      this.#running.delete(one);
+    }
+  }
+
+  /** Writes the end of a call, once. Never rejects: what cannot be written now is told at the next start. */
+  async #write(one: Begun, ended: Ended): Promise<void> {
+    const { session, id } = one;
+    try {
+      const { events } = await this.store.ofCall(session, id);
+      const isKnown = events.some((event) => isEvent(event, 'arrival'));
+      if (!isKnown) await this.log.append(session, [arrivalOf(one, ended)]);
+      await this.#forget(one);
+    } catch (error) {
+      const { code, message } = errorFrom(error);
+      // The session was removed.
+      if (code === 'not_found') await this.#forget(one).catch(() => undefined);
+      else this.#logger.error(`The result of the call ${id} could not be written: ${message}`);
+    }
+  }
+
+  #forget({ session, id }: Begun): Promise<void> {
+    return this.#file.change((all) =>
+      all.filter((one) => one.session !== session || one.id !== id),
+    );
+  }
+}
+
+type Ended = { seconds: number } & ({ output: ActionOutput } | { error: unknown });
+
+function arrivalOf({ id, operation }: Begun, ended: Ended) {
+  const { seconds } = ended;
+  if ('output' in ended) {
+    const { output } = ended;
+    const message = `${operation} ended in the background after ${seconds.toFixed(1)} s`;
+    const args = { operation, ok: true, output, seconds, images: output.images };
+    return newEvent('server', 'arrival', { args, message, id });
+  }
+  const error = errorFrom(ended.error);
+  const message = `${operation} failed in the background: ${error.message}`;
+  const args = { operation, ok: false, output: error.toJSON(), seconds };
+  return newEvent('server', 'arrival', { args, message, id });
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import {
+  actionAsInstalled,
+  AppError,
+  toolAsInstalled,
+  type ActionOutput,
+  type InstalledOperation,
+  type McpOutput,
+} from '@belay/protocol';
+import { AuditLog } from '../access/audit-log.js';
+import { assertMay, type Caller } from '../access/caller.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { toMcpOutput } from '../mcp/mcp-result.js';
+import { McpServers } from '../mcp/mcp-servers.js';
+import { ActionRunner } from './action-runner.js';
+import { InstalledActions } from './installed-actions.js';
+
+/** Files of such calls that their callers may still read. */
+const mostRemembered = 2_000;
+
+interface DirectCall {
+  input: Record<string, unknown>;
+  caller: Caller;
+  signal: AbortSignal;
+}
+
+/**
+ * Calls of installed actions, and of the tools of installed MCP servers, without a session: the caller’s own decision, so
+ * nobody is asked.
+ */
+@Injectable()
+export class DirectCalls {
+  /** Who may read a blob that a call left, as `caller blob`. */
+  readonly #blobs = new Set<string>();
+
+  constructor(
+    private readonly installed: InstalledActions,
+    private readonly runner: ActionRunner,
+    private readonly audit: AuditLog,
+    private readonly servers: McpServers,
+    private readonly blobs: BlobStore,
+  ) {}
+
+  /** What can be called so, as it is now. */
+  offered(): InstalledOperation[] {
+    return [
+      ...this.installed.forSession(undefined).map(actionAsInstalled),
+      ...this.servers.installedTools().map(toolAsInstalled),
+    ];
+  }
+
+  /** Throws `not_found`, and what `ActionRunner.run` throws. */
+  async run(name: string, { input, caller, signal }: DirectCall): Promise<ActionOutput> {
+    const called = `action.${name}`;
+    this.audit.refusals(caller, { action: called }, () => assertMay(caller, 'operate'));
+    const [action] = this.installed.forSession([name]);
+    if (!action) throw new AppError('not_found', `The action ${name} cannot be called.`);
+    const call = { action, input, session: null, signal };
+    const subject = JSON.stringify(input).slice(0, 2_000);
+    const output = await this.audit.run(caller, { action: called, subject }, () =>
+      this.runner.run(call),
+    );
+    const blobs = output.files.map(({ blob }) => blob);
+    for (const blob of output.full ? [...blobs, output.full] : blobs) this.#remember(caller, blob);
+    return output;
+  }
+
+  /** Throws `not_found` for a tool that is not there now, and what `McpServers.call` throws. */
+  async runTool(
+    { server, name }: { server: string; name: string },
+    { input, caller, signal }: DirectCall,
+  ): Promise<McpOutput> {
+    const called = `mcp.${server}.${name}`;
+    this.audit.refusals(caller, { action: called }, () => assertMay(caller, 'operate'));
+    const tool = this.servers
+      .installedTools()
+      .find((one) => one.server === server && one.name === name);
+    if (!tool)
+      throw new AppError(
+        'not_found',
+        `The installed MCP server ${server} has no tool ${name} now: belay actions show ${server} says how it is.`,
+      );
+    const subject = JSON.stringify(input).slice(0, 2_000);
+    return this.audit.run(caller, { action: called, subject }, async () => {
+      const result = await this.servers.call(tool, input, signal);
+      return toMcpOutput(result, async (bytes, type) => {
+        const blob = await this.blobs.put(bytes, type);
+        this.#remember(caller, blob);
+        return blob;
+      });
+    });
+  }
+
+  /** Throws `not_found` for what no call of this caller left. */
+  requireOwn(caller: Caller, blob: string): void {
+    if (!this.#blobs.has(`${caller.id} ${blob}`))
+      throw new AppError('not_found', 'There is no such file of a call that you made.');
+  }
+
+  #remember({ id }: Caller, blob: string): void {
+    const key = `${id} ${blob}`;
+    this.#blobs.delete(key);
+    this.#blobs.add(key);
+    const [oldest] = this.#blobs;
+    if (this.#blobs.size > mostRemembered && oldest !== undefined) this.#blobs.delete(oldest);
+  }
+}

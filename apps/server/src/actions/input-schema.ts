@@ -1,0 +1,28 @@
+import type { ActionManifest } from '@belay/protocol';
+
+/** What an action takes: an object, by its own schema or, after RunGPT, a list of positionals. */
+export function inputSchemaOf({ parameters, skill }: ActionManifest): Record<string, unknown> {
+  return skill ? skillInput : (parameters ?? positionals);
+}
+
+const skillInput = {
+  type: 'object',
+  properties: {
+    file: {
+      type: 'string',
+      description: 'One of its files to read; its instructions when left out.',
+    },
+  },
+  additionalProperties: false,
+};
+
+const positionals = {
+  type: 'object',
+  properties: {
+    args: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Its arguments, in order.',
+    },
+  },
+};

@@ -1,0 +1,68 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AppError, type McpServer } from '@belay/protocol';
+import type { McpConfig } from '../mcp/mcp-config.js';
+import { McpServers } from '../mcp/mcp-servers.js';
+import type { ActionRecord } from './action-record.js';
+import { ActionStore } from './action.store.js';
+
+/** Has the MCP servers that are installed as actions connected, as those of the settings are. */
+@Injectable()
+export class InstalledServers implements OnApplicationBootstrap {
+  constructor(
+    private readonly store: ActionStore,
+    private readonly servers: McpServers,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const { name, kind } of this.store.all) if (kind === 'mcp') void this.refresh(name);
+  }
+
+  /** Throws `conflict` when the settings have an MCP server of this name. */
+  assertFree(name: string): void {
+    if (this.servers.list().some((one) => one.name === name && !one.installed))
+      throw new AppError(
+        'conflict',
+        `There is an MCP server ${name} in the settings: remove or rename it first.`,
+      );
+  }
+
+  /** How it is; undefined for what is no MCP server. */
+  stateOf(name: string): McpServer | undefined {
+    return this.servers.list().find((one) => one.name === name && one.installed);
+  }
+
+  /** Connects it anew as it is installed now, and ends one that no longer is. Never rejects. */
+  async refresh(name: string): Promise<McpServer | undefined> {
+    const record = this.store.all.find((one) => one.name === name);
+    const config = record?.kind === 'mcp' ? this.#configOf(record) : null;
+    if (!config && !this.stateOf(name)) return undefined;
+    await this.servers.install(name, config);
+    return this.stateOf(name);
+  }
+
+  #configOf({ name, enabled, current: { image, manifest } }: ActionRecord): McpConfig {
+    const { permissions, environment = {}, command = ['/action/run'] } = manifest;
+    const saved = this.store.secretsOf(name);
+    const secrets = permissions.secrets.flatMap((key) => {
+      const value = Object.hasOwn(saved, key) ? saved[key] : undefined;
+      return value === undefined ? [] : [[key, value] as const];
+    });
+    const [program = '/action/run', ...args] = command;
+    return {
+      name,
+      enabled,
+      tools: null,
+      transport: {
+        type: 'stdio',
+        command: program,
+        args,
+        env: { ...environment, ...Object.fromEntries(secrets) },
+        host: false,
+        image,
+        folder: null,
+        hosts: permissions.network,
+        installed: { memoryMb: permissions.memory_mb },
+      },
+    };
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  AppError,
+  jsonFault,
+  manifestFile,
+  mcpServerName,
+  type ActionManifest,
+} from '@belay/protocol';
+import type { z } from 'zod';
+import type { ActionFile } from './action-files.js';
+
+const maxBytes = 256 * 1024;
+const bounds = { characters: maxBytes, depth: 32, values: 10_000 };
+
+/** What a declaration is read from. */
+export interface Declared {
+  content: Buffer;
+  /** How a sentence calls the file. */
+  where: string;
+  folder: string;
+  files: readonly ActionFile[];
+}
+
+export interface ReadManifest {
+  manifest: ActionManifest;
+  /** Sentences about what is not used. */
+  warnings: string[];
+}
+
+/**
+ * Reads a `manifest.json`; fields that are not known, as those of RunGPT’s plugins, are named and left out. Throws
+ * `invalid_input` with one sentence that names the field. `where` is how the sentence calls the file.
+ */
+export function readManifest(content: Buffer, where: string): ReadManifest {
+  const value = readJson(content, where);
+  const manifest = parsedBy(manifestFile, value, where);
+  const unknown = unknownFields(value);
+  const warnings =
+    unknown.length > 0
+      ? [`${where} has fields that mean nothing here: ${unknown.join(', ')}.`]
+      : [];
+  if (manifest.kind === 'mcp') assertServer(manifest, where);
+  else if (manifest.command ?? manifest.environment)
+    throw unusable(where, 'command and environment: they are for the kind mcp alone');
+  return { manifest, warnings };
+}
+
+/** The value of a file of hostile JSON, within bounds. Throws `invalid_input`. */
+export function readJson(content: Buffer, where: string): unknown {
+  if (content.length > maxBytes) throw unusable(where, `it is larger than ${maxBytes / 1024} KiB`);
+  let value: unknown;
+  try {
+    value = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+    throw unusable(where, `it is no JSON (${reason})`);
+  }
+  const deep = jsonFault(value, bounds);
+  if (deep !== undefined) throw unusable(where, `it ${deep}`);
+  return value;
+}
+
+/** Throws `invalid_input` with the field that is wrong. */
+export function parsedBy<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  where: string,
+): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw unusable(where, sentenceOf(parsed.error));
+}
+
+export const unusable = (where: string, what: string): AppError =>
+  new AppError('invalid_input', `${where} cannot be used: ${what}.`);
+
+/** What an MCP server cannot have, for it is one program for all sessions. */
+export function assertServer(manifest: ActionManifest, where: string): void {
+  const { name_for_model: name, permissions, services, asynchronous } = manifest;
+  const fault = mcpServerName.safeParse(name).error?.issues[0]?.message;
+  if (fault !== undefined)
+    throw unusable(where, `name_for_model: the name of an MCP server has ${fault}`);
+  if (permissions.workspace !== 'none')
+    throw unusable(
+      where,
+      'permissions.workspace: an MCP server is for all sessions, and sees none',
+    );
+  if (Object.keys(services).length > 0) throw unusable(where, 'services: an MCP server has none');
+  if (asynchronous)
+    throw unusable(where, 'asynchronous: calls of the tools of an MCP server are waited for');
+}
+
+function sentenceOf({ issues: [issue] }: z.ZodError): string {
+  if (!issue) return 'it is no manifest';
+  const field = issue.path.join('.');
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  if (isMissing) return `the field ${field} is missing`;
+  return field ? `${field}: ${issue.message}` : issue.message;
+}
+
+function unknownFields(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.keys(value)
+    .filter((key) => !Object.hasOwn(manifestFile.shape, key))
+    .slice(0, 20)
+    .map((key) => JSON.stringify(key.slice(0, 60)));
+}

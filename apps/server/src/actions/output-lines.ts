@@ -1,0 +1,38 @@
+import { StringDecoder } from 'node:string_decoder';
+import { visibleText } from '@belay/protocol';
+
+const maxLine = 1_000;
+/** Lines of one log; what follows is left out. */
+const maxLines = 5_000;
+
+/** Output of a hostile program as lines for a reader: bounded, and without signs that move the cursor. */
+export class OutputLines {
+  readonly #decoder = new StringDecoder('utf8');
+  #rest = '';
+  #count = 0;
+
+  constructor(private readonly onLine: (line: string) => void) {}
+
+  add(bytes: Uint8Array): void {
+    const lines = (this.#rest + this.#decoder.write(bytes)).split('\n');
+    this.#rest = (lines.pop() ?? '').slice(0, 2 * maxLine);
+    for (const line of lines) this.#emit(line);
+  }
+
+  end(): void {
+    if (this.#rest) this.#emit(this.#rest);
+    this.#rest = '';
+  }
+
+  #emit(line: string): void {
+    this.#count += 1;
+    if (this.#count > maxLines) return;
+    if (this.#count === maxLines) return this.onLine('… the rest of the log is left out');
+    // What follows a carriage return takes the place of what was before, as in a terminal.
+    const last = line.trimEnd().split('\r').at(-1) ?? '';
+    this.onLine(visibleText(last.replaceAll(styles, '')).slice(0, maxLine));
+  }
+}
+
+// oxlint-disable-next-line no-control-regex
+const styles = /\u001b\[[\d;]{0,30}[A-Za-z]/g;

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type ActionSource } from '@belay/protocol';
+import { GitHosts } from '../git/git-hosts.js';
+import { RepositoryFetcher } from '../git/repository-fetcher.js';
+import { BlobReader, listTree, type TreeEntry } from '../git/write-tree.js';
+import { assertWithin, checkedPath, type ActionFile } from './action-files.js';
+import { pathsOfActions } from './find-actions.js';
+
+/** Of the whole repository, of which only the folders of actions are read. */
+const limits = { entries: 20_000, bytes: 512 * 2 ** 20 };
+const maxPackBytes = 256 * 2 ** 20;
+const timeoutMs = 300_000;
+
+export interface Fetched {
+  source: Omit<ActionSource, 'folder'>;
+  files: ActionFile[];
+}
+
+/** Fetches repositories with actions. Only plain files are taken out, and nothing of it runs on this machine. */
+@Injectable()
+export class RepositorySource {
+  constructor(
+    private readonly hosts: GitHosts,
+    private readonly fetcher: RepositoryFetcher,
+  ) {}
+
+  /** `from` is `user/repo` of GitHub or an address. Throws one sentence. */
+  async fetch(from: string, version: string | null, signal: AbortSignal): Promise<Fetched> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const remote = this.hosts.remote(addressOf(from), 'admin');
+    const found = await this.fetcher.find(remote, { ref: version ?? undefined }, limit);
+    const { repository, commit } = await this.fetcher.fetch(found, {
+      maxBytes: maxPackBytes,
+      depth: 1,
+      signal: limit,
+    });
+    try {
+      const entries = inActions(await listTree(repository, { commit, limits }));
+      assertWithin(
+        entries.length,
+        entries.reduce((sum, { bytes }) => sum + bytes, 0),
+      );
+      const blobs = new BlobReader(repository);
+      try {
+        const files: ActionFile[] = [];
+        for (const { path, mode, id, bytes } of entries) {
+          limit.throwIfAborted();
+          const content = await blobs.read(id, bytes);
+          files.push({ path, executable: mode === '100755', content: Buffer.from(content) });
+        }
+        return { source: { from, version, commit }, files };
+      } finally {
+        blobs.close();
+      }
+    } finally {
+      await repository.remove();
+    }
+  }
+}
+
+/** The address of `user/repo`; anything else is one already. */
+const addressOf = (from: string): string =>
+  /^[\w.-]+\/[\w.-]+$/.test(from) ? `https://github.com/${from}` : from;
+
+/** The files of folders that are actions. Throws `forbidden` for one that has a link or a submodule. */
+function inActions(entries: readonly TreeEntry[]): TreeEntry[] {
+  const named = entries.map((entry) => ({
+    ...entry,
+    path: Buffer.from(entry.path, 'latin1').toString('utf8'),
+  }));
+  const isWanted = pathsOfActions(named.map(({ path }) => path));
+  const wanted = named.filter(({ path }) => isWanted(path));
+  for (const { mode, path } of wanted) {
+    checkedPath(path);
+    if (mode === '100644' || mode === '100755') continue;
+    const kind = mode === '160000' ? 'a submodule' : 'a link';
+    throw new AppError(
+      'forbidden',
+      `${JSON.stringify(path.slice(0, 200))} is ${kind}: an action has only plain files.`,
+    );
+  }
+  return wanted;
+}

@@ -1,0 +1,23 @@
+import type { ActionFile } from '../action-files.js';
+
+export const file = (path: string, content: string | object, executable = false): ActionFile => ({
+  path,
+  executable,
+  content: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
+});
+
+/** With the fields of RunGPT’s manifest alone, but for `more`. */
+export const shout = (more: object = {}) => ({
+  schema_version: 'v1',
+  name_for_human: 'Shout',
+  name_for_model: 'shout',
+  description_for_human: 'Says it in capitals.',
+  description_for_model: 'Turns text into capitals.',
+  ...more,
+});
+
+/** The files of an action that says its arguments in capitals. */
+export const actionFiles = (manifest: object = {}, folder = ''): ActionFile[] => [
+  file(`${folder}manifest.json`, shout(manifest)),
+  file(`${folder}run`, '#!/bin/sh\nprintf %s "$*" | tr a-z A-Z\n', true),
+];

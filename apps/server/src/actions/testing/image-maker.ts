@@ -1,0 +1,31 @@
+import type { ImageMaker, MakeOptions, PulledImage, WantedImage } from '../action-images.js';
+
+/** An engine in memory: what was asked for, and what is there. */
+export class MemoryImages implements ImageMaker {
+  readonly made: WantedImage[] = [];
+  images: string[] = [];
+  /** What the set-up does. */
+  onMake: (wanted: WantedImage, options: MakeOptions) => Promise<void> = () => Promise.resolve();
+
+  async make(wanted: WantedImage, options: MakeOptions): Promise<string> {
+    this.made.push(wanted);
+    const image = `sha256:${this.made.length}`;
+    await this.onMake(wanted, options);
+    this.images.push(image);
+    return image;
+  }
+
+  async remove(images: readonly string[]): Promise<void> {
+    this.images = this.images.filter((one) => !images.includes(one));
+  }
+
+  async endCalls(): Promise<void> {}
+
+  async removePulled(images: readonly PulledImage[]): Promise<PulledImage[]> {
+    return [...images];
+  }
+
+  async keepOnly(images: readonly string[]): Promise<void> {
+    this.images = this.images.filter((one) => images.includes(one));
+  }
+}

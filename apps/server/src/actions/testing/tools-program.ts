@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { ContainedProgram, RunningProgram } from '../../mcp/program-runner.js';
+
+const toolsServer = join(__dirname, '../../../../../libs/testkit/mcp-server.mjs');
+
+/** In the place of the program of an image: the MCP server for tests, over its standard input and output. */
+export function toolsProgram({ env }: Pick<ContainedProgram, 'env'>): RunningProgram {
+  const child = spawn(process.execPath, [toolsServer], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit').then(() => ({}));
+  const output = (async function* () {
+    for await (const data of child.stdout) yield { isError: false, data: data as Buffer };
+  })();
+  const stop = () => {
+    child.stdin.end();
+    child.kill();
+    return ended;
+  };
+  return { input: child.stdin, output, ended, stop };
+}

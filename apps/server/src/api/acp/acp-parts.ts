@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { AttachedPictures } from '../../logs/attached-pictures.js';
+import { Live } from '../../logs/live.js';
+import { Dispatcher } from '../../sessions/dispatcher.js';
+import { EventFeed } from '../../sessions/event-feed.js';
+import { SessionService } from '../../sessions/session.service.js';
+import { SessionCommands } from '../commands/session-commands.js';
+
+/** What the side of one editor works with. */
+@Injectable()
+export class AcpParts {
+  constructor(
+    readonly commands: SessionCommands,
+    readonly sessions: SessionService,
+    readonly dispatcher: Dispatcher,
+    readonly feed: EventFeed,
+    readonly pictures: AttachedPictures,
+    readonly live: Live,
+  ) {}
+}

@@ -1,0 +1,179 @@
+import {
+  calledOperation,
+  isEvent,
+  pathsOf,
+  planStep,
+  summaryOf,
+  type Display,
+  type Event,
+  type Operation,
+} from '@belay/protocol';
+import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
+import { resultText } from '../../models/result-text.js';
+
+/** Of one text; the rest is in the dashboard. */
+const maxText = 20_000;
+
+/** Turns the events of one session into updates of ACP. */
+export class AcpUpdates {
+  /** What the calls have shown so far: an update replaces all of it. */
+  readonly #shown = new Map<string, ToolCallContent[]>();
+
+  /** `folder` is where the editor has the files. */
+  constructor(private readonly folder: string) {}
+
+  of(event: Event): SessionUpdate[] {
+    if (isEvent(event, 'say')) return this.#spoken(event.args);
+    if (isEvent(event, 'message')) return [said('user_message_chunk', event.args.text)];
+    if (isEvent(event, 'edit')) return [said('user_message_chunk', `Edited: ${event.args.text}`)];
+    if (isEvent(event, 'withdraw')) return [said('user_message_chunk', event.message)];
+    if (isEvent(event, 'plan')) return [planOf(event.args.markdown)];
+    if (isEvent(event, 'result') || isEvent(event, 'arrival')) return this.#result(event);
+    if (isEvent(event, 'start') && !event.args.again) {
+      return [said('user_message_chunk', event.args.task)];
+    }
+    const operation = calledOperation(event.action);
+    return operation && event.id !== undefined ? this.#call(operation, event, event.id) : [];
+  }
+
+  /** The files that a call has changed, as editors show them. */
+  diffs(call: string, diffs: readonly FileHunk[]): SessionUpdate[] {
+    if (diffs.length === 0) return [];
+    const content = diffs.map(({ path, oldText, newText }): ToolCallContent => {
+      return { type: 'diff', path: this.#place(path), oldText, newText };
+    });
+    const all = [...(this.#shown.get(call) ?? []), ...content];
+    this.#shown.set(call, all);
+    const locations = [...new Set(diffs.map(({ path }) => path))].map((path) => ({
+      path: this.#place(path),
+    }));
+    return [{ sessionUpdate: 'tool_call_update', toolCallId: call, content: all, locations }];
+  }
+
+  #spoken({ text, reasoning }: { text: string; reasoning?: string | undefined }): SessionUpdate[] {
+    return [
+      ...(reasoning ? [spoken('reasoning', reasoning)] : []),
+      ...(text ? [spoken('text', text)] : []),
+    ];
+  }
+
+  #call(operation: Operation, event: Event, id: string): SessionUpdate[] {
+    if (operation.display === 'event') return [];
+    const { args } = event;
+    const words = summaryOf(operation.name, args).slice(0, 300);
+    // The answer to a question, and the summary at the end, are for reading.
+    if (operation.display === 'question' || operation.display === 'ending') {
+      const text = 'question' in args ? args['question'] : args['summary'];
+      return typeof text === 'string' && text ? [said('agent_message_chunk', text)] : [];
+    }
+    if (operation.display === 'thought') {
+      const { thought } = args;
+      return typeof thought === 'string' ? [said('agent_thought_chunk', thought)] : [];
+    }
+    const paths = pathsOf(operation, operation.input.safeParse(args).data ?? args);
+    return [
+      {
+        sessionUpdate: 'tool_call',
+        toolCallId: id,
+        title: words ? `${operation.title}: ${words}` : operation.title,
+        kind: kindOf(operation),
+        status: 'in_progress',
+        locations: paths.map((path) => ({ path: this.#place(path) })),
+        rawInput: args,
+      },
+    ];
+  }
+
+  #result({ id, args }: Event & { args: { operation: string; ok: boolean; output?: unknown } }) {
+    const operation = calledOperation(args.operation);
+    const isShown = operation && !hidden.has(operation.display);
+    if (id === undefined || !isShown) return [];
+    const text = resultText({ operation: args.operation, output: args.output }).slice(0, maxText);
+    const content: ToolCallContent[] = [
+      ...(this.#shown.get(id) ?? []),
+      { type: 'content', content: { type: 'text', text } },
+    ];
+    this.#shown.set(id, content);
+    const status = args.ok ? ('completed' as const) : ('failed' as const);
+    return [{ sessionUpdate: 'tool_call_update' as const, toolCallId: id, status, content }];
+  }
+
+  #place(path: string): string {
+    return path.startsWith('/') ? path : `${this.folder.replace(/\/$/, '')}/${path}`;
+  }
+}
+
+const hidden: ReadonlySet<Display> = new Set<Display>(['event', 'question', 'ending', 'thought']);
+
+const kinds: Partial<Record<Display, ToolKind>> = {
+  command: 'execute',
+  terminal: 'execute',
+  file: 'read',
+  edit: 'edit',
+  page: 'fetch',
+};
+
+const kindOf = ({ display, risk }: Operation): ToolKind =>
+  kinds[display] ?? (risk === 'network' ? 'fetch' : risk === 'read' ? 'read' : 'other');
+
+type Chunk = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
+
+export const said = (sessionUpdate: Chunk, text: string): SessionUpdate => ({
+  sessionUpdate,
+  content: { type: 'text', text },
+});
+
+export const spoken = (kind: 'text' | 'reasoning', text: string): SessionUpdate =>
+  said(kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk', text);
+
+function planOf(markdown: string): SessionUpdate {
+  const steps = markdown.split('\n').flatMap((line) => planStep(line) ?? []);
+  const first = steps.find(({ done }) => !done);
+  const entries = steps.map((step) => ({
+    content: step.text,
+    priority: 'medium' as const,
+    status: step.done
+      ? ('completed' as const)
+      : step === first
+        ? ('in_progress' as const)
+        : ('pending' as const),
+  }));
+  return { sessionUpdate: 'plan', entries };
+}
+
+export interface FileHunk {
+  path: string;
+  oldText: string | null;
+  newText: string;
+}
+
+const maxHunks = 50;
+
+/** The hunks of a unified diff; null stands for a file that was not there. Takes time in proportion to the diff. */
+export function hunksOf(diff: string): FileHunk[] {
+  const hunks: (FileHunk & { old: string[]; new: string[] })[] = [];
+  let path = '';
+  let isNew = false;
+  let open: (typeof hunks)[number] | undefined;
+  for (const line of diff.split('\n')) {
+    const sign = line[0];
+    if (line.startsWith('diff --git ')) open = undefined;
+    else if (!open && line.startsWith('--- ')) {
+      isNew = line === '--- /dev/null';
+      path = line.slice(6);
+    } else if (!open && line.startsWith('+++ b/')) path = line.slice(6);
+    else if (line.startsWith('@@ ')) {
+      if (hunks.length >= maxHunks) break;
+      open = { path, oldText: isNew ? null : '', newText: '', old: [], new: [] };
+      hunks.push(open);
+    } else if (open && (sign === ' ' || sign === '-' || sign === '+')) {
+      if (sign !== '+') open.old.push(line.slice(1));
+      if (sign !== '-') open.new.push(line.slice(1));
+    }
+  }
+  return hunks.map(({ path: file, oldText, old, new: added }) => ({
+    path: file,
+    oldText: oldText === null ? null : old.join('\n'),
+    newText: added.join('\n'),
+  }));
+}

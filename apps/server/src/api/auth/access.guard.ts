@@ -1,0 +1,125 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import {
+  AppError,
+  isGptRoute,
+  routeName,
+  sessionParameter,
+  type ApiName,
+  type Route,
+  type SessionSummary,
+} from '@belay/protocol';
+import type { Request, Response } from 'express';
+import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
+import { assertMay, type Caller } from '../../access/caller.js';
+import { CallerEnds } from '../../access/caller-ends.js';
+import { routeKey } from './access.js';
+import { Identity } from './identity.js';
+
+/** A response that has not begun is given this time, so that the request which ended its own caller is answered. */
+const answerMs = 50;
+
+/** The protocol’s definition of a route contains who may call it, and which of its parameters is a session. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly identity: Identity,
+    private readonly ends: CallerEnds,
+    private readonly audit: AuditLog,
+    private readonly reflector: Reflector,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    if (context.getType() !== 'http') return true;
+    const route = this.reflector.get<Route | undefined>(routeKey, context.getHandler());
+    if (route?.access === 'open') return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const known = this.identity.caller(request.headers);
+    const parameter = route && sessionParameter(route);
+    const session = parameter && (request.params as Record<string, string>)[parameter];
+    const via = { api: apiOf(request, route, known), address: request.socket.remoteAddress };
+    const record = (outcome: string, more: AuditedSession = {}): void =>
+      this.audit.record({
+        ...whatOf(request, route),
+        ...via,
+        caller: known,
+        session,
+        outcome,
+        ...more,
+      });
+    try {
+      // A handler without a route of the contract is for the scope admin alone.
+      assertMay(known, route?.access ?? 'admin', session);
+    } catch (error) {
+      if (error instanceof AppError) record(error.code);
+      throw error;
+    }
+    const response = http.getResponse<Response>();
+    if (!route?.unaudited)
+      response.once('close', () => record(outcomeOf(response), about.get(request)));
+    const caller = { ...known, via };
+    callers.set(request, caller);
+    this.#endWith(caller, response);
+    return true;
+  }
+
+  /** Streams and long requests end when their caller does. */
+  #endWith(caller: Caller, response: Response): void {
+    const off = this.ends.on(caller, () => {
+      if (response.headersSent) response.destroy();
+      else setTimeout(() => response.destroy(), answerMs).unref();
+    });
+    response.once('close', off);
+  }
+}
+
+/** Of ChatGPT by the route; a login is of a page; the command line says that it is one. */
+function apiOf(
+  { headers }: Request,
+  route: Route | undefined,
+  caller: Caller | undefined,
+): ApiName {
+  if (route && isGptRoute(route)) return 'gpt';
+  if (caller?.login !== undefined) return 'dashboard';
+  return headers['user-agent']?.startsWith('belay-cli') ? 'cli' : 'rest';
+}
+
+function whatOf(
+  request: Request,
+  route: Route | undefined,
+): Pick<AuditedAction, 'action' | 'subject'> {
+  const { method, path, params, body } = request as Request & { body?: Record<string, unknown> };
+  if (!route) return { action: `${method} ${path}` };
+  const of = sessionParameter(route);
+  const names = Object.entries(params).filter(([name]) => name !== of);
+  const made = route.nameField === undefined ? undefined : body?.[route.nameField];
+  const subject = [...names.map(([, value]) => value), typeof made === 'string' ? made : []];
+  return { action: routeName(route), subject: subject.flat().join(' ') };
+}
+
+/** The code that the problem filter noted, or that the connection was closed first. */
+function outcomeOf({ locals, statusCode, writableFinished }: Response): string {
+  const { code } = locals as { code?: string };
+  if (code !== undefined) return code;
+  if (!writableFinished) return 'cancelled';
+  return statusCode < 400 ? 'ok' : `${statusCode}`;
+}
+
+type AuditedSession = Pick<AuditedAction, 'session' | 'subject'>;
+
+const about = new WeakMap<Request, AuditedSession>();
+
+/** What a request has begun, for its entry in the audit log. */
+export function begun({ id, title }: SessionSummary, request: Request): void {
+  about.set(request, { session: id, subject: title });
+}
+
+const callers = new WeakMap<Request, Caller>();
+
+/** Who sent a request that the guard let in. */
+export function callerOf(request: Request): Caller {
+  const caller = callers.get(request);
+  assertMay(caller, 'view');
+  return caller;
+}

@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config.js';
+import { PublicUrl } from '../public-url.js';
+
+/**
+ * Refuses requests that a foreign page sends through the user’s browser: the Host must be one of ours
+ * (a rebound DNS name is not), and the Origin, when there is one, the same as the Host.
+ */
+@Injectable()
+export class AddressCheck {
+  readonly #names: ReadonlySet<string>;
+
+  constructor(
+    config: Config,
+    private readonly publicUrl: PublicUrl,
+  ) {
+    this.#names = new Set(['localhost', config.host.toLowerCase(), ...config.allowedHosts]);
+  }
+
+  /** Returns why a request is refused, or undefined when it is fine. */
+  fault({ host, origin }: IncomingHttpHeaders): string | undefined {
+    const name = host && hostname(host);
+    const isOurs = (each: string) =>
+      this.#names.has(each) || each === this.publicUrl.host || isAddress(each);
+    if (!name || !isOurs(name)) {
+      return `This server does not answer to the name ${host ?? '(none)'}: add it to BELAY_ALLOWED_HOSTS.`;
+    }
+    if (origin === undefined) return undefined;
+    const from = URL.canParse(origin) ? new URL(origin).host : '';
+    return from === host.toLowerCase() ? undefined : 'Requests from other sites are refused.';
+  }
+}
+
+function hostname(host: string): string | undefined {
+  const url = `http://${host}`;
+  if (!/^[\w.:[\]-]+$/.test(host) || !URL.canParse(url)) return undefined;
+  return new URL(url).hostname;
+}
+
+/** An IP address needs no DNS lookup, so DNS rebinding does not apply to it. */
+const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) !== 0;

@@ -1,0 +1,126 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import type { MadeToken } from '@belay/protocol';
+import { z } from 'zod';
+import { owner, viewer, type Caller } from '../../access/caller.js';
+import { TokensStore } from '../../access/tokens.store.js';
+import { UsersStore } from '../../access/users.store.js';
+import { Config } from '../../config.js';
+import { storageError } from '../../storage/database.js';
+import { writeWholeSync } from '../../storage/write-whole.js';
+import { loginCookies } from './cookies.js';
+import { Logins } from './logins.js';
+
+const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
+type Saved = z.output<typeof saved>;
+
+/**
+ * Who calls. The server’s own two tokens are made at the first start and kept where only this user can read them; all
+ * other tokens are stored ones.
+ */
+@Injectable()
+export class Identity {
+  #tokens: Saved;
+  #announced: { url?: string; pid?: number } = {};
+  readonly #file: string;
+
+  constructor(
+    config: Config,
+    private readonly logins: Logins,
+    private readonly tokens: TokensStore,
+    private readonly users: UsersStore,
+  ) {
+    this.#file = join(config.data, 'server.json');
+    const known = readSaved(this.#file);
+    this.#tokens = known ?? { token: newToken(), viewerToken: newToken() };
+    this.#save(this.#tokens);
+  }
+
+  /** Where the command line finds the server. */
+  announce(url: string): void {
+    this.#announced = { url, pid: process.pid };
+    this.#save(this.#tokens);
+  }
+
+  get token(): string {
+    return this.#tokens.token;
+  }
+
+  get viewerToken(): string {
+    return this.#tokens.viewerToken;
+  }
+
+  /**
+   * Another secret for the server’s own token of this id, void at once for connections and logins; undefined when it is
+   * none of the two. Throws `disk_full` when it cannot be stored, and changes nothing then.
+   */
+  rotate(id: string): MadeToken | undefined {
+    const caller = [owner, viewer].find((each) => each.id === id);
+    if (!caller) return undefined;
+    const token = newToken();
+    const changed = { ...this.#tokens, [caller === owner ? 'token' : 'viewerToken']: token };
+    try {
+      this.#save(changed);
+    } catch (error) {
+      throw storageError(error);
+    }
+    this.#tokens = changed;
+    this.logins.endOf(caller.id);
+    const { label, scope } = caller;
+    const created = new Date().toISOString();
+    return { id, label, scope, sessions: 'all', created, expires: null, lastUsed: null, token };
+  }
+
+  callerOfToken(token: string): Caller | undefined {
+    if (same(token, this.token)) return owner;
+    return same(token, this.viewerToken) ? viewer : this.tokens.callerOf(token);
+  }
+
+  /** By a token, or by the key of a login together with its cookie: a cookie alone opens nothing. */
+  caller({ authorization, cookie }: IncomingHttpHeaders): Caller | undefined {
+    const bearer = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+    if (bearer === undefined) return undefined;
+    return this.callerOfToken(bearer) ?? this.callerOfLogin(bearer, cookie);
+  }
+
+  /** As whoever logged in there may do now. */
+  callerOfLogin(key: string, cookie: string | undefined): Caller | undefined {
+    const login = this.logins.find(key, loginCookies(cookie));
+    const caller = login && this.callerById(login.caller);
+    return caller && { ...caller, login: login.id };
+  }
+
+  /** Undefined when there is no such caller any more. */
+  callerById(id: string): Caller | undefined {
+    if (id === owner.id) return owner;
+    return id === viewer.id ? viewer : (this.tokens.caller(id) ?? this.users.caller(id));
+  }
+
+  /** Whether a browser is logged in here, as far as its cookie says: enough for the site’s files, and for them alone. */
+  hasLogin({ cookie }: IncomingHttpHeaders): boolean {
+    return this.logins.hasCookie(loginCookies(cookie));
+  }
+
+  #save(tokens: Saved): void {
+    const content = { ...this.#announced, ...tokens };
+    writeWholeSync(this.#file, `${JSON.stringify(content, null, 2)}\n`);
+  }
+}
+
+const newToken = (): string => randomBytes(24).toString('base64url');
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+
+function readSaved(file: string): Saved | undefined {
+  try {
+    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch {
+    // The file is missing, or was truncated by a full disk: new tokens are created.
+    return undefined;
+  }
+}

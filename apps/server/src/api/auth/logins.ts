@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import type { Caller } from '../../access/caller.js';
+import { CallerEnds } from '../../access/caller-ends.js';
+import { Config } from '../../config.js';
+import { OneTimeValues } from '../../storage/one-time-values.js';
+import { hashOf, newSecret } from '../../storage/secrets.js';
+import { writeWholeSync } from '../../storage/write-whole.js';
+
+/** Hashes alone: whoever reads the file cannot log in with it. */
+const savedLogin = z.object({
+  cookie: z.string(),
+  keys: z.array(z.string()),
+  /** Who logged in; what it may do is asked each time. */
+  caller: z.string(),
+  expires: z.number(),
+});
+type Login = z.infer<typeof savedLogin>;
+
+export interface NewLogin {
+  cookie: string;
+  key: string;
+  maxAgeMs: number;
+}
+
+const dayMs = 24 * 3600 * 1000;
+const loginMs = 30 * dayMs;
+/** The oldest goes for one more. */
+const maxLogins = 200;
+const maxKeys = 20;
+
+/**
+ * The logins of browsers. Each has two secrets: a cookie, which a browser shows to every port of this machine, and a key,
+ * which the page keeps for its own origin. Neither is the token, and neither is enough alone.
+ */
+@Injectable()
+export class Logins {
+  readonly #file: string;
+  /** Ids of callers. */
+  readonly #codes = new OneTimeValues<string>(dayMs);
+  #logins: Login[];
+
+  constructor(
+    config: Config,
+    private readonly ends: CallerEnds,
+  ) {
+    this.#file = join(config.data, 'logins.json');
+    this.#logins = readSaved(this.#file);
+  }
+
+  /** For a browser that is logged in already it adds a key, so that its other tabs go on. */
+  create({ id: caller }: Pick<Caller, 'id'>, cookies: readonly string[]): NewLogin {
+    const known = this.#withCookie(cookies).find((login) => login.caller === caller);
+    const cookie = cookies.find((each) => hashOf(each) === known?.cookie) ?? newSecret();
+    const key = newSecret();
+    const keys = [...(known?.keys ?? []), hashOf(key)].slice(-maxKeys);
+    const login = { cookie: hashOf(cookie), keys, caller, expires: Date.now() + loginMs };
+    const others = this.#current().filter((each) => each !== known);
+    this.#logins = [...others, login].slice(-maxLogins);
+    this.#save();
+    return { cookie, key, maxAgeMs: loginMs };
+  }
+
+  /** Whether one of the cookies is of a login. It shows the site’s files, and nothing of a session. */
+  hasCookie(cookies: readonly string[]): boolean {
+    return this.#withCookie(cookies).length > 0;
+  }
+
+  /** The login with this key and one of these cookies, which are its two secrets; its id is none. */
+  find(key: string, cookies: readonly string[]): { id: string; caller: string } | undefined {
+    const hashed = hashOf(key);
+    const login = this.#withCookie(cookies).find(({ keys }) => keys.includes(hashed));
+    return login && { id: login.cookie, caller: login.caller };
+  }
+
+  /** Ends all logins; codes that were not used are void. */
+  endAll(): void {
+    const ended = this.#logins;
+    this.#logins = [];
+    this.#codes.clear();
+    this.#save();
+    for (const { cookie } of ended) this.ends.endLogin(cookie);
+  }
+
+  /** Ends the logins of one caller, and what it has open; its codes are void. */
+  endOf(caller: string): void {
+    this.#logins = this.#logins.filter((login) => login.caller !== caller);
+    this.#codes.clear((of) => of === caller);
+    this.#save();
+    this.ends.end(caller);
+  }
+
+  /** A code for one login: it may stand in an address, where others see it. */
+  newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): string {
+    return this.#codes.put(caller, { lifeMs });
+  }
+
+  /** The id of the caller that it was made for. */
+  takeCode(code: string): string | undefined {
+    return this.#codes.take(code);
+  }
+
+  #withCookie(cookies: readonly string[]): Login[] {
+    const hashed = cookies.map((cookie) => hashOf(cookie));
+    return this.#current().filter(({ cookie }) => hashed.includes(cookie));
+  }
+
+  #current(): Login[] {
+    const now = Date.now();
+    return this.#logins.filter(({ expires }) => expires > now);
+  }
+
+  #save(): void {
+    writeWholeSync(this.#file, `${JSON.stringify(this.#logins)}\n`);
+  }
+}
+
+function readSaved(file: string): Login[] {
+  try {
+    return z.array(savedLogin).safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? [];
+  } catch {
+    // The file is missing, or was truncated by a full disk: browsers log in again.
+    return [];
+  }
+}

@@ -1,0 +1,65 @@
+import { AppError } from '@belay/protocol';
+import type { Request, Response } from 'express';
+import type { ProvidedUser } from '../../access/users.store.js';
+import type { OidcConfig } from '../../config.js';
+import { OneTimeValues } from '../../storage/one-time-values.js';
+import { baseUrlOf } from '../base-url.js';
+import { ownPath } from './login-form.js';
+import { OidcClient, type PendingLogin } from './oidc.client.js';
+
+export const oidcPath = '/login/oidc';
+export const oidcReturnPath = '/login/oidc/return';
+
+/** How long a user may take with the provider. */
+const pendingMs = 10 * 60_000;
+const maxQuery = 16_384;
+const cookie = 'belay_oidc';
+
+/** The two steps of a login through the identity provider, tied to one browser by a cookie. */
+export class OidcLogin {
+  readonly #client: OidcClient;
+  readonly #pending = new OneTimeValues<PendingLogin>(pendingMs);
+
+  constructor(
+    config: OidcConfig,
+    private readonly publicUrl: string | undefined,
+  ) {
+    this.#client = new OidcClient(config);
+  }
+
+  async begin(request: Request, response: Response): Promise<void> {
+    const to = ownPath.parse(request.query['to']);
+    const { address, pending } = await this.#client.begin(this.#redirect(request), to);
+    const secret = this.#pending.put(pending);
+    response.cookie(cookie, secret, { ...this.#cookieOptions(request), maxAge: pendingMs });
+    response.redirect(302, address);
+  }
+
+  /** Whom the provider sent back, and the page that was asked for. */
+  async finish(request: Request, response: Response): Promise<{ user: ProvidedUser; to: string }> {
+    const secret = new RegExp(`(?:^|; ?)${cookie}=([\\w-]{43})(?:;|$)`).exec(
+      request.headers.cookie ?? '',
+    )?.[1];
+    // Good once, however it ends.
+    const pending = this.#pending.take(secret ?? '');
+    response.clearCookie(cookie, this.#cookieOptions(request));
+    const query = request.url.slice(request.path.length);
+    if (!pending || query.length > maxQuery) throw lost();
+    return { user: await this.#client.finish(query, pending), to: pending.to };
+  }
+
+  #redirect(request: Request): string {
+    return (this.publicUrl ?? baseUrlOf(request)) + oidcReturnPath;
+  }
+
+  /** The provider’s page leads back here, which `strict` would not let the cookie come along with. */
+  #cookieOptions(request: Request) {
+    return { httpOnly: true, sameSite: 'lax', path: oidcPath, secure: request.secure } as const;
+  }
+}
+
+const lost = (): AppError =>
+  new AppError(
+    'unauthorized',
+    'This login has expired, or began in another browser. Log in again.',
+  );

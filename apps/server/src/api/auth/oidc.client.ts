@@ -1,0 +1,141 @@
+import { AppError, scope, type Scope } from '@belay/protocol';
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  type Configuration,
+} from 'openid-client';
+import { z } from 'zod';
+import type { ProvidedUser } from '../../access/users.store.js';
+import type { OidcConfig } from '../../config.js';
+
+const timeoutSeconds = 10;
+
+/** What the server keeps of a login while the user is with the provider. */
+export interface PendingLogin {
+  state: string;
+  nonce: string;
+  verifier: string;
+  redirect: string;
+  /** The page that was asked for. */
+  to: string;
+}
+
+/** The identity provider of a team, by OpenID Connect: authorization code with PKCE, state and nonce. */
+export class OidcClient {
+  #configuration: Promise<Configuration> | undefined;
+
+  constructor(private readonly config: OidcConfig) {}
+
+  /** The provider’s address to which the browser is sent. Throws `unavailable`. */
+  async begin(redirect: string, to: string): Promise<{ address: string; pending: PendingLogin }> {
+    const verifier = randomPKCECodeVerifier();
+    const pending = { state: randomState(), nonce: randomNonce(), verifier, redirect, to };
+    const address = buildAuthorizationUrl(await this.#discovered(), {
+      redirect_uri: redirect,
+      scope: this.config.scopes,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state: pending.state,
+      nonce: pending.nonce,
+    });
+    return { address: address.href, pending };
+  }
+
+  /** Whom the provider sent back with this query. Throws `unauthorized` or `forbidden`. */
+  async finish(query: string, { redirect, ...expected }: PendingLogin): Promise<ProvidedUser> {
+    const configuration = await this.#discovered();
+    const tokens = await authorizationCodeGrant(configuration, new URL(redirect + query), {
+      pkceCodeVerifier: expected.verifier,
+      expectedState: expected.state,
+      expectedNonce: expected.nonce,
+      idTokenExpected: true,
+    }).catch((error: unknown) => {
+      throw refusedBy(error);
+    });
+    const claims = claimsOf.safeParse(tokens.claims());
+    if (!claims.success) throw refusedBy(claims.error);
+    const granted = scopeOf(claims.data, this.config);
+    if (!granted) throw notForYou();
+    return {
+      subject: `${claims.data.iss} ${claims.data.sub}`,
+      name: nameOf(claims.data),
+      scope: granted,
+    };
+  }
+
+  #discovered(): Promise<Configuration> {
+    return (this.#configuration ??= this.#discover());
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret } = this.config;
+    const isLoopback = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/.test(issuer);
+    try {
+      return await discovery(new URL(issuer), clientId, clientSecret, undefined, {
+        timeout: timeoutSeconds,
+        // Signatures are checked, also of what the provider itself sends; no TLS for one on this machine alone.
+        execute: [enableNonRepudiationChecks, ...(isLoopback ? [allowInsecureRequests] : [])],
+      });
+    } catch {
+      this.#configuration = undefined;
+      throw new AppError(
+        'unavailable',
+        'The identity provider cannot be reached. Try again in a moment, or check BELAY_OIDC_ISSUER.',
+      );
+    }
+  }
+}
+
+const text = z.string().max(500);
+/** What is read of an id token; its signature, issuer, audience and nonce are checked by then. */
+const claimsOf = z.object({
+  iss: text,
+  sub: text.min(1),
+  email: text.optional(),
+  email_verified: z.boolean().optional(),
+  preferred_username: text.optional(),
+  groups: z.array(z.string()).max(5_000).optional().catch(undefined),
+});
+type Claims = z.output<typeof claimsOf>;
+
+/** The widest scope that one of the user’s groups, its verified mail address or that one’s domain is given. */
+function scopeOf(
+  { email, email_verified, groups = [] }: Claims,
+  config: OidcConfig,
+): Scope | undefined {
+  const mail = email_verified === true ? email?.toLowerCase() : undefined;
+  const names = new Set(groups.map((group) => `group:${group}`));
+  if (mail !== undefined) names.add(mail).add(mail.slice(mail.lastIndexOf('@')));
+  return scope.options
+    .toReversed()
+    .find((each) => config.roles[each].some((name) => names.has(name)));
+}
+
+/** The name that people see: of no meaning for what the user may do. */
+function nameOf({ email, preferred_username, sub }: Claims): string {
+  const name = email ?? preferred_username ?? sub;
+  return name
+    .toLowerCase()
+    .replaceAll(/[^\w.+@-]/g, '-')
+    .slice(0, 100);
+}
+
+function refusedBy(error: unknown): AppError {
+  const isNetwork = error instanceof Error && ['TypeError', 'TimeoutError'].includes(error.name);
+  return isNetwork
+    ? new AppError('unavailable', 'The identity provider cannot be reached. Try again in a moment.')
+    : new AppError('unauthorized', 'The identity provider did not log you in. Try again.');
+}
+
+const notForYou = (): AppError =>
+  new AppError(
+    'forbidden',
+    'This account may not use this server. Ask its owner to add your group or mail address.',
+  );

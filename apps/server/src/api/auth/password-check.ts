@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { UsersStore } from '../../access/users.store.js';
+import { LoginAttempts } from './login-attempts.js';
+
+/** What one name may fail within a minute, from all addresses. */
+const perName = 60;
+
+/** The same for a wrong name. */
+export const wrongPassword = 'That name and password do not belong together.';
+
+/** Names with their passwords, from the log-in page and where a password is changed: failures count together. */
+@Injectable()
+export class PasswordCheck {
+  /** Failures to log in of any kind. */
+  readonly addresses = new LoginAttempts();
+  readonly #names = new LoginAttempts(Date.now, perName);
+
+  constructor(private readonly users: UsersStore) {}
+
+  /** Undefined, after the same time, for a wrong password and where there is no such user. Throws `limit_reached`. */
+  async caller(address: string, name: string, password: string): Promise<Caller | undefined> {
+    if (this.addresses.areTooMany(address) || this.#names.areTooMany(name)) throw tooManyLogins();
+    // Counted first, so that many at once do not get past the limit.
+    this.addresses.failed(address);
+    this.#names.failed(name);
+    const caller = await this.users.withPassword(name, password);
+    if (!caller) return undefined;
+    this.addresses.succeeded(address);
+    this.#names.succeeded(name);
+    return caller;
+  }
+}
+
+export const tooManyLogins = (): AppError =>
+  new AppError('limit_reached', 'Too many attempts to log in failed. Wait a minute.');

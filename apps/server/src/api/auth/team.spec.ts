@@ -1,0 +1,315 @@
+import { dashboardPath, type AuditPage, type MadeToken } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { io } from 'socket.io-client';
+import { OidcProvider } from '../../testing/oidc-provider.js';
+import { TestServer } from '../../testing/server.js';
+
+/** A browser’s half of a login: its cookies, and the key of `/login#…`. */
+interface Page {
+  status: number;
+  text: string;
+  headers: Record<string, string>;
+  to: string | null;
+}
+
+/** What the server answered to a step of a login, as a browser keeps it. */
+async function pageOf(response: Response): Promise<Page> {
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0] ?? '')
+    .filter((pair) => !pair.endsWith('='))
+    .join('; ');
+  const hash = new URLSearchParams(response.headers.get('location')?.split('#')[1]);
+  return {
+    status: response.status,
+    text: await response.text(),
+    headers: { cookie, authorization: `Bearer ${hash.get('key') ?? ''}` },
+    to: hash.get('to'),
+  };
+}
+
+const sentence = 'That name and password do not belong together.';
+
+describe('users with passwords', () => {
+  const server = new TestServer();
+  beforeEach(() => server.start());
+  afterEach(() => server.close());
+
+  const logIn = async (name: string, password: string, more: Record<string, string> = {}) =>
+    pageOf(
+      await server.fetch('/login', {
+        token: '',
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: server.url,
+          ...more,
+        },
+        body: new URLSearchParams({ name, password, to: '/sessions/a' }).toString(),
+      }),
+    );
+  const me = async (page: Page) => {
+    const answer = await server.fetch('/api/me', { token: '', headers: page.headers });
+    return answer.status === 200 ? ((await answer.json()) as unknown) : answer.status;
+  };
+  const add = (name: string, scope = 'operate') =>
+    server.json<{ id: string }>('POST', '/api/users', { name, scope, password: 'correct horse' });
+
+  it('log in with name and password, and not with a cookie alone', async () => {
+    expect(await (await server.fetch('/', { token: '' })).text()).not.toContain('Password');
+    expect(await add('Ada')).toMatchObject({ status: 201, name: 'ada', logsInBy: 'password' });
+    const locked = await server.fetch('/', { token: '', headers: { accept: 'text/html' } });
+    expect(await locked.text()).toContain('<label for="password">Password</label>');
+    const page = await logIn('ADA', 'correct horse');
+    expect(page).toMatchObject({ status: 302, to: '/sessions/a' });
+    expect(await me(page)).toMatchObject({ label: 'ada', scope: 'operate', sessions: 'all' });
+    expect(await me({ ...page, headers: { cookie: page.headers['cookie'] ?? '' } })).toBe(401);
+  });
+
+  it('attacks: are told the same of a wrong name, a wrong password and none', async () => {
+    await add('ada');
+    const answers = [
+      await logIn('ada', 'wrong horse'),
+      await logIn('bob', 'correct horse'),
+      await logIn('ada', ''),
+      await logIn('<b>"', 'x'.repeat(300)),
+    ];
+    for (const { status, text } of answers) {
+      expect(status).toBe(401);
+      expect(text).toContain(sentence);
+      expect(text.replaceAll(/value="[^"]*"/g, '')).toBe(
+        answers[0]?.text.replaceAll(/value="[^"]*"/g, ''),
+      );
+    }
+    expect((await logIn('ada', 'correct horse')).status).toBe(302);
+  });
+
+  it('attacks: cannot be guessed for long, also not many at once', async () => {
+    await add('ada');
+    const guesses = Array.from({ length: 25 }, (_, index) => logIn('ada', `guess number ${index}`));
+    const counts = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(counts.filter((status) => status === 401).length).toBeLessThanOrEqual(20);
+    expect(counts).toContain(429);
+    expect((await logIn('ada', 'correct horse')).status).toBe(429);
+    expect((await server.fetch('/api/sessions')).status).toBe(200);
+  });
+
+  it('attacks: are not logged in by another site’s form, nor by one that cannot be read', async () => {
+    await add('ada');
+    expect((await logIn('ada', 'correct horse', { origin: 'http://evil.example' })).status).toBe(
+      403,
+    );
+    expect((await logIn('ada', 'correct horse', { 'content-type': 'text/plain' })).status).toBe(
+      400,
+    );
+    expect((await logIn('ada', 'x'.repeat(9_000))).status).toBe(413);
+  });
+
+  it('lose what is open at once when scope or password change, or they are removed', async () => {
+    const { id } = await add('ada');
+    for (const [method, body] of [
+      ['PATCH', { scope: 'view' }],
+      ['PATCH', { password: 'another horse' }],
+      ['DELETE', undefined],
+    ] as const) {
+      const password = method === 'DELETE' ? 'another horse' : 'correct horse';
+      const page = await logIn('ada', password);
+      expect(page.status).toBe(302);
+      const { cookie = '', authorization = '' } = page.headers;
+      const socket = io(server.url, {
+        path: dashboardPath,
+        transports: ['websocket'],
+        forceNew: true,
+        reconnection: false,
+        extraHeaders: { cookie },
+        auth: { key: authorization.slice('Bearer '.length) },
+      });
+      await until('it is connected', () => socket.connected);
+      await server.json(method, `/api/users/${id}`, body);
+      await until('it is disconnected', () => !socket.connected, {
+        state: () => method + JSON.stringify(body),
+      });
+      expect(await me(page)).toBe(401);
+    }
+    expect((await logIn('ada', 'another horse')).status).toBe(401);
+  });
+
+  it('change their own password by the current one, and log in again everywhere', async () => {
+    await add('ada');
+    const page = await logIn('ada', 'correct horse');
+    expect(await me(page)).toMatchObject({ hasPassword: true });
+    const change = async (password: string, newPassword: string, name = 'ada') => {
+      const body = JSON.stringify({ name, password, newPassword });
+      const headers = { 'content-type': 'application/json' };
+      const sent = { token: '', method: 'POST', body, headers };
+      return (await server.fetch('/api/users/password', sent)).status;
+    };
+    expect(await change('correct horse', 'short')).toBe(400);
+    expect(await change('wrong horse', 'another horse')).toBe(401);
+    expect(await change('correct horse', 'another horse', 'bob')).toBe(401);
+    expect(await me(page)).toMatchObject({ label: 'ada' });
+    expect(await change('correct horse', 'another horse')).toBe(204);
+    expect(await me(page)).toBe(401);
+    expect((await logIn('ada', 'correct horse')).status).toBe(401);
+    expect((await logIn('ada', 'another horse')).status).toBe(302);
+    const guesses = Array.from({ length: 20 }, () => change('wrong horse', 'another horse'));
+    expect(await Promise.all(guesses)).toContain(429);
+    expect((await logIn('ada', 'another horse')).status).toBe(429);
+  });
+
+  it('attacks: keep no scope by changing the password while it is taken away', async () => {
+    const { id } = await add('ada', 'admin');
+    const changes = [{ password: 'another horse' }, { scope: 'view' }].map((change) =>
+      server.json('PATCH', `/api/users/${id}`, change),
+    );
+    const logins = logIn('ada', 'correct horse');
+    await Promise.all([...changes, logins]);
+    expect(await me(await logIn('ada', 'another horse'))).toMatchObject({ scope: 'view' });
+  });
+
+  it('are recorded, with who did what and who was refused', async () => {
+    await add('ada', 'view');
+    const page = await logIn('ada', 'correct horse');
+    const session = await server.session();
+    await server.fetch(`/api/sessions/${session}`, { token: '', headers: page.headers });
+    await server.fetch(`/api/sessions/${session}/stop`, {
+      token: '',
+      method: 'POST',
+      headers: page.headers,
+    });
+    await logIn('ada', 'wrong horse');
+    const { entries } = await server.json<AuditPage>('GET', '/api/audit');
+    const lines = entries.map(({ label, api, action, session: of, outcome }) =>
+      [label ?? '-', api, action, of === null ? '' : 'on it', outcome].join(' ').trim(),
+    );
+    expect(lines).toEqual([
+      '- login login  unauthorized',
+      'ada dashboard sessions.stop on it forbidden',
+      'Owner rest sessions.create on it ok',
+      'ada login login  ok',
+      'Owner rest users.create  ok',
+    ]);
+    expect(entries[2]).toMatchObject({ session, subject: 'Fix' });
+    expect(entries.every(({ address }) => address?.includes('127.0.0.1'))).toBe(true);
+    expect(JSON.stringify(entries)).not.toContain('horse');
+    const first = await server.json<AuditPage>('GET', '/api/audit?limit=2');
+    const second = await server.json<AuditPage>('GET', `/api/audit?limit=9&before=${first.next}`);
+    expect([...first.entries, ...second.entries]).toEqual(entries);
+    expect(second.next).toBeNull();
+  });
+});
+
+describe('the server’s own tokens', () => {
+  const server = new TestServer();
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+
+  it.each(['owner', 'viewer'])('are replaced by rotating: %s', async (id) => {
+    const old = id === 'owner' ? server.token : server.viewerToken;
+    const status = async (token: string) => (await server.fetch('/api/me', { token })).status;
+    const link = await server.fetch(`/?token=${old}`, { token: '' });
+    const page = await pageOf(link);
+    const code = await server.fetch('/api/login-codes', { token: server.token, method: 'POST' });
+    const socket = io(server.url, {
+      path: dashboardPath,
+      transports: ['websocket'],
+      reconnection: false,
+      extraHeaders: { authorization: `Bearer ${old}` },
+    });
+    await until('it is connected', () => socket.connected);
+    const made = await server.json<MadeToken>('POST', `/api/tokens/${id}/rotate`);
+    expect(made).toMatchObject({ status: 200, id, sessions: 'all' });
+    await until('it is disconnected', () => !socket.connected);
+    const login = await server.fetch('/api/me', { token: '', headers: page.headers });
+    expect([await status(old), login.status, await status(made.token)]).toEqual([401, 401, 200]);
+    const { code: unused } = (await code.json()) as { code: string };
+    const byCode = await server.fetch(`/?code=${unused}`, { token: '' });
+    expect(byCode.status).toBe(id === 'owner' ? 401 : 302);
+    await server.restart();
+    expect([await status(old), await status(made.token)]).toEqual([401, 200]);
+  });
+});
+
+describe('users of an identity provider', () => {
+  const provider = new OidcProvider();
+  const server = new TestServer();
+  beforeAll(async () => {
+    await provider.start();
+    await server.start({
+      BELAY_OIDC_ISSUER: provider.issuer,
+      BELAY_OIDC_CLIENT_ID: 'belay',
+      BELAY_OIDC_CLIENT_SECRET: 'secret',
+      BELAY_OIDC_ADMIN: 'group:owners',
+      BELAY_OIDC_OPERATE: '@team.example',
+      BELAY_OIDC_VIEW: 'guest@elsewhere.example',
+    });
+  });
+  afterAll(async () => {
+    await server.close();
+    await provider.close();
+  });
+  beforeEach(() => Object.assign(provider, { claims: {}, forges: false }));
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    server.fetch(path, { token: '', headers: { accept: 'text/html', ...headers } });
+  const begin = async () => {
+    const response = await get('/login/oidc?to=/sessions/a');
+    const address = response.headers.get('location') ?? '';
+    return { address, cookie: (await pageOf(response)).headers['cookie'] ?? '' };
+  };
+  const back = async (address: string, cookie: string) =>
+    pageOf(await get(address.slice(server.url.length), { cookie }));
+  const logIn = async (claims: Record<string, unknown>) => {
+    provider.claims = claims;
+    const { address, cookie } = await begin();
+    return back(provider.agree(address), cookie);
+  };
+  const scopeOf = async ({ headers }: Page) =>
+    ((await (await server.fetch('/api/me', { token: '', headers })).json()) as { scope: string })
+      .scope;
+
+  it('log in with the scope of their group, domain or address, and stay the same user', async () => {
+    expect(await (await get('/')).text()).toContain('Log in with your organization');
+    const mail = { email: 'Ada@team.example', email_verified: true };
+    const page = await logIn(mail);
+    expect(page).toMatchObject({ status: 302, to: '/sessions/a' });
+    expect(await scopeOf(page)).toBe('operate');
+    expect(await scopeOf(await logIn({ ...mail, groups: ['owners', 'x'] }))).toBe('admin');
+    const guest = { sub: 'u2', email: 'guest@elsewhere.example', email_verified: true };
+    expect(await scopeOf(await logIn(guest))).toBe('view');
+    const users = await server.json('GET', '/api/users');
+    expect(users).toMatchObject([
+      { name: 'ada@team.example', scope: 'admin', logsInBy: 'oidc' },
+      { name: 'guest@elsewhere.example', scope: 'view' },
+    ]);
+  });
+
+  it.each([
+    ['an address that is not verified', { email: 'eve@team.example' }, 403],
+    ['another domain', { email: 'eve@team.example.evil', email_verified: true }, 403],
+    ['a domain in the name', { email: '@team.example@evil.example', email_verified: true }, 403],
+    ['no group', { groups: ['owner'] }, 403],
+    ['another client’s token', { aud: 'other' }, 401],
+    ['another issuer', { iss: 'http://evil.example' }, 401],
+    ['another login’s nonce', { nonce: 'other' }, 401],
+    ['a token of the past', { exp: 1 }, 401],
+  ])('attacks: are refused with %s', async (_, claims, status) => {
+    const page = await logIn({ sub: 'eve', groups: status === 401 ? ['owners'] : [], ...claims });
+    expect(page.status).toBe(status);
+    expect(page.headers['cookie']).not.toMatch(/belay_\d/);
+  });
+
+  it('attacks: are refused with a forged signature, another browser, or a code used twice', async () => {
+    provider.forges = true;
+    expect((await logIn({ groups: ['owners'] })).status).toBe(401);
+    provider.forges = false;
+    const { address, cookie } = await begin();
+    const answer = provider.agree(address);
+    expect((await back(answer, '')).status).toBe(401);
+    const other = await begin();
+    expect((await back(answer, other.cookie)).status).toBe(401);
+    provider.claims = { groups: ['owners'] };
+    expect((await back(answer, cookie)).status).toBe(302);
+    expect((await back(answer, cookie)).status).toBe(401);
+  });
+});

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import {
+  actionNamed,
+  AppError,
+  fieldsOfTool,
+  mcpToolNamed,
+  type InstalledOperation,
+} from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { DirectCalls } from '../../actions/direct-calls.js';
+import { Dispatcher } from '../../sessions/dispatcher.js';
+
+/** Calls of operations by their name, whose input has the `session` beside its own fields. */
+@Injectable()
+export class OperationCalls {
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    private readonly direct: DirectCalls,
+  ) {}
+
+  /** What is installed and can be called without a session, as it is now. */
+  installed(): InstalledOperation[] {
+    return this.direct.offered();
+  }
+
+  /** What is installed needs no session. Throws what `Dispatcher.call` and `DirectCalls` throw. */
+  async call(
+    caller: Caller,
+    {
+      name,
+      input,
+      signal,
+      id,
+    }: { name: string; input: unknown; signal: AbortSignal; id?: string | undefined },
+  ): Promise<unknown> {
+    const given = fieldsOf(input);
+    const { session, ...fields } = given;
+    const action = actionNamed(name);
+    const tool = mcpToolNamed(name);
+    if (tool && this.#hasOwnSession(name))
+      return this.direct.runTool(tool, { input: given, caller, signal });
+    if (session === undefined) {
+      if (action !== undefined) return this.direct.run(action, { input: fields, caller, signal });
+      if (tool) return this.direct.runTool(tool, { input: fields, caller, signal });
+    }
+    if (typeof session !== 'string' || session === '') throw namesNoSession(name);
+    return this.dispatcher.call(
+      session,
+      { name, input: fields, caller, ...(id && { id }) },
+      signal,
+    );
+  }
+
+  /** Whether the field is one of the tool’s own, and so names no session of ours. */
+  #hasOwnSession(name: string): boolean {
+    const found = this.installed().find(({ operation }) => operation.name === name);
+    return found !== undefined && Object.hasOwn(fieldsOfTool(found.tool), 'session');
+  }
+}
+
+const fieldsOf = (input: unknown): Record<string, unknown> =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? (input as Record<string, unknown>)
+    : {};
+
+const namesNoSession = (name: string): AppError =>
+  new AppError('invalid_input', `${name}: name the \`session\` that it is for.`);

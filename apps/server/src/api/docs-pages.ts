@@ -1,0 +1,69 @@
+import { statSync } from 'node:fs';
+import type { Response } from 'express';
+import { sendFile } from './send-file.js';
+
+export const docsPath = '/docs';
+
+/** The parts of Swagger UI that the page needs, as its package has them. */
+const viewer: Readonly<Record<string, { file: string; type: string }>> = {
+  '/docs/swagger-ui-bundle.js': {
+    file: require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+    type: 'text/javascript; charset=utf-8',
+  },
+  '/docs/swagger-ui.css': {
+    file: require.resolve('swagger-ui-dist/swagger-ui.css'),
+    type: 'text/css; charset=utf-8',
+  },
+};
+
+/** Sends the reference of the REST API and its parts; returns false for any other path. */
+export function sendDocs(path: string, response: Response): boolean {
+  if (path === docsPath || path === `${docsPath}/`) {
+    response.type('html').send(page);
+    return true;
+  }
+  if (path === startPath) {
+    response.type('text/javascript').send(start);
+    return true;
+  }
+  const part = viewer[path];
+  if (!part) return false;
+  response.set({
+    'content-type': part.type,
+    'content-length': String(statSync(part.file).size),
+    'cache-control': 'private, max-age=86400',
+  });
+  sendFile(part.file, response);
+  return true;
+}
+
+const startPath = '/docs/start.js';
+
+const page = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Belay’s REST API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<script src="/docs/swagger-ui-bundle.js" defer></script>
+<script src="${startPath}" defer></script>
+<div id="reference"></div>
+<noscript>This page needs JavaScript; /openapi.json is the document that it shows.</noscript>
+`;
+
+/** Requests have the key of this page’s login (see login-script.ts), as those of the dashboard do. */
+const start = `addEventListener('DOMContentLoaded', () => {
+  const key = localStorage.getItem('belay-key');
+  window.reference = SwaggerUIBundle({
+    url: '/openapi.json',
+    dom_id: '#reference',
+    deepLinking: true,
+    docExpansion: 'none',
+    filter: true,
+    validatorUrl: null,
+    requestInterceptor: (request) => {
+      const isOurs = new URL(request.url, location.href).origin === location.origin;
+      if (key && isOurs && !request.headers.Authorization) request.headers.Authorization = 'Bearer ' + key;
+      return request;
+    },
+  });
+});
+`;

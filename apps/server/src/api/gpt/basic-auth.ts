@@ -1,0 +1,19 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { gptRoutes, type Route } from '@belay/protocol';
+
+const addresses = Object.values<Route>(gptRoutes).map(
+  ({ path }) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`),
+);
+
+/**
+ * Prepares the headers of a request to the API for custom GPTs, and of no other: a token may be the password of basic
+ * auth there, and cookies count for nothing.
+ */
+export function takeBasicAuth(path: string, headers: IncomingHttpHeaders): void {
+  if (!addresses.some((address) => address.test(path))) return;
+  delete headers.cookie;
+  const encoded = /^Basic ([A-Za-z0-9+/]{1,2000}={0,2})$/i.exec(headers.authorization ?? '')?.[1];
+  if (encoded === undefined) return;
+  const token = /^[^:]*:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+}

@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Caller } from '../../access/caller.js';
+import { Database, notStored } from '../../storage/database.js';
+
+/** Conversations that are remembered; one of whoever has the most makes way. */
+const maxConversations = 10_000;
+
+/** Which session a conversation of ChatGPT uses, for each caller by itself; also after a restart of the server. */
+@Injectable()
+export class Conversations implements OnModuleInit {
+  /** By caller, and the conversation that was used longest ago first. */
+  readonly #sessions = new Map<string, Map<string, string>>();
+  #count = 0;
+
+  constructor(private readonly database: Database) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.database.migrated();
+    const { kysely } = this.database;
+    const known = kysely.selectFrom('session').select('id');
+    await kysely.deleteFrom('gpt_conversation').where('session', 'not in', known).execute();
+    const rows = await kysely.selectFrom('gpt_conversation').selectAll().orderBy('bound').execute();
+    for (const { caller, conversation, session } of rows)
+      this.#remember({ id: caller }, conversation, session);
+  }
+
+  /** Resolves when it is stored. */
+  async bind(caller: Caller, conversation: string, session: string): Promise<void> {
+    const forgotten = this.#remember(caller, conversation, session);
+    const row = { caller: caller.id, conversation, session, bound: new Date().toISOString() };
+    const { kysely } = this.database;
+    await kysely
+      .insertInto('gpt_conversation')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['caller', 'conversation'])
+          .doUpdateSet({ session: row.session, bound: row.bound }),
+      )
+      .execute()
+      .catch(notStored);
+    if (!forgotten) return;
+    await kysely
+      .deleteFrom('gpt_conversation')
+      .where('caller', '=', forgotten.caller)
+      .where('conversation', '=', forgotten.conversation)
+      .execute()
+      .catch(notStored);
+  }
+
+  session({ id }: Caller, conversation: string): string | undefined {
+    const own = this.#sessions.get(id);
+    const session = own?.get(conversation);
+    if (!own || session === undefined) return undefined;
+    own.delete(conversation);
+    own.set(conversation, session);
+    return session;
+  }
+
+  /** Returns the one that made way. */
+  #remember({ id }: Pick<Caller, 'id'>, conversation: string, session: string) {
+    const own = this.#sessions.get(id) ?? new Map<string, string>();
+    this.#sessions.set(id, own);
+    if (!own.delete(conversation)) this.#count += 1;
+    own.set(conversation, session);
+    return this.#count > maxConversations ? this.#forgetOne() : undefined;
+  }
+
+  #forgetOne(): { caller: string; conversation: string } | undefined {
+    let [caller, most] = ['', new Map<string, string>()];
+    for (const [id, own] of this.#sessions) if (own.size > most.size) [caller, most] = [id, own];
+    const [conversation] = most.keys();
+    if (conversation === undefined) return undefined;
+    most.delete(conversation);
+    this.#count -= 1;
+    return { caller, conversation };
+  }
+}
+
+/** The conversation that a request belongs to, as ChatGPT says it. */
+export function conversationOf(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['openai-conversation-id'];
+  return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : undefined;
+}

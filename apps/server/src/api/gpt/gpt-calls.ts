@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  isEnded,
+  isEvent,
+  maxShortText,
+  rejectionOf,
+  withShortTexts,
+  type ApprovalRequest,
+  type OperationName,
+  type OperationOutput,
+} from '@belay/protocol';
+import { may } from '../../access/caller.js';
+import { ApprovalService } from '../../approvals/approval.service.js';
+import { SessionStore } from '../../logs/session.store.js';
+import { SandboxService } from '../../sandboxes/sandbox.service.js';
+import { Dispatcher, newUserCallId, type UserCallRequest } from '../../sessions/dispatcher.js';
+import { EventFeed } from '../../sessions/event-feed.js';
+import { SessionService } from '../../sessions/session.service.js';
+
+interface Call<N extends string = string> extends Omit<UserCallRequest<N>, 'id'> {
+  /** Told while the user is asked. */
+  onAsking?: (asking: boolean) => void;
+}
+
+/**
+ * Calls of a GPT: a model makes them, so rules and the session’s mode decide on each as on those of the agent, and the
+ * user is asked when they say so.
+ */
+@Injectable()
+export class GptCalls {
+  constructor(
+    private readonly store: SessionStore,
+    private readonly approvals: ApprovalService,
+    private readonly dispatcher: Dispatcher,
+    private readonly sessions: SessionService,
+    private readonly sandboxes: SandboxService,
+    private readonly feed: EventFeed,
+  ) {}
+
+  /** Throws what `allow` and the dispatcher throw. */
+  call<N extends OperationName>(
+    session: string,
+    call: Call<N>,
+    signal: AbortSignal,
+  ): Promise<OperationOutput<N>>;
+  call(session: string, call: Call, signal: AbortSignal): Promise<unknown>;
+  async call(session: string, call: Call, signal: AbortSignal): Promise<unknown> {
+    const id = newUserCallId();
+    await this.allow(session, { ...call, id }, signal);
+    const { name, input, caller } = call;
+    return this.dispatcher.call(session, { name, input, caller, id }, signal);
+  }
+
+  /**
+   * Returns once a call may be made and the session has an agent for it. Throws `rejected`, `forbidden` when nobody can
+   * be asked, and `invalid_input` without an agent.
+   */
+  async allow(session: string, call: Call & { id?: string }, signal: AbortSignal): Promise<void> {
+    const { operation, input } = await this.dispatcher.check(session, call);
+    await this.#awake(session, call, signal);
+    const shown = await this.store.latest(session, 'browser');
+    const page = shown && isEvent(shown, 'browser') ? shown.args.url : null;
+    const subject = operation.subject(operation.input.parse(input), { page });
+    const { id = newUserCallId() } = call;
+    // What is decided on is the subject: other texts of a path’s call, such as a file’s content, are only shown.
+    const about = operation.subjectKind === 'path' ? withShortTexts(input, maxShortText) : input;
+    const { name, risk } = operation;
+    await this.#decide(
+      session,
+      { id, operation: name, input: about, risk, subject },
+      { call, signal },
+    );
+  }
+
+  async #decide(
+    session: string,
+    request: ApprovalRequest,
+    { call, signal }: { call: Call; signal: AbortSignal },
+  ): Promise<void> {
+    const { state } = await this.sessions.summary(session);
+    call.onAsking?.(true);
+    const verdict = await (
+      isEnded(state)
+        ? this.approvals.withoutAsking(session, request)
+        : this.approvals.request(session, request, signal)
+    ).finally(() => call.onAsking?.(false));
+    if (!verdict) {
+      const remedy = 'Write to the session first, which resumes it.';
+      throw new AppError('forbidden', `The session is ${state}, so nobody is asked. ${remedy}`);
+    }
+    if (verdict.verdict === 'rejected') throw rejectionOf(verdict);
+  }
+
+  /** Waits for a session that starts; the sandbox of one that has ended is started for who may do that. */
+  async #awake(session: string, { caller }: Call, signal: AbortSignal): Promise<void> {
+    const late = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
+    while (await this.#isStarting(session)) {
+      const { lastSeq: after } = await this.sessions.summary(session);
+      await this.feed.next(session, { after, waitMs: lookAgainMs }, late);
+      if (late.aborted) throw new AppError('timeout', 'The session has not started yet.');
+    }
+    if (!this.sandboxes.agent(session) && may(caller, 'operate', session)) {
+      await this.sessions.wake(session);
+    }
+    if (this.sandboxes.agent(session)) return;
+    const remedy = 'Use another one, or start a session.';
+    throw new AppError('invalid_input', `The agent of this session is lost. ${remedy}`);
+  }
+
+  /** A paused session says nothing when its agent is there. */
+  async #isStarting(session: string): Promise<boolean> {
+    if (this.sandboxes.agent(session) || this.sandboxes.state(session) === 'lost') return false;
+    return !isEnded((await this.sessions.summary(session)).state);
+  }
+}
+
+/** How long a call waits for the sandbox of a session. */
+const startTimeoutMs = 120_000;
+const lookAgainMs = 500;

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, gptPageCharacters, type GptRun } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+
+export interface Run {
+  readonly id: string;
+  readonly began: number;
+  /** Whether the user is being asked. */
+  asking: boolean;
+  /** JSON of what came of it, or why there is none. */
+  result: { text: string } | { error: unknown } | undefined;
+  ended: Promise<void>;
+}
+
+const limits = {
+  /** Of one caller: calls that go on, and results that are kept with them. */
+  pending: 20,
+  kept: 100,
+  characters: 32 * 2 ** 20,
+  keptMs: 3600_000,
+};
+
+/** The calls of GPTs, which go on when no answer can wait for them any longer, and their results for an hour. */
+export class GptRuns {
+  readonly #callers = new Map<string, Map<string, Run>>();
+
+  /** Begins work; it is not cancelled when its caller stops to wait. Throws `limit_reached`. */
+  begin(caller: Caller, work: (run: Run) => Promise<unknown>): Run {
+    const runs = this.#of(caller);
+    const pending = [...runs.values()].filter(({ result }) => result === undefined).length;
+    if (pending >= limits.pending) {
+      throw new AppError('limit_reached', `${pending} calls go on already. Wait for one of them.`);
+    }
+    const run: Run = {
+      id: randomUUID(),
+      began: Date.now(),
+      asking: false,
+      result: undefined,
+      ended: Promise.resolve(),
+    };
+    run.ended = work(run).then(
+      (output) => void (run.result = { text: JSON.stringify(output) ?? 'null' }),
+      (error: unknown) => void (run.result = { error }),
+    );
+    runs.set(run.id, run);
+    this.#bound(runs);
+    return run;
+  }
+
+  find(caller: Caller, id: string): Run {
+    const run = this.#callers.get(caller.id)?.get(id);
+    if (run) return run;
+    throw new AppError('not_found', 'There is no such run: its result is kept for an hour.');
+  }
+
+  #of({ id }: Caller): Map<string, Run> {
+    const runs = this.#callers.get(id) ?? new Map<string, Run>();
+    this.#callers.set(id, runs);
+    return runs;
+  }
+
+  /** The oldest results make way for new ones. */
+  #bound(runs: Map<string, Run>): void {
+    const sizes = new Map([...runs.values()].map((run) => [run.id, sizeOf(run)]));
+    let size = [...sizes.values()].reduce((sum, each) => sum + each, 0);
+    for (const run of runs.values()) {
+      const isOld = Date.now() - run.began > limits.keptMs;
+      if (!isOld && runs.size <= limits.kept && size <= limits.characters) return;
+      if (run.result === undefined) continue;
+      runs.delete(run.id);
+      size -= sizes.get(run.id) ?? 0;
+    }
+  }
+}
+
+const sizeOf = ({ result }: Run): number => (result && 'text' in result ? result.text.length : 0);
+
+/** What can be said of a run within some seconds; throws what its work threw. */
+export async function answerOf(run: Run, { seconds, from = 0 }: Asked): Promise<GptRun> {
+  const waited = new AbortController();
+  const late = delay(seconds * 1_000, undefined, { signal: waited.signal }).catch(() => undefined);
+  await Promise.race([run.ended, late]);
+  waited.abort();
+  const { id, asking, result } = run;
+  if (result === undefined) return { run: id, status: asking ? 'asking' : 'running' };
+  if ('error' in result) throw result.error;
+  const { text } = result;
+  if (from > text.length) {
+    throw new AppError('invalid_input', `The result has ${text.length} characters.`);
+  }
+  if (text.length <= gptPageCharacters && from === 0) {
+    return { run: id, status: 'done', output: JSON.parse(text) as unknown };
+  }
+  const end = from + gptPageCharacters;
+  const next = end < text.length ? end : null;
+  return { run: id, status: 'done', text: text.slice(from, end), next };
+}
+
+interface Asked {
+  seconds: number;
+  /** Where the page of a long result begins. */
+  from?: number;
+}

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  errorFrom,
+  gptRoutes,
+  newSession,
+  type Event,
+  type GptSession,
+  type RouteInput,
+  type SessionSummary,
+  withShortTexts,
+} from '@belay/protocol';
+import type { Request } from 'express';
+import { assertMay, may, seesAll, type Caller } from '../../access/caller.js';
+import { newSessionId, SessionCreation } from '../../sessions/session-creation.js';
+import { SessionService } from '../../sessions/session.service.js';
+import { begun, callerOf } from '../auth/access.guard.js';
+import { conversationOf, Conversations } from './conversations.js';
+
+/** Which session a request of a GPT is about, and new ones. */
+@Injectable()
+export class GptSessions {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly creation: SessionCreation,
+    private readonly conversations: Conversations,
+  ) {}
+
+  /**
+   * The session that the request names, else that of its conversation, else the only one that its caller sees. Throws
+   * `invalid_input` when there is none or it is gone, as Carabiner has it.
+   */
+  async of(request: Request, named: string | undefined): Promise<string> {
+    const caller = callerOf(request);
+    const id = named ?? this.#bound(caller, request) ?? (await this.#only(caller));
+    if (id === undefined) throw new AppError('invalid_input', useAgentFirst);
+    await this.#summary(caller, id);
+    return id;
+  }
+
+  /** Binds the conversation of a request to a session. */
+  async use(request: Request, id: string): Promise<GptSession> {
+    const caller = callerOf(request);
+    const conversation = conversationOf(request.headers);
+    if (conversation === undefined) {
+      throw new AppError('invalid_input', 'The header openai-conversation-id is missing.');
+    }
+    const summary = await this.#summary(caller, id);
+    await this.conversations.bind(caller, conversation, id);
+    // It is needed soon; who has to wait for it is told why then.
+    if (may(caller, 'operate', id)) void this.sessions.wake(id).catch(() => undefined);
+    return shown(summary);
+  }
+
+  async start(
+    request: Request,
+    { task, title, model }: RouteInput<typeof gptRoutes.startSession>['body'],
+  ): Promise<GptSession> {
+    const caller = callerOf(request);
+    const wanted = newSession.parse({
+      task: task ?? machineTask,
+      model: model ?? (await this.creation.readyModel({ forTask: task !== undefined })),
+      ...(title !== undefined && { title }),
+      ...(title === undefined && task === undefined && { title: 'Machine of a GPT' }),
+    });
+    const made = await this.creation.create(wanted, caller, newSessionId(), {
+      paused: task === undefined,
+    });
+    begun(made, request);
+    const conversation = conversationOf(request.headers);
+    if (conversation !== undefined) await this.conversations.bind(caller, conversation, made.id);
+    return shown(made);
+  }
+
+  async get(id: string): Promise<GptSession> {
+    return shown(await this.sessions.summary(id));
+  }
+
+  async list(caller: Caller): Promise<GptSession[]> {
+    const all = await this.sessions.list(caller);
+    return all
+      .filter(({ archived }) => !archived)
+      .slice(0, maxListed)
+      .map(shown);
+  }
+
+  #bound(caller: Caller, { headers }: Request): string | undefined {
+    const conversation = conversationOf(headers);
+    return conversation === undefined
+      ? undefined
+      : this.conversations.session(caller, conversation);
+  }
+
+  async #only(caller: Caller): Promise<string | undefined> {
+    if (seesAll(caller)) return undefined;
+    const sessions = await this.sessions.list(caller);
+    return sessions.length === 1 ? sessions[0]?.id : undefined;
+  }
+
+  /** What is not there, and what the caller may not see, are the same to it. */
+  async #summary(caller: Caller, id: string): Promise<SessionSummary> {
+    try {
+      assertMay(caller, 'view', id);
+      return await this.sessions.summary(id);
+    } catch (error) {
+      if (errorFrom(error).code !== 'not_found') throw error;
+      throw new AppError(
+        'invalid_input',
+        `There is no agent ${id.slice(0, 100)}. ${useAgentFirst}`,
+      );
+    }
+  }
+}
+
+/** As many events as fit an answer, shortened; at least one, if there is any. */
+export function pageOfEvents(events: readonly Event[], after: number, maxCharacters: number) {
+  const page: Record<string, unknown>[] = [];
+  let last = after;
+  let size = 0;
+  for (const { seq, time, source, action, args, message } of events) {
+    const short = withShortTexts(args, 1_000);
+    const isLarge = JSON.stringify(short).length > maxCharacters / 4;
+    const text = message.slice(0, 2_000);
+    const item = { seq, time, source, action, message: text, ...(!isLarge && { args: short }) };
+    size += JSON.stringify(item).length;
+    if (page.length > 0 && size > maxCharacters) break;
+    page.push(item);
+    last = seq;
+  }
+  return { events: page, last };
+}
+
+const maxListed = 50;
+
+const machineTask = 'A GPT uses this machine. Its agent waits until the session is resumed.';
+
+const useAgentFirst =
+  'Call useAgent with the id that the agent printed, or startSession, or name the session.';
+
+const shown = (summary: SessionSummary): GptSession => ({
+  session: summary.id,
+  title: summary.title.slice(0, 200),
+  state: summary.state,
+  reason: summary.reason,
+  question: summary.question,
+  waitingFor: summary.waitingFor.map(({ operation, subject }) =>
+    `${operation} ${subject}`.slice(0, 500),
+  ),
+  lastEvent: summary.lastSeq,
+});

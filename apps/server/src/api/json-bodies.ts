@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { allRoutes, AppError, isSchema, type Route } from '@belay/protocol';
+import { may, type Caller } from '../access/caller.js';
+import type { Identity } from './auth/identity.js';
+import { readWithin } from './read-within.js';
+
+/** The largest JSON body of a route that does not say otherwise. */
+const usualBytes = 256 * 1024;
+/** Viewers only send the inputs of operations that read. */
+const viewerBytes = 64 * 1024;
+/** Far deeper than any input of the API, and far below what a recursive reader bears. */
+const maxDepth = 64;
+
+const jsonRoutes = allRoutes
+  .filter(({ body }) => isSchema(body))
+  .map((route) => ({ route, address: addressOf(route) }));
+
+/**
+ * Reads JSON bodies, each within the limit of its route and its caller, by Content-Length and while it comes. Of a
+ * caller who may not use the route nothing is read: the guard refuses it. What is sent beyond a refusal is dropped.
+ */
+export function jsonBodies(identity: Identity): RequestHandler {
+  return async (request, _response, next) => {
+    const limit = isJson(request) ? bodyLimit(request, identity.caller(request.headers)) : 0;
+    if (limit > 0) {
+      request.body = await readJson(request, limit);
+    }
+    next();
+  };
+}
+
+/** The JSON of a request; undefined when it sends nothing. */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readWithin(request, limit);
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** A request with a body that Express has not read yet. */
+type RequestHandler = (
+  request: IncomingMessage & { body?: unknown },
+  response: ServerResponse,
+  next: () => void,
+) => Promise<void>;
+
+/** JSON from outside, refused before it is parsed when it is nested too deep. Throws `invalid_input`. */
+export function parseJson(bytes: Buffer): unknown {
+  refuseDeep(bytes);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError('invalid_input', `The request cannot be read: ${why}.`);
+  }
+}
+
+/** Bytes that a request may send as JSON; 0 when it is none of a route with such a body, or not allowed. */
+function bodyLimit({ method, url = '' }: IncomingMessage, caller: Caller | undefined): number {
+  const found = jsonRoutes.find(
+    ({ route, address }) => route.method === method && address.test(url),
+  );
+  if (!found || !may(caller, found.route.access)) return 0;
+  return caller?.scope === 'view' ? viewerBytes : bytesOf(found.route);
+}
+
+const bytesOf = ({ bodyBytes = usualBytes }: Route): number => bodyBytes;
+
+const isJson = ({ headers }: IncomingMessage): boolean =>
+  /^application\/json\b/i.test(headers['content-type'] ?? '');
+
+/** Matches the addresses of a route. */
+function addressOf({ path }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(\\?|$)`, 'i');
+}
+
+/** Before the parser builds anything: brackets outside of texts, one pass over the bytes. */
+function refuseDeep(bytes: Buffer): void {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at + 1);
+    else if (byte === openArray || byte === openObject) depth += 1;
+    else if (byte === closeArray || byte === closeObject) depth -= 1;
+    if (depth > maxDepth) {
+      throw new AppError('invalid_input', `The JSON is nested deeper than ${maxDepth} levels.`);
+    }
+  }
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Where a text ends that begins at `from`; the end of the bytes when it does not. */
+function endOfText(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] === quote) return at;
+    if (bytes[at] === backslash) at += 1;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,60 @@
+import { ignoreError, isEvent } from '@belay/protocol';
+import type { SandboxService } from '../../sandboxes/sandbox.service.js';
+import type { EventLog } from '../../logs/event-log.js';
+import { isCongested, type ViewerSocket } from './viewer.js';
+import type { Live } from '../../logs/live.js';
+
+/** The viewers of each browser. An agent takes screenshots only while there is one. */
+export class BrowserWatch {
+  readonly #watchers = new Map<string, Set<ViewerSocket>>();
+  readonly #endings: (() => void)[];
+
+  constructor(
+    private readonly sandboxes: SandboxService,
+    log: EventLog,
+    live: Live,
+  ) {
+    const show = (frame: Parameters<Parameters<typeof live.on<'frame'>>[1]>[0]): void => {
+      for (const socket of this.#watchers.get(frame.session) ?? []) {
+        // A screenshot is dropped while the socket is busy: the next one replaces it.
+        if (!isCongested(socket)) socket.emit('frame', frame);
+      }
+    };
+    live.on('frame', show);
+    this.#endings = [
+      () => live.off('frame', show),
+      log.subscribeAll((session, events) => {
+        const begins = events.some(
+          (event) => isEvent(event, 'state') && event.args.state === 'running',
+        );
+        if (begins && this.#watchers.has(session)) this.#tell(session, true);
+      }),
+    ];
+  }
+
+  set(socket: ViewerSocket, session: string, watched: boolean): void {
+    const watchers = this.#watchers.get(session) ?? new Set();
+    const before = watchers.size;
+    if (watched) watchers.add(socket);
+    else watchers.delete(socket);
+    if (watchers.size > 0) this.#watchers.set(session, watchers);
+    else this.#watchers.delete(session);
+    if (before === 0 && watchers.size === 1) this.#tell(session, true);
+    if (before === 1 && watchers.size === 0) this.#tell(session, false);
+  }
+
+  remove(socket: ViewerSocket): void {
+    for (const session of this.#watchers.keys()) this.set(socket, session, false);
+  }
+
+  close(): void {
+    for (const end of this.#endings) end();
+  }
+
+  #tell(session: string, watched: boolean): void {
+    void this.sandboxes
+      .agent(session)
+      ?.call('browser.watch', { watched })
+      .catch(ignoreError('an agent that is not running is notified when it runs again'));
+  }
+}

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { INestApplicationContext } from '@nestjs/common';
+import { IoAdapter } from '@nestjs/platform-socket.io';
+import type { ServerOptions } from 'socket.io';
+import { Encoder } from 'socket.io-parser';
+import { z } from 'zod';
+import { AuditLog } from '../../access/audit-log.js';
+import type { Caller } from '../../access/caller.js';
+import { CallerEnds } from '../../access/caller-ends.js';
+import { AddressCheck } from '../auth/address-check.js';
+import { Identity } from '../auth/identity.js';
+import { maxViewerPacket } from './request-budget.js';
+import type { ViewerServer } from './viewer.js';
+import { ViewerAccess } from './viewer-access.js';
+import { ViewerDecoder } from './viewer-decoder.js';
+
+/** socket.io for the dashboard; Host, Origin and token or cookie are checked before any upgrade. */
+export class DashboardAdapter extends IoAdapter {
+  readonly #identity: Identity;
+  readonly #addresses: AddressCheck;
+  readonly #ends: CallerEnds;
+  readonly #audit: AuditLog;
+  /** Connections that have shown who they are: a browser does so in its first packet. */
+  readonly #ofUser = new WeakSet<object>();
+
+  constructor(app: INestApplicationContext) {
+    super(app);
+    this.#identity = app.get(Identity);
+    this.#addresses = app.get(AddressCheck);
+    this.#ends = app.get(CallerEnds);
+    this.#audit = app.get(AuditLog);
+  }
+
+  override createIOServer(port: number, options?: ServerOptions): ViewerServer {
+    const server = super.createIOServer(port, {
+      ...options,
+      maxHttpBufferSize: 4_000_000,
+      parser: { Encoder, Decoder: ViewerDecoder },
+      allowRequest: (request: IncomingMessage, answer: Answer) => this.#allow(request, answer),
+    } as ServerOptions) as ViewerServer;
+    server.engine.on('connection', (raw: RawConnection) => this.#limit(raw));
+    server.use((socket, next) => {
+      const { headers } = socket.request;
+      const caller =
+        this.#identity.caller(headers) ?? this.#callerOfPage(socket.handshake.auth, headers);
+      if (!caller) return next(new Error('A token is missing or wrong.'));
+      const api = caller.login === undefined ? 'cli' : 'dashboard';
+      const via = { api, address: socket.handshake.address } as const;
+      socket.data.access = new ViewerAccess({ ...caller, via }, this.#audit);
+      if (caller.scope !== 'view') this.#ofUser.add(socket.conn);
+      const off = this.#ends.on(caller, () => socket.disconnect(true));
+      socket.conn.once('close', off);
+      next();
+    });
+    return server;
+  }
+
+  /**
+   * Before anything is made of it, a packet beyond the limit is emptied, and its connection ends, unless it is of a
+   * user.
+   */
+  #limit(raw: RawConnection): void {
+    raw.on('packet', (packet) => {
+      if ((packet.data?.length ?? 0) <= maxViewerPacket || this.#ofUser.has(raw)) return;
+      packet.data = '';
+      raw.close();
+    });
+  }
+
+  #callerOfPage(auth: unknown, { cookie }: IncomingHttpHeaders): Caller | undefined {
+    const { data } = keyOf.safeParse(auth);
+    return data && this.#identity.callerOfLogin(data.key, cookie);
+  }
+
+  #allow({ headers }: IncomingMessage, answer: Answer): void {
+    const fault = this.#addresses.fault(headers);
+    if (fault) answer(fault, false);
+    else if (this.#identity.caller(headers) || this.#identity.hasLogin(headers)) answer(null, true);
+    else answer('A token is missing or wrong.', false);
+  }
+}
+
+/** A connection of engine.io, below socket.io. */
+interface RawConnection {
+  request: IncomingMessage;
+  on(event: 'packet', listener: (packet: { data?: string | Buffer }) => void): void;
+  close(): void;
+}
+
+/** A browser cannot set the headers of a WebSocket, so the page’s key comes in the first packet. */
+const keyOf = z.object({ key: z.string().max(200) });
+
+type Answer = (error: string | null | undefined, success: boolean) => void;

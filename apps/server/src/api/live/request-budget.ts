@@ -1,0 +1,26 @@
+import type { Role } from '@belay/protocol';
+import { TokenBucket, type Rate } from '../token-bucket.js';
+
+/** Requests that a connection may send at once, and each second from then on. */
+const rates: Readonly<Record<Role, Rate>> = {
+  // A program that asks for the mouse gets hundreds of movements a second.
+  user: { burst: 5_000, perSecond: 1_000 },
+  viewer: { burst: 200, perSecond: 20 },
+};
+
+/** The largest packet of a viewer, who sends no keys. */
+export const maxViewerPacket = 64 * 1024;
+
+/** The requests of one connection. */
+export class RequestBudget {
+  readonly #bucket: TokenBucket;
+
+  constructor(role: Role, now?: () => number) {
+    this.#bucket = new TokenBucket(rates[role], now);
+  }
+
+  /** Whether another request may be served now. */
+  take(): boolean {
+    return this.#bucket.take() === 0;
+  }
+}

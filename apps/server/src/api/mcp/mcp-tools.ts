@@ -1,0 +1,169 @@
+import {
+  AppError,
+  faultOf,
+  fieldsOfTool,
+  imagesOf,
+  modelTool,
+  operations,
+  searchOperations,
+  sessionCommands,
+  toolName,
+  type InstalledOperation,
+  type Operation,
+  type Risk,
+  type SessionCommand,
+} from '@belay/protocol';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+
+/** What a tool calls: a command on sessions, or an operation in a session’s sandbox. */
+export interface McpTarget {
+  name: string;
+  /** Blobs of the pictures in an output. */
+  images(output: unknown): readonly string[];
+}
+
+const fieldsOf = z.object({
+  properties: z.record(z.string(), z.unknown()).optional(),
+  required: z.array(z.string()).optional(),
+});
+
+const session = { type: 'string', description: 'The id of the session.' };
+
+export interface NamedTool {
+  tool: Tool;
+  target: McpTarget;
+}
+
+/** Every tool by its name, with what it calls. */
+export const mcpTools: ReadonlyMap<string, NamedTool> = new Map(
+  [
+    ...Object.entries<SessionCommand>(sessionCommands).map(ofCommand),
+    ...Object.values<Operation>(operations)
+      .filter(({ audience }) => audience.includes('user'))
+      .map(ofOperation),
+  ].map((one) => [one.tool.name, one]),
+);
+
+function ofCommand([name, { title, description, risk, input }]: [string, SessionCommand]) {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { target: 'draft-7', io: 'input' });
+  const tool = describe(`session_${name}`, { title, description, risk, schema });
+  return { tool, target: { name, images: () => [] } };
+}
+
+/** The tool of what is installed, which may be called in a session, or by itself. */
+export function toolOfInstalled({ operation, tool }: InstalledOperation): NamedTool {
+  const { title, risk, name } = operation;
+  const schema = {
+    ...tool.parameters,
+    properties: { session: optionalSession, ...fieldsOfTool(tool) },
+  };
+  const described = describe(tool.name, { title, description: tool.description, risk, schema });
+  const images = (output: unknown) => imagesOf(operation, output);
+  return { tool: described, target: { name, images } };
+}
+
+/** Where there are many installed actions: clients list every tool to their models. */
+export const searchTools: readonly Tool[] = [
+  describe('actions_search', {
+    title: 'Search the actions',
+    description:
+      'Searches the installed actions, skills and tools, which are too many to list, by what they are for. Call what it finds with actions_call.',
+    risk: 'read',
+    schema: {
+      properties: { query: { type: 'string', description: 'What it should do, in a few words.' } },
+      required: ['query'],
+    },
+  }),
+  describe('actions_call', {
+    title: 'Call an action',
+    description: 'Calls an installed action, skill or tool that actions_search found.',
+    risk: 'network',
+    schema: {
+      properties: {
+        name: { type: 'string', description: 'Its name, as it was found.' },
+        input: { type: 'object', description: 'By its parameters.' },
+      },
+      required: ['name'],
+    },
+  }),
+];
+
+const actionCall = z.object({
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()).default({}),
+});
+
+export interface ToolCall {
+  name: string;
+  input: Record<string, unknown>;
+}
+
+/** The call that `actions_call` stands for; any other as it is. Throws `invalid_input`. */
+export function calledTool(call: ToolCall): ToolCall {
+  const { name, input } = call;
+  if (name !== 'actions_call') return call;
+  const { data, error } = actionCall.safeParse(input);
+  if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
+  return data;
+}
+
+/** The result of `actions_search`; undefined for any other tool. Throws `invalid_input`. */
+export function searched(
+  { name, input: { query } }: ToolCall,
+  installed: readonly InstalledOperation[],
+) {
+  if (name !== 'actions_search') return undefined;
+  if (typeof query !== 'string' || query.trim() === '' || query.length > 500)
+    throw new AppError('invalid_input', `${name}: query must be a text of 500 characters at most.`);
+  const all = installed.map((one) => ({ ...one.operation, one }));
+  return searchOperations(query, all, ({ one }) => {
+    const { tool } = toolOfInstalled(one);
+    return {
+      name: tool.name,
+      description: tool.description ?? '',
+      parameters: tool.inputSchema,
+    };
+  });
+}
+
+const optionalSession = {
+  type: 'string',
+  description:
+    'The id of a session with this action or MCP server, in whose workspace it works. Without one it works by itself.',
+};
+
+function ofOperation(operation: Operation) {
+  const { name, title, description, risk } = operation;
+  const { parameters } = modelTool(operation);
+  const { properties = {}, required = [] } = fieldsOf.parse(parameters);
+  const schema = {
+    ...parameters,
+    properties: { session, ...properties },
+    required: ['session', ...required],
+  };
+  const tool = describe(toolName(name), { title, description, risk, schema });
+  return { tool, target: { name, images: (output: unknown) => imagesOf(operation, output) } };
+}
+
+interface Described {
+  title: string;
+  description: string;
+  risk: Risk;
+  schema: object;
+}
+
+function describe(name: string, { title, description, risk, schema }: Described): Tool {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...schema, type: 'object' },
+    annotations: {
+      title,
+      readOnlyHint: risk === 'read',
+      destructiveHint: risk === 'write' || risk === 'execute',
+      openWorldHint: risk === 'network',
+    },
+  };
+}

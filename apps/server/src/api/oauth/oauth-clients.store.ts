@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { AppError, type clientRegistration } from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../../config.js';
+import { PrivateFile } from '../../storage/private-file.js';
+
+const saved = z.object({
+  id: z.string(),
+  name: z.string(),
+  redirects: z.array(z.string()),
+});
+export type OAuthClient = z.infer<typeof saved>;
+
+/** The one that registered first goes for one more. */
+const maxClients = 300;
+
+/** The applications that have introduced themselves. A registration is no permission: anyone may register. */
+@Injectable()
+export class OAuthClients {
+  readonly #file: PrivateFile<z.ZodArray<typeof saved>>;
+
+  constructor(config: Config) {
+    this.#file = new PrivateFile(join(config.data, 'oauth-clients.json'), z.array(saved), []);
+  }
+
+  find(id: string): OAuthClient | undefined {
+    return this.#file.value.find((client) => client.id === id);
+  }
+
+  async register(wanted: z.output<typeof clientRegistration>): Promise<OAuthClient> {
+    for (const redirect of wanted.redirect_uris) refuseUnsafe(redirect);
+    const client = {
+      id: randomBytes(16).toString('base64url'),
+      name: wanted.client_name?.trim() || 'An application',
+      redirects: wanted.redirect_uris,
+    };
+    await this.#file.change((clients) => [...clients, client].slice(-maxClients));
+    return client;
+  }
+}
+
+/** Whether a client may be answered there. The port of this machine may be another one each time (RFC 8252). */
+export function isRedirectOf({ redirects }: OAuthClient, redirect: string): boolean {
+  if (redirects.includes(redirect)) return true;
+  const withoutPort = portless(redirect);
+  return withoutPort !== undefined && redirects.some((one) => portless(one) === withoutPort);
+}
+
+function portless(address: string): string | undefined {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'http:' || !loopback.has(url.hostname)) return undefined;
+  url.port = '';
+  return url.href;
+}
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** Schemes that a browser would run or show itself. */
+const browserSchemes =
+  /^(javascript|data|blob|file|vbscript|about|view-source|filesystem|ftp|wss?|chrome.*|moz-.*):$/;
+
+function refuseUnsafe(redirect: string): void {
+  const url = URL.parse(redirect);
+  const isSafe =
+    url !== null &&
+    url.hash === '' &&
+    url.username === '' &&
+    (url.protocol === 'https:' ||
+      (url.protocol === 'http:'
+        ? loopback.has(url.hostname)
+        : !browserSchemes.test(url.protocol) && redirect.startsWith(`${url.protocol}//`)));
+  if (isSafe) return;
+  throw new AppError(
+    'invalid_input',
+    'A redirect_uri is https, http on this machine, or a scheme of the application’s own.',
+  );
+}

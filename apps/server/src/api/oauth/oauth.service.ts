@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type AuthorizationRequest, type NewToken } from '@belay/protocol';
+import type { RefreshableToken } from '../../access/refresh-token.js';
+import { TokensStore } from '../../access/tokens.store.js';
+import { OneTimeValues } from '../../storage/one-time-values.js';
+import { hashOf } from '../../storage/secrets.js';
+import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
+
+const codeMs = 60_000;
+/** Then the application renews it, without the user. */
+const tokenMs = 24 * 3_600_000;
+/** How long the application may rest before the user is asked again. */
+const refreshMs = 30 * 24 * 3_600_000;
+
+interface Granted {
+  client: string;
+  redirect: string;
+  challenge: string;
+  resource: string | undefined;
+  token: Pick<NewToken, 'label' | 'scope' | 'sessions'>;
+}
+
+export interface CodeExchange {
+  code: string;
+  client: string;
+  redirect: string;
+  verifier: string;
+  resource: string | undefined;
+}
+
+/** Authorization codes with PKCE: what the user allowed, for the one application that asked. */
+@Injectable()
+export class OAuthService {
+  readonly #granted = new OneTimeValues<Granted>(codeMs);
+
+  constructor(
+    private readonly clients: OAuthClients,
+    private readonly tokens: TokensStore,
+  ) {}
+
+  /** The application that asks. Throws when it is unknown or wants the answer elsewhere: then nothing is sent there. */
+  clientOf({ client_id: id, redirect_uri: redirect }: AuthorizationRequest): OAuthClient {
+    const client = this.clients.find(id);
+    if (!client) throw new AppError('invalid_input', 'This application is not registered here.');
+    if (isRedirectOf(client, redirect)) return client;
+    throw new AppError(
+      'invalid_input',
+      'The answer would go to an address that is not registered.',
+    );
+  }
+
+  /** Returns where the browser goes with the code. */
+  allow(
+    request: AuthorizationRequest,
+    { scope, sessions }: Pick<NewToken, 'scope' | 'sessions'>,
+  ): string {
+    const client = this.clientOf(request);
+    const code = this.#granted.put({
+      client: client.id,
+      redirect: request.redirect_uri,
+      challenge: request.code_challenge,
+      resource: request.resource,
+      token: { label: `${client.name} (OAuth)`, scope, sessions },
+    });
+    return answerTo(request, { code });
+  }
+
+  reject(request: AuthorizationRequest): string {
+    this.clientOf(request);
+    return answerTo(request, { error: 'access_denied' });
+  }
+
+  /** A code counts once: whoever tries it with anything wrong has used it up. Undefined when it is no good. */
+  async exchange(given: CodeExchange): Promise<RefreshableToken | undefined> {
+    const granted = this.#granted.take(given.code);
+    const isSame =
+      granted !== undefined &&
+      granted.client === given.client &&
+      granted.redirect === given.redirect &&
+      granted.challenge === hashOf(given.verifier) &&
+      (given.resource === undefined || granted.resource === given.resource);
+    if (!isSame) return undefined;
+    const wanted = { ...granted.token, expires: end() };
+    return this.tokens.createRefreshable(wanted, { client: granted.client, refreshMs });
+  }
+
+  /** Undefined when the refresh token is no good; one that was used before ends what came of it. */
+  renew(refresh: string, client: string): Promise<RefreshableToken | undefined> {
+    return this.tokens.refresh(refresh, { client, refreshMs, expires: end() });
+  }
+
+  /** Whoever has a token may give it up. */
+  async revoke(token: string): Promise<void> {
+    const id = this.tokens.idOf(token);
+    if (id !== undefined) await this.tokens.revoke(id);
+  }
+}
+
+const end = (): string => new Date(Date.now() + tokenMs).toISOString();
+
+function answerTo(
+  { redirect_uri: redirect, state }: AuthorizationRequest,
+  answer: Record<string, string>,
+): string {
+  const url = new URL(redirect);
+  for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
+  if (state !== undefined) url.searchParams.set('state', state);
+  return url.href;
+}

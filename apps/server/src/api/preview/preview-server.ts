@@ -1,0 +1,190 @@
+import {
+  STATUS_CODES,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppError, previewPath, problemOf } from '@belay/protocol';
+import { assertMay } from '../../access/caller.js';
+import { Identity } from '../auth/identity.js';
+import { knownError, unexpected } from '../problem.js';
+import { PreviewAddress, type PreviewTarget } from './preview-address.js';
+import { grantCookie, grantSecrets } from './preview-cookies.js';
+import { grantMs, PreviewGrants, type PreviewGrant } from './preview-grants.js';
+import { framedBy, ownHeaders } from './preview-headers.js';
+import { pagePolicy, sentencePage, stepPage } from './preview-page.js';
+import { forwardRequest, forwardUpgrade } from './preview-proxy.js';
+import { PreviewStreams } from './preview-streams.js';
+
+/** The one path of a preview that no program answers. */
+export const openPath = '/.belay/open';
+
+/**
+ * The hosts of previews. Nothing of the server is reached by them: neither a route nor the dashboard, and no login
+ * counts there. A request passes when it is of the preview’s own page and has the cookie that a ticket became.
+ */
+@Injectable()
+export class PreviewServer {
+  readonly #logger = new Logger('Preview');
+
+  constructor(
+    private readonly addresses: PreviewAddress,
+    private readonly grants: PreviewGrants,
+    private readonly streams: PreviewStreams,
+    private readonly identity: Identity,
+  ) {}
+
+  /** Returns whether the request is for a preview; it is answered then. */
+  take(request: IncomingMessage, response: ServerResponse): boolean {
+    const target = this.addresses.find(request.headers.host);
+    if (!target) return false;
+    void this.#serve(request, response, target).catch((error: unknown) =>
+      this.#fail(request, response, { error }),
+    );
+    return true;
+  }
+
+  /** The same for an upgrade. */
+  takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const target = this.addresses.find(request.headers.host);
+    if (!target) return false;
+    socket.on('error', () => socket.destroy());
+    void this.#upgrade(request, socket, { target, head }).catch((error: unknown) =>
+      refuse(socket, this.#known(error)),
+    );
+    return true;
+  }
+
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: PreviewTarget,
+  ): Promise<void> {
+    const url = request.url ?? '';
+    if (url.split('?', 1)[0] === openPath) return this.#open(request, response, target);
+    const grant = this.#check(request, target);
+    try {
+      const connection = await this.streams.open(grant);
+      if (response.destroyed) return void connection.stream.destroy();
+      const onFailed = (error: AppError): void => this.#fail(request, response, { error, grant });
+      forwardRequest(request, response, { ...connection, onFailed });
+    } catch (error) {
+      this.#fail(request, response, { error, grant });
+    }
+  }
+
+  async #upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { target, head }: { target: PreviewTarget; head: Buffer },
+  ): Promise<void> {
+    const { origin, upgrade } = request.headers;
+    if (upgrade?.toLowerCase() !== 'websocket')
+      throw new AppError('invalid_input', 'A preview takes upgrades to WebSockets only.');
+    // Browsers state where a WebSocket is from, and nothing else protects it.
+    if (origin === undefined) throw foreign();
+    const grant = this.#check(request, target);
+    const connection = await this.streams.open(grant);
+    if (socket.destroyed) return void connection.stream.destroy();
+    const onFailed = (): void =>
+      refuse(socket, new AppError('unavailable', 'The server in the sandbox took no WebSocket.'));
+    forwardUpgrade(request, socket, { ...connection, head, onFailed });
+  }
+
+  /** The ticket of an address becomes a cookie of this origin, and the page continues without it. */
+  #open(request: IncomingMessage, response: ServerResponse, target: PreviewTarget): void {
+    const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = request.headers;
+    if (
+      mode !== undefined &&
+      (mode !== 'navigate' || !/^(document|iframe)$/.test(String(destination)))
+    )
+      throw foreign();
+    const ticket = new URLSearchParams(request.url?.split('?')[1]).get('ticket') ?? '';
+    const redeemed = request.method === 'GET' ? this.grants.redeem(ticket, target) : undefined;
+    if (!redeemed) throw new AppError('unauthorized', usedTicket);
+    const { grant, secret } = redeemed;
+    this.#assertMay(grant);
+    send(response, 200, stepPage(previewPath.parse(grant.path)), {
+      ...ownHeaders(framedBy(grant), [pagePolicy]),
+      'referrer-policy': 'no-referrer',
+      'set-cookie': grantCookie(secret, grant.origin, grantMs),
+    });
+  }
+
+  /** Throws unless the request is of the preview’s own page, in a browser that was let in. */
+  #check({ headers, url }: IncomingMessage, target: PreviewTarget): PreviewGrant {
+    const { origin, host, 'sec-fetch-site': site } = headers;
+    if (!url?.startsWith('/'))
+      throw new AppError('invalid_input', 'A preview takes paths, such as `/`.');
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign();
+    if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) throw foreign();
+    if (headers['service-worker'] !== undefined) throw new AppError('forbidden', noWorker);
+    const grant = this.grants.find(grantSecrets(headers.cookie), target);
+    if (!grant) throw new AppError('unauthorized', noCookie);
+    this.#assertMay(grant);
+    return grant;
+  }
+
+  /** As the caller may now. */
+  #assertMay({ caller, target: { session } }: PreviewGrant): void {
+    assertMay(this.identity.callerById(caller.id), 'operate', session);
+  }
+
+  #fail(
+    { headers: { host } }: IncomingMessage,
+    response: ServerResponse,
+    { error, grant }: { error: unknown; grant?: PreviewGrant },
+  ): void {
+    const known = this.#known(error);
+    if (response.headersSent) return void response.destroy();
+    const ancestors = grant ? framedBy(grant) : this.addresses.dashboards(host);
+    const headers = ownHeaders(ancestors, [pagePolicy]);
+    send(response, problemOf(known).status, sentencePage(known.message), headers);
+  }
+
+  #known(error: unknown): AppError {
+    const known = knownError(error);
+    if (!known) this.#logger.error(error);
+    return known ?? unexpected();
+  }
+}
+
+const foreign = (): AppError =>
+  new AppError('forbidden', 'Other pages may not use this preview. Open it from the dashboard.');
+
+const usedTicket =
+  'This address was used already, or has expired. Open the preview from the dashboard again.';
+const noCookie =
+  'This browser has no access to the preview, or no longer. Press Reload above it in the dashboard; if that does not help, open it in a new tab.';
+const noWorker = 'Previews run no service workers, which would outlive them.';
+
+const hostOf = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : '');
+
+function send(
+  response: ServerResponse,
+  status: number,
+  page: string,
+  headers: OutgoingHttpHeaders,
+): void {
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(page);
+}
+
+function refuse(socket: Duplex, error: AppError): void {
+  const { status } = problemOf(error);
+  const body = `${error.message}\n`;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`,
+    'connection: close',
+    'content-type: text/plain; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import type { Event } from '@belay/protocol';
+import type { Response } from 'express';
+import { ignoreError } from '@belay/protocol';
+
+/**
+ * Writes events as server-sent events until the client is gone or the pages end. A slow client costs no memory: the
+ * next page is read once its connection has taken this one.
+ */
+export async function sendEvents(
+  response: Response,
+  pages: AsyncGenerator<Event[], void>,
+  signal: AbortSignal,
+): Promise<void> {
+  response.type('text/event-stream').set('x-accel-buffering', 'no');
+  response.write(`retry: ${retryMs}\n\n`);
+  for await (const events of pages) {
+    const text = events.map(messageOf).join('') || ': still here\n\n';
+    if (response.write(text) || signal.aborted) continue;
+    await once(response, 'drain', { signal }).catch(ignoreError('the client is gone'));
+  }
+  response.end();
+}
+
+/** How long a client waits before it connects again. */
+const retryMs = 1_000;
+
+/** JSON has no line ends, so an event is one line of data. */
+const messageOf = (event: Event): string => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;

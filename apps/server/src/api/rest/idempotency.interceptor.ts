@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import {
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import type { Request, Response } from 'express';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { callerOf } from '../auth/access.guard.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
+
+/** Every POST with JSON, or without a body, may have an `Idempotency-Key`. Uploads of bytes are not compared. */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  readonly #keys = new IdempotencyKeys();
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (context.getType() !== 'http') return next.handle();
+    const request = context.switchToHttp().getRequest<Request>();
+    const key = keyOf(request);
+    if (key === undefined) return next.handle();
+    const work = () => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const response = context.switchToHttp().getResponse<Response>();
+    const answer = this.#keys.once(
+      callerOf(request).id,
+      { key, fingerprint: fingerprintOf(request) },
+      work,
+    );
+    return from(
+      answer.then(({ value, repeated }) => {
+        if (repeated) response.set('idempotency-replayed', 'true');
+        return value;
+      }),
+    );
+  }
+}
+
+function keyOf({ method, headers, body }: Request): string | undefined {
+  const key = headers['idempotency-key'];
+  if (method !== 'POST' || key === undefined) return undefined;
+  if (body === undefined && Number(headers['content-length'] ?? 0) > 0) return undefined;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 200 visible ASCII characters.');
+}
+
+const fingerprintOf = ({ originalUrl, body }: Request): string =>
+  createHash('sha256')
+    .update(`${originalUrl}\n${JSON.stringify(body)}`)
+    .digest('base64url');

@@ -1,0 +1,31 @@
+import { api, type ModelChoice, type ProviderSetup } from '@belay/protocol';
+import { ModelGateway, type Trial } from '../../models/model-gateway.js';
+import { ProviderKeys } from '../../models/provider-keys.js';
+import { RestController, type RouteInputs } from './rest-controller.js';
+
+type Inputs = RouteInputs<typeof api.models>;
+
+@RestController(api.models)
+export class ModelsController {
+  constructor(
+    private readonly models: ModelGateway,
+    private readonly keys: ProviderKeys,
+  ) {}
+
+  list(): Promise<ModelChoice[]> {
+    return this.models.choices();
+  }
+
+  try({ body }: Inputs['try']): Promise<Trial> {
+    return this.models.trial(body.model);
+  }
+
+  providers(): ProviderSetup[] {
+    return this.keys.list();
+  }
+
+  async setProvider({ params, body }: Inputs['setProvider']): Promise<ProviderSetup[]> {
+    await this.models.setProvider(params.provider, body);
+    return this.keys.list();
+  }
+}

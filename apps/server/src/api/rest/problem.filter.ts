@@ -1,0 +1,71 @@
+import {
+  Catch,
+  HttpException,
+  Logger,
+  NotFoundException,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import { api, AppError, mcpPath, problemOf, problemType, type ErrorCode } from '@belay/protocol';
+import type { Request, Response } from 'express';
+import { baseUrlOf } from '../base-url.js';
+import { retryAfterOf } from '../request-rates.js';
+import { knownError, unexpected } from '../problem.js';
+
+/** Every failure of a route becomes a problem document. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  readonly #logger = new Logger('Http');
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const error = this.#known(thrown, http.getRequest<Request>());
+    const response = http.getResponse<Response>();
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const problem = problemOf(error);
+    response.locals['code'] = error.code;
+    if (problem.status === 401)
+      response.set('www-authenticate', challenge(http.getRequest<Request>()));
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) response.set('retry-after', retryAfter);
+    response.status(problem.status).type(problemType).send(JSON.stringify(problem));
+  }
+
+  #known(thrown: unknown, request: Request): AppError {
+    const known = knownError(thrown) ?? refused(thrown, request);
+    if (known) return known;
+    this.#logger.error({ error: thrown, method: request.method, path: request.path });
+    return unexpected();
+  }
+}
+
+/** MCP clients are told where they get a token (RFC 9728). */
+function challenge(request: Request): string {
+  if (request.path !== mcpPath) return 'Bearer';
+  const metadata = `${baseUrlOf(request)}${api.oauth.resourceOfMcp.path}`;
+  return `Bearer resource_metadata="${metadata}"`;
+}
+
+/** Errors of Nest, Express and the body parser as an `AppError`. */
+function refused(error: unknown, request: Request): AppError | undefined {
+  const { method, path } = request;
+  if (error instanceof NotFoundException) {
+    return new AppError('not_found', `There is nothing at ${method} ${path}.`);
+  }
+  if (request.readableAborted) return new AppError('cancelled', 'The request was aborted.');
+  const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
+  if (status === undefined || status >= 500) return undefined;
+  const why = error instanceof Error ? error.message : String(error);
+  return new AppError(codes[status] ?? 'invalid_input', `The request cannot be read: ${why}.`);
+}
+
+/** The body parser’s errors have a status of their own. */
+function statusOf(error: unknown): number | undefined {
+  const status = (error as { status?: unknown } | null)?.status;
+  return typeof status === 'number' ? status : undefined;
+}
+
+const codes: Record<number, ErrorCode> = { 404: 'not_found' };

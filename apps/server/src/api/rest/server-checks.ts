@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { Check } from '@belay/protocol';
+import { Config } from '../../config.js';
+import { McpServers } from '../../mcp/mcp-servers.js';
+import { SandboxChecks } from '../../sandboxes/engine/checks.js';
+import { diskCheck } from '../../storage/disk-check.js';
+
+/** Whether what the server needs is there. */
+@Injectable()
+export class ServerChecks {
+  constructor(
+    private readonly config: Config,
+    private readonly sandboxes: SandboxChecks,
+    private readonly mcp: McpServers,
+  ) {}
+
+  async all(): Promise<Check[]> {
+    const sandboxes = await this.sandboxes.checks();
+    return [...sandboxes, await diskCheck(this.config), ...this.mcp.checks()];
+  }
+}

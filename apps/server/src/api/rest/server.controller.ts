@@ -1,0 +1,89 @@
+import { Req, Res } from '@nestjs/common';
+import {
+  api,
+  openApiDocument,
+  roleOfScope,
+  type Check,
+  type Example,
+  type RouteResult,
+  type UsageOfAll,
+} from '@belay/protocol';
+import type { Request, Response } from 'express';
+import { stringify } from 'yaml';
+import { DirectCalls } from '../../actions/direct-calls.js';
+import { seesAll } from '../../access/caller.js';
+import { UsersStore } from '../../access/users.store.js';
+import { Examples } from '../../sessions/examples.js';
+import { SessionService } from '../../sessions/session.service.js';
+import { usageOf } from '../../sessions/usage-of.js';
+import { callerOf } from '../auth/access.guard.js';
+import { Logins } from '../auth/logins.js';
+import { RestController } from './rest-controller.js';
+import { ServerChecks } from './server-checks.js';
+
+const codeMs = 10 * 60_000;
+
+/** Information about the server itself. */
+@RestController(api.server)
+export class ServerController {
+  /** Built when it is asked for and other actions are installed than before: it takes a tenth of a second. */
+  #openApi: { key: string; document: Record<string, unknown> } | undefined;
+
+  constructor(
+    private readonly logins: Logins,
+    private readonly state: ServerChecks,
+    private readonly shipped: Examples,
+    private readonly sessions: SessionService,
+    private readonly users: UsersStore,
+    private readonly actions: DirectCalls,
+  ) {}
+
+  /** Who may not do something is shown no button for it. */
+  me(_: unknown, @Req() request: Request): RouteResult<typeof api.server.me> {
+    const caller = callerOf(request);
+    const { scope, label, expires } = caller;
+    return {
+      role: roleOfScope(scope),
+      scope,
+      label,
+      sessions: seesAll(caller) ? 'all' : 'some',
+      expires: expires === null ? null : new Date(expires).toISOString(),
+      hasPassword: this.users.hasPassword(caller),
+    };
+  }
+
+  loginCode(_: unknown, @Req() request: Request): { code: string } {
+    return { code: this.logins.newCode(callerOf(request), codeMs) };
+  }
+
+  endLogins(): void {
+    this.logins.endAll();
+  }
+
+  checks(): Promise<Check[]> {
+    return this.state.all();
+  }
+
+  examples(): Promise<Example[]> {
+    return this.shipped.list();
+  }
+
+  /** Of the sessions that the caller sees. */
+  async usage(_: unknown, @Req() request: Request): Promise<UsageOfAll> {
+    return usageOf(await this.sessions.list(callerOf(request)));
+  }
+
+  openApiYaml(_: unknown, @Res() response: Response): void {
+    const text = stringify(this.openApi(), { aliasDuplicateObjects: false });
+    response.type(api.server.openApiYaml.response.bytes).send(text);
+  }
+
+  openApi(): Record<string, unknown> {
+    const installed = this.actions.offered();
+    const key = JSON.stringify(
+      installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
+    );
+    if (this.#openApi?.key !== key) this.#openApi = { key, document: openApiDocument(installed) };
+    return this.#openApi.document;
+  }
+}

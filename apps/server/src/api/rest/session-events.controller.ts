@@ -1,0 +1,49 @@
+import { sessionEventRoutes, type Event } from '@belay/protocol';
+import { Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EventFeed } from '../../sessions/event-feed.js';
+import { SessionService } from '../../sessions/session.service.js';
+import { closing } from './closing.js';
+import { sendEvents } from './event-stream.js';
+import { linkNext } from './paging.js';
+import { RestController, type RouteInputs } from './rest-controller.js';
+
+type Inputs = RouteInputs<typeof sessionEventRoutes>;
+
+/** How often a stream without events says that it is there: what lies between closes one that is silent. */
+const idleMs = 15_000;
+
+@RestController(sessionEventRoutes)
+export class SessionEventsController {
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly feed: EventFeed,
+  ) {}
+
+  async events(
+    { params, query: { wait, ...range } }: Inputs['events'],
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Event[]> {
+    const asked = { ...range, waitMs: wait * 1_000 };
+    const events = await this.feed.next(params.id, asked, closing(response));
+    linkNext({ request, response }, events.at(-1)?.seq ?? range.after);
+    return events;
+  }
+
+  async stream(
+    { params, query }: Inputs['stream'],
+    @Req() { headers }: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const signal = closing(response);
+    const after = seqOf(headers['last-event-id']) ?? query.after;
+    await this.sessions.summary(params.id);
+    const pages = this.feed.follow(params.id, { after, idleMs }, signal);
+    await sendEvents(response, pages, signal);
+  }
+}
+
+/** The number in a `Last-Event-ID`; what is none is no number. */
+const seqOf = (header: string | string[] | undefined): number | undefined =>
+  typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined;

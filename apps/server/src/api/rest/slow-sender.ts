@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import type { Writable } from 'node:stream';
+import { AppError } from '@belay/protocol';
+
+/** Less than this in a minute is no network: a session that starts keeps a sandbox for its sender meanwhile. */
+const usualPace = { bytes: 64 * 1024, ms: 60_000 };
+
+/**
+ * Destroys `target` with `timeout` when what the request sends comes too slowly, though it would be taken. Returns
+ * what ends the watch.
+ */
+export function refuseSlow(
+  request: IncomingMessage,
+  target: Writable,
+  { bytes, ms } = usualPace,
+): () => void {
+  const { socket } = request;
+  let before = socket.bytesRead;
+  let wasFull = false;
+  const full = (): void => void (wasFull = true);
+  target.on('drain', full);
+  const timer = setInterval(() => {
+    const isSlow = !wasFull && !target.writableNeedDrain && socket.bytesRead - before < bytes;
+    if (isSlow && !request.complete) target.destroy(tooSlow());
+    before = socket.bytesRead;
+    wasFull = false;
+  }, ms);
+  return () => {
+    clearInterval(timer);
+    target.off('drain', full);
+  };
+}
+
+const tooSlow = (): AppError =>
+  new AppError('timeout', 'The files came too slowly: send them again over a better connection.');

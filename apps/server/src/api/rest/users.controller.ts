@@ -1,0 +1,56 @@
+import { Req } from '@nestjs/common';
+import { api, AppError, type UserInfo } from '@belay/protocol';
+import type { Request } from 'express';
+import { AuditLog } from '../../access/audit-log.js';
+import { userCallerId, userIdOf, UsersStore } from '../../access/users.store.js';
+import { Logins } from '../auth/logins.js';
+import { PasswordCheck, wrongPassword } from '../auth/password-check.js';
+import { RestController, type RouteInputs } from './rest-controller.js';
+
+type Inputs = RouteInputs<typeof api.users>;
+
+@RestController(api.users)
+export class UsersController {
+  constructor(
+    private readonly users: UsersStore,
+    private readonly logins: Logins,
+    private readonly passwords: PasswordCheck,
+    private readonly audit: AuditLog,
+  ) {}
+
+  list(): UserInfo[] {
+    return this.users.list();
+  }
+
+  create({ body }: Inputs['create']): Promise<UserInfo> {
+    return this.users.create(body);
+  }
+
+  async change({ params, body }: Inputs['change']): Promise<UserInfo> {
+    const changed = await this.users.change(params.user, body);
+    this.logins.endOf(userCallerId(params.user));
+    return changed;
+  }
+
+  /** Recorded here, because the guard does not know who calls. */
+  async changePassword(
+    { body: { name, password, newPassword } }: Inputs['changePassword'],
+    @Req() request: Request,
+  ): Promise<void> {
+    const address = request.socket.remoteAddress ?? '';
+    const what = { api: 'login', action: 'users.changePassword', address, subject: name } as const;
+    const caller = await this.passwords.caller(address, name, password);
+    if (!caller) {
+      this.audit.record({ ...what, caller, outcome: 'unauthorized' });
+      throw new AppError('unauthorized', wrongPassword);
+    }
+    await this.users.change(userIdOf(caller), { password: newPassword });
+    this.logins.endOf(caller.id);
+    this.audit.record({ ...what, caller, outcome: 'ok' });
+  }
+
+  async remove({ params }: Inputs['remove']): Promise<void> {
+    await this.users.remove(params.user);
+    this.logins.endOf(userCallerId(params.user));
+  }
+}

@@ -1,0 +1,315 @@
+import { Logger } from '@nestjs/common';
+import {
+  AppError,
+  faultOf,
+  isSessionCommand,
+  lenientInput,
+  modelTool,
+  operationNamed,
+  operations,
+  roleOfScope,
+  sessionSummary,
+  type InstalledOperation,
+  type Operation,
+} from '@belay/protocol';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Caller } from '../../access/caller.js';
+import type { CallerEnds } from '../../access/caller-ends.js';
+import { newUserCallId } from '../../sessions/dispatcher.js';
+import type { SessionCommands } from '../commands/session-commands.js';
+import { parseJson } from '../json-bodies.js';
+import { RequestBudget } from '../live/request-budget.js';
+import { knownError, unexpected } from '../problem.js';
+import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
+import type { SentMessage, SocketMessage } from './socket-messages.js';
+import { watchRequest, type SocketWatches } from './socket-watches.js';
+
+/** Close codes of our own, from 4000 on. */
+export const closeCodes = { unauthorized: 4401, tooManyRequests: 4429, tooSlow: 4408 } as const;
+
+/** What may wait in memory for a client that does not read; then its connection ends, and it resumes by `seq`. */
+const maxBuffered = 16 * 2 ** 20;
+const maxUnderWay = 32;
+/** Requests beyond the budget that are answered with an error before the connection ends. */
+const maxRefused = 200;
+const maxOwn = 1_000;
+const introductionMs = 10_000;
+
+export interface ConnectionParts {
+  commands: SessionCommands;
+  ends: CallerEnds;
+  introduce: (token: string) => Caller | undefined;
+  watches: (send: (message: SentMessage) => Promise<void>) => SocketWatches;
+}
+
+type SpecialAction = (args: Record<string, unknown>) => Promise<SentMessage> | SentMessage;
+
+const introduction = z.object({ token: z.string().min(1).max(1_000) });
+
+/** One client of the plain WebSocket. Nothing that it sends throws outside of its own request. */
+export class SocketConnection {
+  readonly #logger = new Logger('WebSocket');
+  readonly #closed = new AbortController();
+  readonly #watches: SocketWatches;
+  /** Calls of operations whose output is sent as a reply, and so not again as an event. */
+  readonly #own = new Set<string>();
+  #budget = new RequestBudget('viewer');
+  #refused = 0;
+  #underWay = 0;
+  /** What a request without a `session` is about: the session that was begun or watched last. */
+  #session: string | undefined;
+  #caller: Caller | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    caller: Caller | undefined,
+    private readonly parts: ConnectionParts,
+  ) {
+    this.#watches = parts.watches((message) => this.#send(message));
+    if (caller) this.#admit(caller);
+    else {
+      const late = setTimeout(
+        () => this.#end('unauthorized', 'Nobody said who this is.'),
+        introductionMs,
+      );
+      this.#closed.signal.addEventListener('abort', () => clearTimeout(late));
+    }
+    socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    socket.once('close', () => {
+      this.#closed.abort();
+      this.#watches.close();
+    });
+  }
+
+  #admit(caller: Caller): void {
+    this.#caller = caller;
+    const off = this.parts.ends.on(caller, () =>
+      this.#end('unauthorized', 'The token was revoked or has expired.'),
+    );
+    this.#closed.signal.addEventListener('abort', off, { once: true });
+    this.#budget = new RequestBudget(roleOfScope(caller.scope));
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (!this.#budget.take()) {
+      this.#refused += 1;
+      if (this.#refused > maxRefused) return this.#end('tooManyRequests', 'Too many requests.');
+      return void this.#send(errorMessage(tooMany()));
+    }
+    let read: SocketMessage;
+    try {
+      read = isBinary ? refuseBinary() : parsedMessage(data);
+    } catch (error) {
+      return void this.#send(this.#errorOf(error));
+    }
+    const { id } = read;
+    const about = id === undefined ? {} : { id };
+    if (!this.#caller) return this.#introduce(read);
+    if (this.#underWay >= maxUnderWay) {
+      return void this.#send({ ...errorMessage(tooMany()), ...about });
+    }
+    this.#underWay += 1;
+    void this.#answer(this.#caller, read)
+      .catch((error: unknown) => this.#errorOf(error))
+      .then((reply) => this.#send({ ...reply, ...about }))
+      .finally(() => (this.#underWay -= 1));
+  }
+
+  /** The first message of a caller who came without a token. */
+  #introduce({ action, args, id }: SocketMessage): void {
+    const { data } = introduction.safeParse(args);
+    const caller = action === 'auth' && data ? this.parts.introduce(data.token) : undefined;
+    if (!caller) {
+      const error = new AppError(
+        'unauthorized',
+        'Send {"action":"auth","args":{"token":"…"}} first.',
+      );
+      void this.#send(errorMessage(error));
+      return this.#end('unauthorized', 'The token is missing or wrong.');
+    }
+    this.#admit(caller);
+    void this.#send({
+      action: 'auth',
+      args: { scope: caller.scope },
+      message: 'Welcome.',
+      ...(id !== undefined && { id }),
+    });
+  }
+
+  async #answer(caller: Caller, { action, args, message }: SocketMessage): Promise<SentMessage> {
+    const { signal } = this.#closed;
+    const special = this.#special.get(action);
+    if (special) return special(args);
+    const spoken = spokenAs(action, args, message);
+    const name = spoken.name;
+    const input = this.#session ? { session: this.#session, ...spoken.args } : spoken.args;
+    if (isSessionCommand(name)) {
+      const given = name === 'start' ? spoken.args : input;
+      const result = await this.parts.commands.call(caller, { name, input: given, signal });
+      if (name === 'start') return this.#started(result);
+      return { action: name, args: Object(result) as object, message: 'Done.' };
+    }
+    const { session, ...fields } = input;
+    const operation = operationOfVerb(name) ?? operationNamed(name);
+    const read = operation ? lenientInput(operation, fields).input : fields;
+    const id = newUserCallId();
+    this.#rememberOwn(id);
+    try {
+      const asked = { ...Object(read), session };
+      const called = operation?.name ?? name;
+      const output = await this.parts.commands.call(caller, {
+        name: called,
+        input: asked,
+        signal,
+        id,
+      });
+      return outputMessage(called, output);
+    } catch (error) {
+      this.#own.delete(id);
+      throw error;
+    }
+  }
+
+  /** Calls that no watched log will show are forgotten, too. */
+  #rememberOwn(id: string): void {
+    this.#own.add(id);
+    const [oldest] = this.#own;
+    if (this.#own.size > maxOwn && oldest !== undefined) this.#own.delete(oldest);
+  }
+
+  #started(result: unknown): SentMessage {
+    const summary = sessionSummary.parse(result);
+    this.#session = summary.id;
+    this.#watch({ session: summary.id, after: 0, terminals: false, deltas: false });
+    return {
+      action: 'session',
+      session: summary.id,
+      args: summary,
+      message: 'Starting new agent…',
+    };
+  }
+
+  readonly #special = new Map<string, SpecialAction>(
+    Object.entries<SpecialAction>({
+      watch: async (args) => {
+        const { data, error } = watchRequest.safeParse({ session: this.#session, ...args });
+        if (error) throw new AppError('invalid_input', `watch: ${faultOf(error)}.`);
+        const summary = await this.parts.commands.call(this.#known, {
+          name: 'status',
+          input: { session: data.session },
+          signal: this.#closed.signal,
+        });
+        this.#session = data.session;
+        this.#watch(data);
+        return {
+          action: 'session',
+          session: data.session,
+          args: Object(summary) as object,
+          message: 'Watching.',
+        };
+      },
+      unwatch: (args) => {
+        const { data } = watchRequest.safeParse({ session: this.#session, ...args });
+        this.#watches.remove(data?.session ?? '');
+        return { action: 'unwatch', args: {}, message: 'Done.' };
+      },
+      operations: () => ({
+        action: 'operations',
+        args: {
+          operations: [
+            ...Object.values<Operation>(operations).filter(isForUsers).map(described),
+            ...this.parts.commands.installed().map(describedInstalled),
+          ],
+        },
+        message: 'These may be called.',
+      }),
+    }),
+  );
+
+  get #known(): Caller {
+    if (this.#caller) return this.#caller;
+    throw new AppError('unauthorized', 'Nobody said who this is.');
+  }
+
+  #watch(request: z.output<typeof watchRequest>): void {
+    this.#watches.add(request, {
+      isOwn: (id) => this.#own.delete(id),
+      failed: (error) => {
+        if (!this.#closed.signal.aborted) void this.#send(this.#errorOf(error));
+      },
+    });
+  }
+
+  /** Resolves when the network has taken it, so whoever sends much waits for the reader. Never rejects. */
+  async #send(message: SentMessage): Promise<void> {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    if (this.socket.bufferedAmount > maxBuffered) {
+      return this.#end('tooSlow', 'Read faster, or resume from the last seq.');
+    }
+    const text = JSON.stringify(message);
+    await new Promise<void>((resolve) => this.socket.send(text, () => resolve()));
+  }
+
+  #errorOf(error: unknown): SentMessage {
+    const known = knownError(error);
+    if (!known) this.#logger.error(error);
+    return errorMessage(known ?? unexpected());
+  }
+
+  #end(code: keyof typeof closeCodes, reason: string): void {
+    this.#closed.abort();
+    this.socket.close(closeCodes[code], reason);
+    // A peer that does not close either is not waited for.
+    setTimeout(() => this.socket.terminate(), 2_000).unref();
+  }
+}
+
+function parsedMessage(data: Buffer): SocketMessage {
+  const parsed = socketMessage.safeParse(parseJson(data));
+  if (parsed.success) return parsed.data;
+  throw new AppError('invalid_input', `Send {"action": …, "args": {…}}: ${faultOf(parsed.error)}.`);
+}
+
+function refuseBinary(): never {
+  throw new AppError('invalid_input', 'Send JSON as text, not as bytes.');
+}
+
+/** Words of chat and control that the seeds have, as the commands that do it. */
+function spokenAs(
+  action: string,
+  args: Record<string, unknown>,
+  message: string | undefined,
+): { name: string; args: Record<string, unknown> } {
+  const own = aliases.get(action);
+  const named = own ? { name: own.name, args: { ...args, ...own.args } } : { name: action, args };
+  const isChat = named.name === 'message' && named.args['text'] === undefined;
+  return isChat && message !== undefined
+    ? { name: named.name, args: { ...named.args, text: message } }
+    : named;
+}
+
+const aliases = new Map<string, { name: string; args?: Record<string, unknown> }>([
+  ['chat', { name: 'message' }],
+  ['say', { name: 'message' }],
+  ['approve', { name: 'answer', args: { verdict: 'approved' } }],
+  ['reject', { name: 'answer', args: { verdict: 'rejected' } }],
+  // The user ends the work; the agent’s own `finish` is an event.
+  ['finish', { name: 'stop' }],
+]);
+
+const isForUsers = ({ audience }: Operation): boolean => audience.includes('user');
+
+const described = (operation: Operation): object => {
+  const { title, description, risk, name, verb } = operation;
+  return { name, verb, title, description, risk, input: modelTool(operation).parameters };
+};
+
+const describedInstalled = ({ operation, tool }: InstalledOperation): object => ({
+  ...described(operation),
+  description: tool.description,
+  input: tool.parameters,
+});
+
+const tooMany = (): AppError =>
+  new AppError('limit_reached', 'Too many requests at once. Wait a moment.');

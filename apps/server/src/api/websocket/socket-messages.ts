@@ -1,0 +1,82 @@
+import {
+  calledOperation,
+  eventArgs,
+  isEvent,
+  operations,
+  problemOf,
+  type AppError,
+  type Event,
+  type Operation,
+} from '@belay/protocol';
+import { z } from 'zod';
+
+/** What goes both ways over the plain WebSocket (after OpenDevin’s). */
+export const socketMessage = z.object({
+  action: z.string().min(1).max(300),
+  args: z.record(z.string(), z.unknown()).default({}),
+  message: z.string().max(200_000).optional(),
+  id: z.union([z.string().max(200), z.number()]).optional(),
+});
+export type SocketMessage = z.output<typeof socketMessage>;
+
+export interface SentMessage {
+  action: string;
+  args: object;
+  message: string;
+  /** Of a reply: the id of the request. Of an event: the id of its call. */
+  id?: string | number;
+  session?: string;
+  seq?: number;
+  time?: string;
+  source?: string;
+}
+
+const verbs: ReadonlyMap<string, Operation> = new Map(
+  Object.values<Operation>(operations).flatMap((one) => (one.verb ? [[one.verb, one]] : [])),
+);
+
+/** The operation that a verb of the seeds means. */
+export const operationOfVerb = (verb: string): Operation | undefined => verbs.get(verb);
+
+/** An event of the log, in the verbs of the seeds where there are some. */
+export function eventMessage(session: string, event: Event): SentMessage {
+  const { seq, time, source, id, message } = event;
+  const about = { session, seq, time, source, ...(id && { id }) };
+  if (isEvent(event, 'result') || isEvent(event, 'arrival')) {
+    const { operation, ok, output, seconds } = event.args;
+    const args = { output: textOf(output), operation, ok, result: output, seconds };
+    return { ...about, action: 'output', args, message: ok ? 'Got output.' : message };
+  }
+  if (isEvent(event, 'plan')) return { ...about, action: 'planner', args: event.args, message };
+  return { ...about, action: verbOf(event.action), args: event.args, message };
+}
+
+export function outputMessage(operation: string, output: unknown): SentMessage {
+  const args = { output: textOf(output), operation, ok: true, result: output };
+  return { action: 'output', args, message: 'Got output.' };
+}
+
+export const errorMessage = (error: AppError): SentMessage => ({
+  action: 'error',
+  args: problemOf(error),
+  message: error.message,
+});
+
+/** A verb that is an event’s name too is left to the event. */
+function verbOf(action: string): string {
+  const verb = calledOperation(action)?.verb;
+  return verb && !Object.hasOwn(eventArgs, verb) ? verb : action;
+}
+
+const spoken = z.union([
+  z.string(),
+  z.object({ text: z.string() }).transform(({ text }) => text),
+  z.object({ content: z.string() }).transform(({ content }) => content),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+]);
+
+/** What a program printed, a file’s content or an error’s sentence; else the whole as JSON. */
+function textOf(output: unknown): string {
+  const { data } = spoken.safeParse(output);
+  return data ?? JSON.stringify(output ?? null);
+}

@@ -1,0 +1,189 @@
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError, problemOf, problemType, type ApiName } from '@belay/protocol';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { may, type Caller } from '../../access/caller.js';
+import { AddressCheck } from '../auth/address-check.js';
+import { Identity } from '../auth/identity.js';
+
+/** What serves the sockets of one path. */
+export interface SocketApi {
+  readonly path: string;
+  readonly api: ApiName;
+  /** Whether a client may connect first and say who it is in its first message. */
+  readonly mayIntroduceItself: boolean;
+  accept(socket: WebSocket, caller: Caller | undefined): void;
+}
+
+/** What takes the upgrades of one path whole, and finds out itself who they are; Host and Origin are checked before. */
+export interface RawUpgrades {
+  readonly path: string;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+interface Origin {
+  api: ApiName;
+  address: string | undefined;
+  cookie: string | undefined;
+}
+
+interface OpenSocket {
+  answers: boolean;
+  known: boolean;
+  from: Origin;
+}
+
+/** The largest message of a caller who may act; a file of a few megabytes fits as base64. */
+const maxBytes = 8 * 2 ** 20;
+/** Of viewers, and of those who have not said yet who they are: for the life of their connection. */
+const maxBytesOfOthers = 64 * 1024;
+const maxSockets = 500;
+/** Connections of callers that nobody knows yet. */
+const maxStrangers = 20;
+const pingMs = 30_000;
+/** Stands before the token in a subprotocol: a browser can set no other header of an upgrade. */
+export const tokenProtocol = 'token.';
+
+/** The upgrades to plain WebSockets: Host, Origin, token and limits are checked before any handshake. */
+@Injectable()
+export class Upgrades implements BeforeApplicationShutdown {
+  readonly #sockets = new Map<WebSocket, OpenSocket>();
+  readonly #large = serverWith(maxBytes);
+  readonly #small = serverWith(maxBytesOfOthers);
+  #pings: NodeJS.Timeout | undefined;
+  #apis: readonly (SocketApi | RawUpgrades)[] = [];
+
+  constructor(
+    private readonly addresses: AddressCheck,
+    private readonly identity: Identity,
+  ) {}
+
+  /** The paths that take upgrades, without the dashboard’s. */
+  get paths(): string[] {
+    return this.#apis.map(({ path }) => path);
+  }
+
+  serve(server: Server, apis: readonly (SocketApi | RawUpgrades)[]): void {
+    this.#apis = apis;
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const path = (request.url ?? '').split('?', 1)[0];
+      const api = apis.find((one) => one.path === path);
+      if (!api) return;
+      socket.on('error', () => socket.destroy());
+      try {
+        this.#checkAddress(request);
+        if ('upgrade' in api) api.upgrade(request, socket, head);
+        else this.#upgrade(api, { request, socket, head });
+      } catch (error) {
+        refuse(socket, error instanceof AppError ? error : new AppError('internal', 'It failed.'));
+      }
+    });
+    this.#pings = setInterval(() => this.#ping(), pingMs).unref();
+  }
+
+  /** Who an unknown caller says to be; undefined when the token is wrong. */
+  introduced(socket: WebSocket, token: string): Caller | undefined {
+    const state = this.#sockets.get(socket);
+    const caller = state && this.#callerOf(token, state.from);
+    if (caller && state) state.known = true;
+    return caller;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.#pings);
+    const closed = [...this.#sockets.keys()].map((socket) => {
+      const end = new Promise((resolve) => socket.once('close', resolve));
+      socket.terminate();
+      return end;
+    });
+    await Promise.all(closed);
+  }
+
+  #checkAddress({ headers, url }: IncomingMessage): void {
+    const fault = this.addresses.fault(headers);
+    if (fault) throw new AppError('forbidden', fault);
+    if (url?.includes('?')) {
+      throw new AppError(
+        'invalid_input',
+        'This address takes no query: a token belongs in a header.',
+      );
+    }
+  }
+
+  #upgrade(
+    api: SocketApi,
+    { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
+  ): void {
+    const { cookie } = request.headers;
+    const from = { api: api.api, address: request.socket.remoteAddress, cookie };
+    const token = tokenOf(request);
+    const caller = token === undefined ? undefined : this.#callerOf(token, from);
+    if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
+      throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
+    }
+    const strangers = [...this.#sockets.values()].filter(({ known }) => !known).length;
+    if (this.#sockets.size >= maxSockets || (!caller && strangers >= maxStrangers)) {
+      throw new AppError('limit_reached', 'Too many sockets are open. Close some first.');
+    }
+    const server = may(caller, 'operate') ? this.#large : this.#small;
+    server.handleUpgrade(request, socket, head, (opened) => {
+      this.#sockets.set(opened, { answers: true, known: caller !== undefined, from });
+      opened.on('pong', () => {
+        const state = this.#sockets.get(opened);
+        if (state) state.answers = true;
+      });
+      opened.once('close', () => this.#sockets.delete(opened));
+      // A faulty frame closes the socket; nothing else is to be done.
+      opened.on('error', () => undefined);
+      api.accept(opened, caller);
+    });
+  }
+
+  #callerOf(token: string, { cookie, api, address }: Origin): Caller | undefined {
+    const authorization = `Bearer ${token}`;
+    const caller = this.identity.caller({ authorization, ...(cookie && { cookie }) });
+    return caller && { ...caller, via: { api, address } };
+  }
+
+  #ping(): void {
+    for (const [socket, state] of this.#sockets) {
+      if (!state.answers) socket.terminate();
+      else {
+        state.answers = false;
+        socket.ping();
+      }
+    }
+  }
+}
+
+const serverWith = (maxPayload: number): WebSocketServer =>
+  new WebSocketServer({
+    noServer: true,
+    maxPayload,
+    clientTracking: false,
+    perMessageDeflate: false,
+    handleProtocols: (offered) =>
+      [...offered].find((name) => !name.startsWith(tokenProtocol)) ?? false,
+  });
+
+/** By a header, or by a subprotocol; never by the address, which others see. */
+function tokenOf({ headers }: IncomingMessage): string | undefined {
+  if (headers.authorization !== undefined) {
+    return /^Bearer (\S+)$/i.exec(headers.authorization)?.[1] ?? '';
+  }
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return offered.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
+}
+
+function refuse(socket: Duplex, error: AppError): void {
+  const problem = problemOf(error);
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Refused'}`,
+    'Connection: close',
+    `Content-Type: ${problemType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

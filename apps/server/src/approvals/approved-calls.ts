@@ -1,0 +1,106 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AppError,
+  isEnded,
+  isEvent,
+  permissionWords,
+  rejectionOf,
+  type ApprovalRequest,
+  type ApprovalVerdict,
+} from '@belay/protocol';
+import { EventLog } from '../logs/event-log.js';
+import { SessionStore } from '../logs/session.store.js';
+import { whileWorking } from '../logs/while-working.js';
+import { ApprovalService } from './approval.service.js';
+import { LoggedCalls, type LoggedCall } from './logged-calls.js';
+
+/** A call that may run, with all that is known about it. */
+export type ApprovedCall = LoggedCall;
+
+interface Run<T> {
+  signal: AbortSignal;
+  /** Throws for a call that may not run; called before anybody is asked. */
+  check?(call: ApprovedCall): void;
+  work(call: ApprovedCall, signal: AbortSignal): Promise<T>;
+}
+
+/**
+ * Decisions on the calls of agents, and what the server itself does for them: each is about the call that the log has,
+ * and is used up by that call.
+ */
+@Injectable()
+export class ApprovedCalls implements OnModuleInit {
+  /** Calls without a result that the server has begun, by session. */
+  readonly #begun = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionStore,
+    private readonly calls: LoggedCalls,
+    private readonly approvals: ApprovalService,
+  ) {}
+
+  onModuleInit(): void {
+    this.log.subscribeAll((session, events) => {
+      const begun = this.#begun.get(session);
+      for (const event of begun ? events : []) {
+        if (isEvent(event, 'result')) begun?.delete(event.id ?? '');
+        if (isEvent(event, 'state') && isEnded(event.args.state)) begun?.clear();
+      }
+      if (begun?.size === 0) this.#begun.delete(session);
+    });
+  }
+
+  /** Whether a logged call may run. Throws what `LoggedCalls.open` throws. */
+  async verdict(session: string, id: string, signal: AbortSignal): Promise<ApprovalVerdict> {
+    return this.#decide(session, await this.calls.open(session, id), signal);
+  }
+
+  /**
+   * Runs a logged call once, when it is approved and the session works. Throws what `verdict` and `work` throw,
+   * `rejected` with the reason, `cancelled` after the session’s end, and `conflict` for a second run.
+   */
+  async runOnce<T>(session: string, id: string, run: Run<T>): Promise<T> {
+    return this.run(session, id, {
+      ...run,
+      work: (call, signal) => {
+        const begun = this.#begun.get(session) ?? new Set();
+        if (begun.has(id)) throw new AppError('conflict', `The call ${id} has already started.`);
+        this.#begun.set(session, begun.add(id));
+        return run.work(call, signal);
+      },
+    });
+  }
+
+  /** As `runOnce`, for work that may be repeated while the call is in progress. */
+  async run<T>(session: string, id: string, { signal, check, work }: Run<T>): Promise<T> {
+    const call = await this.calls.open(session, id);
+    check?.(call);
+    // The user’s own call is the user’s decision, also after the session’s end.
+    if (call.source === 'user') return work(call, signal);
+    const decision = await this.#decide(session, call, signal);
+    if (decision.verdict === 'rejected') throw rejectionOf(decision);
+    const begin = async (ending: AbortSignal): Promise<T> => {
+      // It may have got its result, or its agent been replaced, while the question waited.
+      await this.calls.open(session, id);
+      return work(call, ending);
+    };
+    return whileWorking(this.log, session, { signal, inPause: 'wait', work: begin });
+  }
+
+  async #decide(session: string, call: LoggedCall, signal: AbortSignal): Promise<ApprovalVerdict> {
+    if (call.source === 'user') return { verdict: 'approved' };
+    return this.approvals.request(session, await this.#question(session, call), signal);
+  }
+
+  /** Made of the definition and the log: of a page, the address that the log shows last. */
+  async #question(session: string, call: LoggedCall): Promise<ApprovalRequest> {
+    const { id, operation, input, action } = call;
+    const shown = await this.store.latest(session, 'browser');
+    const page = shown && isEvent(shown, 'browser') ? shown.args.url : null;
+    const subject = operation.subject(operation.input.parse(input), { page });
+    const about = action && `The action ${permissionWords(action.permissions)}.`;
+    const { name, risk } = operation;
+    return { id, operation: name, input, risk, subject, ...(about && { about }) };
+  }
+}

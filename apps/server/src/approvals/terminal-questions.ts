@@ -1,0 +1,112 @@
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import {
+  errorFrom,
+  isEnded,
+  isEvent,
+  requestedCall,
+  visibleText,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Event,
+} from '@belay/protocol';
+import { owner } from '../access/caller.js';
+import type { EventLog } from '../logs/event-log.js';
+import type { ApprovalService } from './approval.service.js';
+
+interface Question {
+  session: string;
+  request: ApprovalRequest;
+}
+
+interface TerminalQuestionsOptions {
+  log: Pick<EventLog, 'subscribeAll'>;
+  approvals: Pick<ApprovalService, 'answer'>;
+  input: Readable;
+  output: Writable;
+}
+
+/** More than these are answered elsewhere. */
+const mostQuestions = 100;
+const mostLines = 40;
+const mostCharacters = 8_000;
+/** A line that was typed before the question could be read is no answer to it. */
+const readingTimeMs = 300;
+
+/**
+ * Asks at the server’s own terminal, one by one, what waits for the user in any session (MyCodeInterpreter’s y/n).
+ * Whoever sits there is the owner. What is answered elsewhere is withdrawn. Returns what ends it.
+ */
+export function askAtTerminal({ log, approvals, input, output }: TerminalQuestionsOptions) {
+  const waiting: Question[] = [];
+  let shown: { question: Question; since: number } | undefined;
+  const print = (text: string) => void output.write(text);
+
+  const show = (): void => {
+    const [question] = waiting;
+    if (!question || shown?.question === question) return;
+    shown = { question, since: Date.now() };
+    print(textOf(question));
+  };
+  const drop = (isOver: (question: Question) => boolean): void => {
+    const left = waiting.filter((question) => !isOver(question));
+    waiting.splice(0, waiting.length, ...left);
+    if (shown && !waiting.includes(shown.question)) {
+      shown = undefined;
+      print('\n  It is decided.\n');
+    }
+    show();
+  };
+  const see = (session: string, event: Event): void => {
+    if (isEvent(event, 'approval') && event.args.mode === 'ask') {
+      if (waiting.length < mostQuestions) waiting.push({ session, request: event.args });
+    } else if (['approve', 'reject', 'result'].includes(event.action)) {
+      drop(({ session: other, request }) => other === session && request.id === event.id);
+    } else if (isEvent(event, 'state') && isEnded(event.args.state)) {
+      drop(({ session: other }) => other === session);
+    }
+  };
+  const answer = async (line: string): Promise<void> => {
+    if (!shown) return;
+    const { question, since } = shown;
+    const given = answerIn(line);
+    if (!given || Date.now() - since < readingTimeMs) return print(prompt);
+    const { session, request } = question;
+    await approvals.answer(session, { id: request.id, caller: owner }, given);
+  };
+
+  const unsubscribe = log.subscribeAll((session, events) => {
+    for (const event of events) see(session, event);
+    show();
+  });
+  // Not a terminal of its own: Ctrl-C goes where it went before.
+  const lines = createInterface({ input, terminal: false });
+  lines.on('line', (line) => {
+    answer(line).catch((error: unknown) => print(`  ${errorFrom(error).message}\n`));
+  });
+  return () => {
+    unsubscribe();
+    lines.close();
+  };
+}
+
+const prompt = '  [y]es · [n]o, or a reason: ';
+
+/** What a sandbox asks for shows its control characters, and is cut where nobody would read it all. */
+function textOf({ session, request }: Question): string {
+  const whole = visibleText(requestedCall(request));
+  const lines = whole.slice(0, mostCharacters).split('\n').slice(0, mostLines);
+  const left = whole.length - lines.join('\n').length;
+  if (left > 0) lines.push(`… ${left} more characters: the dashboard shows them.`);
+  const what = visibleText(request.operation);
+  return `\n⚠ Session ${session}: allow ${what}?\n${lines.map((line) => `  ${line}\n`).join('')}${prompt}`;
+}
+
+/** Undefined for an empty line. Anything but yes is a rejection, with its reason. */
+function answerIn(line: string): ApprovalAnswer | undefined {
+  const said = line.trim().slice(0, 2_000);
+  if (said === '') return undefined;
+  if (/^y(es)?$/i.test(said)) return { verdict: 'approved' };
+  const isNo = /^no?$/i.test(said);
+  return { verdict: 'rejected', reason: isNo ? 'The user said no.' : said };
+}

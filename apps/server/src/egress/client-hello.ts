@@ -1,0 +1,168 @@
+/**
+ * Reads the server names of TLS hellos (RFC 8446, 4.1.2; RFC 6066, 3) out of what a client sends: of the first one,
+ * however it is cut into records and packets, and of a later one that a server’s retry request asks for. Bytes after
+ * that are encrypted; only the heads of their records are read.
+ */
+export class ClientHellos {
+  readonly #onName: (name: string | null) => void;
+  #head = Buffer.alloc(0);
+  /** Bytes of the current record that are still to come, and where they go. */
+  #rest = 0;
+  #inHello = false;
+  #hello: Buffer[] = [];
+  #helloBytes = 0;
+  #helloLength = 0;
+  #seen = 0;
+  #encrypted = false;
+
+  /** `onName` gets the name of each hello, null when it has none; what it throws passes through `push`. */
+  constructor(onName: (name: string | null) => void) {
+    this.#onName = onName;
+  }
+
+  /** Whether the first hello was whole. */
+  get seen(): boolean {
+    return this.#seen > 0;
+  }
+
+  /** Throws `NoHello` for what is no hello or is longer than any client’s. */
+  push(bytes: Buffer): void {
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#rest > 0) {
+        const part = bytes.subarray(at, at + this.#rest);
+        at += part.length;
+        this.#rest -= part.length;
+        if (this.#inHello) this.#gather(part);
+        continue;
+      }
+      const wanted = this.#wantedOfHead() - this.#head.length;
+      this.#head = Buffer.concat([this.#head, bytes.subarray(at, at + wanted)]);
+      at += wanted;
+      if (this.#head.length >= this.#wantedOfHead()) this.#begin();
+    }
+  }
+
+  /** A record’s head, and as much of a handshake’s as tells a hello from what is encrypted. */
+  #wantedOfHead(): number {
+    if (this.#head.length < recordHead || this.#head[0] !== handshake || this.#inHello)
+      return recordHead;
+    return recordHead + Math.min(this.#head.readUInt16BE(3), handshakeHead);
+  }
+
+  #begin(): void {
+    const head = this.#head;
+    this.#head = Buffer.alloc(0);
+    const [type = 0, major] = head;
+    const length = head.readUInt16BE(3);
+    if (major !== 3 || length > longestRecord || length === 0) throw new NoHello();
+    const first = head.subarray(recordHead);
+    this.#rest = length - first.length;
+    if (this.#inHello || !this.seen) {
+      if (type !== handshake) throw new NoHello();
+      this.#inHello = true;
+      this.#gather(first);
+    } else if (type === changeCipher) this.#encrypted = true;
+    else if (type === handshake && this.#isHello(first)) {
+      this.#inHello = true;
+      this.#gather(first);
+    }
+  }
+
+  /** After the change of ciphers a handshake record is random bytes, unless it is the hello after a retry request. */
+  #isHello(first: Buffer): boolean {
+    if (!this.#encrypted) return first[0] === clientHello;
+    if (first.length < handshakeHead) throw new NoHello();
+    return first[0] === clientHello && first[1] === 0 && first[4] === 3 && first[5] === 3;
+  }
+
+  #gather(part: Buffer): void {
+    const before = this.#helloBytes;
+    this.#hello.push(part);
+    this.#helloBytes += part.length;
+    if (this.#helloBytes > longestHello) throw new NoHello();
+    if (this.#helloBytes < 4) return;
+    // Joined once for the length and once at the end: pieces of one byte must not cost their square.
+    if (before < 4) {
+      const start = Buffer.concat(this.#hello);
+      if (start[0] !== clientHello) throw new NoHello();
+      this.#helloLength = 4 + start.readUIntBE(1, 3);
+    }
+    if (this.#helloLength > longestHello || this.#helloBytes > this.#helloLength)
+      throw new NoHello();
+    if (this.#helloBytes < this.#helloLength) return;
+    // Nothing may follow a hello in its record: it would pass unread.
+    if (this.#rest > 0) throw new NoHello();
+    const hello = Buffer.concat(this.#hello);
+    this.#hello = [];
+    this.#helloBytes = 0;
+    this.#inHello = false;
+    this.#seen += 1;
+    this.#onName(serverNameOf(new Reader(hello.subarray(4))));
+  }
+}
+
+/** What begins as TLS does not go on as a hello that can be read. */
+export class NoHello extends Error {}
+
+const recordHead = 5;
+/** Type, length and version of a handshake message. */
+const handshakeHead = 6;
+const changeCipher = 20;
+const handshake = 22;
+const clientHello = 1;
+const longestRecord = 2 ** 14;
+/** Hellos with post-quantum keys and session tickets have a few KiB. */
+const longestHello = 2 ** 15;
+
+function serverNameOf(hello: Reader): string | null {
+  hello.take(2 + 32);
+  hello.vector(1);
+  hello.vector(2);
+  hello.vector(1);
+  if (hello.isEmpty) return null;
+  const extensions = hello.vector(2);
+  if (!hello.isEmpty) throw new NoHello();
+  let name: string | null = null;
+  while (!extensions.isEmpty) {
+    const type = extensions.number(2);
+    const content = extensions.vector(2);
+    if (type !== 0) continue;
+    if (name !== null) throw new NoHello();
+    const list = content.vector(2);
+    if (list.number(1) !== 0) throw new NoHello();
+    name = list.vector(2).text();
+    if (!list.isEmpty || !content.isEmpty) throw new NoHello();
+  }
+  return name;
+}
+
+/** Numbers and vectors of TLS (RFC 8446, 3); whatever does not fit throws `NoHello`. */
+class Reader {
+  #at = 0;
+
+  constructor(private readonly bytes: Buffer) {}
+
+  get isEmpty(): boolean {
+    return this.#at === this.bytes.length;
+  }
+
+  take(count: number): Buffer {
+    const part = this.bytes.subarray(this.#at, this.#at + count);
+    if (part.length < count) throw new NoHello();
+    this.#at += count;
+    return part;
+  }
+
+  number(bytes: 1 | 2): number {
+    return this.take(bytes).readUIntBE(0, bytes);
+  }
+
+  vector(lengthBytes: 1 | 2): Reader {
+    return new Reader(this.take(this.number(lengthBytes)));
+  }
+
+  text(): string {
+    return this.bytes.toString('latin1');
+  }
+}

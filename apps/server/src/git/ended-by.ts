@@ -1,0 +1,10 @@
+import { AppError } from '@belay/protocol';
+
+/** What an aborted signal means for people: its own sentence, a timeout, or the user’s wish. */
+export function endedBy(signal: AbortSignal): AppError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof AppError) return reason;
+  return (reason as { name?: unknown } | undefined)?.name === 'TimeoutError'
+    ? new AppError('timeout', 'The git server took too long. Try again, or with less history.')
+    : new AppError('cancelled', 'The call was cancelled.');
+}

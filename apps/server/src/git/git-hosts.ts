@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  gitHost,
+  includesScope,
+  type GitHost,
+  type GitHostChange,
+  type GitHostKind,
+  type Scope,
+} from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { PrivateFile } from '../storage/private-file.js';
+import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
+import type { GitRemote } from './smart-http.js';
+
+const saved = z.array(gitHost.omit({ token: true }).extend({ token: z.string().optional() }));
+type SavedHost = z.infer<typeof saved>[number];
+
+const maxHosts = 200;
+
+/**
+ * The git hosts that the admin set up, with their tokens: in a file of the server’s user alone, and never read back
+ * through an API.
+ */
+@Injectable()
+export class GitHosts {
+  readonly #file: PrivateFile<typeof saved>;
+
+  constructor(config: Config) {
+    this.#file = new PrivateFile(join(config.data, 'git-hosts.json'), saved, []);
+  }
+
+  list(): GitHost[] {
+    return this.#file.value.map(shown).toSorted((a, b) => a.host.localeCompare(b.host));
+  }
+
+  /** What is left out stays as it is. Stored before it counts. */
+  async set(host: string, change: GitHostChange): Promise<GitHost> {
+    await this.#file.change((hosts) => {
+      const others = hosts.filter((one) => one.host !== host);
+      if (others.length >= maxHosts)
+        throw new AppError('limit_reached', `There are ${maxHosts} git hosts. Remove one first.`);
+      return [...others, changed(hosts.find((one) => one.host === host) ?? usual(host), change)];
+    });
+    return this.describe(host);
+  }
+
+  async remove(host: string): Promise<void> {
+    this.require(host);
+    await this.#file.change((hosts) => hosts.filter((one) => one.host !== host));
+  }
+
+  /** Throws `not_found` for a host that was not set up. */
+  require(host: string): GitHost {
+    const found = this.#find(host);
+    if (!found) throw new AppError('not_found', `There is no git host ${host}. Add it first.`);
+    return shown(found);
+  }
+
+  /** What is known of a host, also of one that nobody set up. */
+  describe(host: string): GitHost {
+    return shown(this.#find(host) ?? usual(host));
+  }
+
+  /**
+   * A repository as a caller of this scope may reach it: with the token of its host when there is one that the scope
+   * may use. Throws `invalid_input` for what is no address.
+   */
+  remote(url: string, scope: Scope): GitRemote {
+    const address = repositoryAddress(url);
+    const host = this.#find(hostOf(address));
+    const isPlain = address.url.startsWith('http://');
+    // A token goes to the address that it was saved for: by TLS, or without where that was said.
+    const fits = host !== undefined && host.insecure === isPlain;
+    if (isPlain && !fits)
+      throw new AppError(
+        'invalid_input',
+        `${address.host} is called by https alone. An admin may allow http for it under Settings, Git hosts.`,
+      );
+    const mayUse = fits && host.token !== undefined && includesScope(scope, host.scope);
+    return {
+      address,
+      isTrusted: fits && host.private,
+      credential:
+        mayUse && host.token !== undefined
+          ? { user: host.user ?? users[host.kind], token: host.token }
+          : undefined,
+    };
+  }
+
+  #find(host: string): SavedHost | undefined {
+    return this.#file.value.find((one) => one.host === host);
+  }
+}
+
+function changed(before: SavedHost, { token, ...rest }: GitHostChange): SavedHost {
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const after: SavedHost = {
+    ...before,
+    ...Object.fromEntries(given),
+    token: token === undefined ? before.token : (token ?? undefined),
+  };
+  if (after.insecure && !after.private && after.token !== undefined)
+    throw new AppError(
+      'invalid_input',
+      `A token is not sent to ${after.host} without TLS. Use https, or a host of your private network.`,
+    );
+  return after;
+}
+
+/** The host as it is set up: with its port, when that is not the usual one. */
+export const hostOf = ({ origin }: Pick<RepositoryAddress, 'origin'>): string =>
+  origin.replace(/^https?:\/\//, '');
+
+/** Any name does for most; these are the documented ones. */
+const users: Record<GitHostKind, string> = {
+  github: 'x-access-token',
+  gitlab: 'oauth2',
+  gitea: 'oauth2',
+  other: 'git',
+};
+
+const kinds: Readonly<Record<string, GitHostKind>> = {
+  'github.com': 'github',
+  'gitlab.com': 'gitlab',
+  'codeberg.org': 'gitea',
+  'gitea.com': 'gitea',
+};
+
+const usual = (host: string): SavedHost => ({
+  host,
+  kind: kinds[host] ?? 'other',
+  api: null,
+  user: null,
+  scope: 'operate',
+  private: false,
+  insecure: false,
+});
+
+const shown = ({ token, ...host }: SavedHost): GitHost => ({
+  ...host,
+  token: token !== undefined,
+});

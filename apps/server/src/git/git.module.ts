@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { EgressModule } from '../egress/egress.module.js';
+import { GitHosts } from './git-hosts.js';
+import { GitHttp } from './git-http.js';
+import { RepositoryFetcher } from './repository-fetcher.js';
+import { RepositoryPusher } from './repository-pusher.js';
+import { SmartHttp } from './smart-http.js';
+
+/** Repositories of git hosts, fetched and pushed by the server. Sandboxes have no part in it, and never a token. */
+@Module({
+  imports: [EgressModule],
+  providers: [GitHosts, GitHttp, RepositoryFetcher, RepositoryPusher, SmartHttp],
+  exports: [GitHosts, GitHttp, RepositoryFetcher, RepositoryPusher, SmartHttp],
+})
+export class GitModule {}

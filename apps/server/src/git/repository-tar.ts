@@ -1,0 +1,127 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, Transform, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AppError } from '@belay/protocol';
+import type { PrivateRepository } from '@belay/host';
+import { pack, type Headers, type Pack } from 'tar-stream';
+
+export interface WorkingCopy {
+  commit: string;
+  /** Null for a HEAD that is no branch. */
+  branch: string | null;
+  /** Of `origin`. */
+  url: string;
+}
+
+/**
+ * A commit as the tar archive of a working copy: its files byte for byte, whatever its attributes say, and a `.git`
+ * with our settings and refs and its objects. Whoever reads it gets its failure; the repository must stay until then.
+ */
+export function repositoryTar(repository: PrivateRepository, copy: WorkingCopy): Readable {
+  const out = new PassThrough({ highWaterMark: 1 << 18 });
+  write(repository, copy, out).catch((error: unknown) => {
+    const failed = new AppError('internal', 'The repository’s files could not be read.');
+    out.destroy(error instanceof AppError ? error : failed);
+  });
+  return out;
+}
+
+async function write(
+  repository: PrivateRepository,
+  copy: WorkingCopy,
+  out: PassThrough,
+): Promise<void> {
+  const { code } = await repository.run(['read-tree', copy.commit]);
+  if (code !== 0)
+    throw new AppError('invalid_input', 'The repository has paths that git does not check out.');
+  const archive = pack();
+  const added = addRepository(archive, repository.folder, copy).then(() => archive.finalize());
+  added.catch((error: Error) => archive.destroy(error));
+  await pipeline(archive, withoutEnd(), out, { end: false });
+  await added;
+  await addFiles(repository, copy.commit, out);
+}
+
+/** The files follow: the blocks of zeros that end an archive are dropped. */
+function withoutEnd(): Transform {
+  const endBytes = 1_024;
+  let tail: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const all = Buffer.concat([tail, chunk]);
+      tail = all.subarray(Math.max(0, all.length - endBytes));
+      done(null, all.subarray(0, all.length - tail.length));
+    },
+  });
+}
+
+async function addRepository(archive: Pack, folder: string, copy: WorkingCopy): Promise<void> {
+  const { branch, commit } = copy;
+  const text = (name: string, content: string) =>
+    addEntry(archive, { name: `.git/${name}`, mode: 0o644 }, content);
+  for (const name of ['', 'objects/', 'objects/pack/', 'objects/info/', 'refs/', 'refs/heads/'])
+    await addEntry(archive, { name: `.git/${name}`, mode: 0o755, type: 'directory' });
+  await text('HEAD', branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
+  await text('config', settings(copy));
+  if (branch !== null)
+    await text(
+      'packed-refs',
+      `# pack-refs with: peeled fully-peeled sorted \n${commit} refs/heads/${branch}\n${commit} refs/remotes/origin/${branch}\n`,
+    );
+  const shallow = await readFile(join(folder, 'shallow'), 'utf8').catch(() => undefined);
+  if (shallow !== undefined) await text('shallow', shallow);
+  const packs = await readdir(join(folder, 'objects/pack'));
+  for (const name of ['index', ...packs.map((one) => `objects/pack/${one}`)])
+    await addFile(archive, join(folder, name), `.git/${name}`);
+}
+
+const settings = ({ url, branch }: WorkingCopy): string =>
+  [
+    '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
+    `[remote "origin"]\n\turl = ${quoted(url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`,
+    branch === null
+      ? ''
+      : `[branch ${quoted(branch)}]\n\tremote = origin\n\tmerge = ${quoted(`refs/heads/${branch}`)}\n`,
+  ].join('');
+
+/** Neither text has control characters: the address was parsed, the name checked. */
+const quoted = (text: string): string =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
+
+const addEntry = (archive: Pack, header: Headers, content = ''): Promise<void> =>
+  new Promise((resolve, reject) => {
+    archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
+  });
+
+async function addFile(archive: Pack, path: string, name: string): Promise<void> {
+  const { size } = await stat(path);
+  await new Promise<void>((resolve, reject) => {
+    const entry = archive.entry({ name, mode: 0o644, size }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+    createReadStream(path, { highWaterMark: 1 << 18 })
+      .on('error', reject)
+      .pipe(entry);
+  });
+}
+
+async function addFiles(
+  repository: PrivateRepository,
+  commit: string,
+  out: PassThrough,
+): Promise<void> {
+  const child = repository.start(['-c', 'tar.umask=0022', 'archive', '--format=tar', commit]);
+  child.stdin.end();
+  child.stderr.resume();
+  const stop = (): void => void child.kill('SIGKILL');
+  out.once('close', stop);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [, code] = await Promise.all([pipeline(child.stdout, out, { end: false }), ended]);
+  if (code !== 0) throw new AppError('internal', 'The repository’s files could not be read.');
+  out.end();
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GitServer } from '@belay/testkit';
+import { Config } from '../../config.js';
+import { Resolver } from '../../egress/resolver.js';
+import { GitHosts } from '../git-hosts.js';
+import { GitHttp } from '../git-http.js';
+import { RepositoryFetcher, type FetchOptions } from '../repository-fetcher.js';
+import { SmartHttp } from '../smart-http.js';
+
+/** The server’s side of git, over a real git server on loopback. */
+export class GitBench {
+  readonly data = mkdtempSync(join(tmpdir(), 'belay-git-bench-'));
+  readonly server = new GitServer();
+  readonly config = new Config({ BELAY_DATA: this.data });
+  readonly resolver = new Resolver();
+  readonly http = new GitHttp(this.config, this.resolver);
+  readonly smart = new SmartHttp(this.http);
+  readonly fetcher = new RepositoryFetcher(this.config, this.smart);
+  readonly hosts = new GitHosts(this.config);
+
+  /** The host may be called, as an admin says it. */
+  async start({ token = true } = {}): Promise<this> {
+    await this.server.start();
+    await this.hosts.set(this.server.host, {
+      private: true,
+      insecure: true,
+      ...(token && { token: this.server.token }),
+    });
+    return this;
+  }
+
+  async fetch(
+    path: string,
+    { ref, ...more }: Partial<FetchOptions> & { ref?: string } = {},
+  ): Promise<Awaited<ReturnType<RepositoryFetcher['fetch']>>> {
+    const { signal = AbortSignal.timeout(20_000) } = more;
+    const remote = this.hosts.remote(this.server.url(path), 'operate');
+    const found = await this.fetcher.find(remote, { ref }, signal);
+    return this.fetcher.fetch(found, { maxBytes: 2 ** 26, ...more, signal });
+  }
+
+  async close(): Promise<void> {
+    await this.http.onApplicationShutdown();
+    await this.server.close();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}

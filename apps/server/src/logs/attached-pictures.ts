@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { sees, seesAll, type Caller } from '../access/caller.js';
+import { sessionsOfBlob } from '../storage/blob-uses.js';
+import { Database } from '../storage/database.js';
+import { BlobStore } from './blob-store.js';
+
+/** The newest uploads of one caller that it may still attach. */
+const maxUploads = 200;
+
+/** Pictures that users attach: a name alone opens none, for whoever sees the session may then read the picture. */
+@Injectable()
+export class AttachedPictures {
+  /** Of callers that do not see all sessions. After the server’s end they upload again. */
+  readonly #uploads = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly blobs: BlobStore,
+    private readonly database: Database,
+  ) {}
+
+  async upload(caller: Caller, bytes: Uint8Array, type: string): Promise<string> {
+    const blob = await this.blobs.put(bytes, type);
+    if (seesAll(caller)) return blob;
+    const uploads = this.#uploads.get(caller.id) ?? new Set();
+    uploads.delete(blob);
+    this.#uploads.set(caller.id, uploads.add(blob));
+    for (const oldest of uploads) {
+      if (uploads.size <= maxUploads) break;
+      uploads.delete(oldest);
+    }
+    return blob;
+  }
+
+  /** Throws `not_found` for a picture that the caller neither uploaded nor sees in a session. */
+  async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
+    if (seesAll(caller)) return;
+    for (const blob of images) {
+      if (this.#uploads.get(caller.id)?.has(blob)) continue;
+      const sessions = await sessionsOfBlob(this.database.kysely, blob);
+      if (!sessions.some((session) => sees(caller, session))) throw unknownPicture();
+    }
+  }
+}
+
+const unknownPicture = (): AppError =>
+  new AppError('not_found', 'There is no such picture. Upload it first: POST /api/blobs');

@@ -1,0 +1,53 @@
+import { excerpt, jsonFault, withShortTexts, type SessionSummary } from '@belay/protocol';
+
+/** Characters of a text of an agent that everyone’s list of sessions carries. The log has the whole. */
+export const maxExcerpt = 2_000;
+/** Questions that a summary carries; the log has them all. */
+const maxQuestions = 50;
+/** Inputs of questions are shown whole up to here. */
+const inputBounds = { characters: 20_000, depth: 64, values: 2_000 };
+
+/** The summary with excerpts in place of what is too long for a list, whatever was stored. The same object when all fits. */
+export function boundedSummary(summary: SessionSummary): SessionSummary {
+  const { title, task, reason, question, options, waitingFor, current } = summary;
+  const fits =
+    [title, task, reason, question, current].every((text) => (text?.length ?? 0) <= maxExcerpt) &&
+    options.every((option) => option.length <= maxExcerpt) &&
+    waitingFor.length <= maxQuestions &&
+    waitingFor.every(isShort);
+  if (fits) return summary;
+  return {
+    ...summary,
+    title: excerpt(title, 200),
+    task: excerpt(task, maxExcerpt),
+    reason: reason && excerpt(reason, maxExcerpt),
+    question: question && excerpt(question, maxExcerpt),
+    options: options.slice(0, 9).map((option) => excerpt(option, maxExcerpt)),
+    current: current && excerpt(current, maxExcerpt),
+    // An id is what the answer names, so it is kept whole or not at all.
+    waitingFor: waitingFor
+      .filter(({ id }) => id.length <= maxExcerpt)
+      .slice(0, maxQuestions)
+      .map(boundedQuestion),
+  };
+}
+
+type Question = SessionSummary['waitingFor'][number];
+
+const isShort = ({ id, operation, subject, input }: Question): boolean =>
+  [id, operation, subject].every((text) => text.length <= maxExcerpt) &&
+  jsonFault(input, inputBounds) === undefined;
+
+function boundedQuestion(question: Question): Question {
+  if (isShort(question)) return question;
+  const { operation, subject, input } = question;
+  const isDeep = jsonFault(input, { ...inputBounds, characters: Infinity }) !== undefined;
+  const short = isDeep ? undefined : withShortTexts(input, maxExcerpt);
+  const fits = short !== undefined && jsonFault(short, inputBounds) === undefined;
+  return {
+    ...question,
+    operation: excerpt(operation, 300),
+    subject: excerpt(subject, maxExcerpt),
+    input: fits ? short : { note: 'Too large for this list. The log of the session has it whole.' },
+  };
+}

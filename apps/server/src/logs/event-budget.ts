@@ -1,0 +1,47 @@
+import { AppError } from '@belay/protocol';
+import type { Config } from '../config.js';
+import { FreeSpace } from '../storage/free-space.js';
+import type { SessionStore } from './session.store.js';
+
+/**
+ * What agents may add to the logs of their sessions. At its limit a session waits as for a full disk, with the events
+ * kept by its agent; what the user and the server write is not counted out, so that it can be stopped.
+ */
+export class EventBudget {
+  readonly #limit: number;
+  readonly #space: FreeSpace;
+  /** Bytes of each session whose agent has written since the start of the server. */
+  readonly #used = new Map<string, number>();
+
+  constructor(
+    { sessionLogBytes, ...config }: Pick<Config, 'sessionLogBytes' | 'keepFreeBytes' | 'data'>,
+    private readonly store: SessionStore,
+  ) {
+    this.#limit = sessionLogBytes;
+    this.#space = new FreeSpace(config);
+  }
+
+  /** Throws `disk_full` with what to do when the session’s agent may add nothing now. */
+  async require(session: string): Promise<void> {
+    await this.#space.require();
+    const used = this.#used.get(session) ?? (await this.store.bytesOf(session));
+    if (!this.#used.has(session)) this.#used.set(session, used);
+    if (used < this.#limit) return;
+    const megabytes = this.#limit / 2 ** 20;
+    throw new AppError(
+      'disk_full',
+      `The log of the session has reached its limit of ${megabytes} MiB. Raise BELAY_SESSION_LOG_MB and start the server again, or stop the session.`,
+      { session },
+    );
+  }
+
+  /** Counts what was stored. */
+  add(session: string, bytes: number): void {
+    const used = this.#used.get(session);
+    if (used !== undefined) this.#used.set(session, used + bytes);
+  }
+
+  forget(session: string): void {
+    this.#used.delete(session);
+  }
+}

@@ -1,0 +1,49 @@
+import { Logger } from '@nestjs/common';
+import type { Event, SessionSummary } from '@belay/protocol';
+
+export type SessionListener = (events: Event[]) => void;
+export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
+
+/** Who follows one session, or all of them. A listener that throws prevents no other from receiving stored events. */
+export class LogListeners {
+  readonly #logger = new Logger(LogListeners.name);
+  readonly #sessions = new Map<string, Set<SessionListener>>();
+  readonly #fleet = new Set<FleetListener>();
+
+  /** Returns a function that unsubscribes. */
+  add(session: string, listener: SessionListener): () => void {
+    const listeners = this.#sessions.get(session) ?? new Set();
+    this.#sessions.set(session, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#sessions.get(session) === listeners) {
+        this.#sessions.delete(session);
+      }
+    };
+  }
+
+  addForAll(listener: FleetListener): () => void {
+    this.#fleet.add(listener);
+    return () => void this.#fleet.delete(listener);
+  }
+
+  remove(session: string): void {
+    this.#sessions.delete(session);
+  }
+
+  publish(session: string, events: Event[]): void {
+    for (const listener of this.#sessions.get(session) ?? []) this.#tell(() => listener(events));
+  }
+
+  publishToFleet(session: string, events: Event[], summary: SessionSummary): void {
+    for (const listener of this.#fleet) this.#tell(() => listener(session, events, summary));
+  }
+
+  #tell(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#logger.error(error);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { Logger } from '@nestjs/common';
+import { noSuchSession } from '../access/caller.js';
+import type { SessionRecord } from './session-record.js';
+import type { SessionStore } from './session.store.js';
+
+/** The records of sessions as they were last stored, each read once. One that cannot be read is logged once. */
+export class SessionRecords {
+  readonly #logger = new Logger(SessionRecords.name);
+  readonly #records = new Map<string, SessionRecord>();
+  #loaded: Promise<void> | undefined;
+
+  constructor(private readonly store: SessionStore) {}
+
+  /** Throws `not_found` when there is no such session. */
+  async get(session: string): Promise<SessionRecord> {
+    const known = this.#records.get(session);
+    if (known) return known;
+    const found = await this.store.find(session);
+    if (!found) throw noSuchSession(session);
+    return this.#records.get(session) ?? this.#keep(found);
+  }
+
+  /** The record when it was read before. */
+  known(session: string): SessionRecord | undefined {
+    return this.#records.get(session);
+  }
+
+  async all(): Promise<SessionRecord[]> {
+    await (this.#loaded ??= this.#load());
+    return [...this.#records.values()];
+  }
+
+  set(record: SessionRecord): void {
+    this.#records.set(record.id, record);
+  }
+
+  delete(session: string): void {
+    this.#records.delete(session);
+  }
+
+  async #load(): Promise<void> {
+    for (const record of await this.store.all()) {
+      if (!this.#records.has(record.id)) this.#keep(record);
+    }
+  }
+
+  #keep(record: SessionRecord): SessionRecord {
+    this.#records.set(record.id, record);
+    if (record.damage !== undefined) this.#logger.error(record.damage);
+    return record;
+  }
+}

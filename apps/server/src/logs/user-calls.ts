@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  AppError,
+  isCall,
+  maxShortText,
+  withShortTexts,
+  type NewEvent,
+  type Operation,
+} from '@belay/protocol';
+
+/** What a user called. */
+export interface UserCall {
+  operation: Operation;
+  input: Record<string, unknown>;
+}
+
+/** Users’ calls in progress, which agents write into the log for them: in the user’s name only what the user called. */
+export class UserCalls {
+  readonly #calls = new Map<string, Map<string, UserCall>>();
+
+  add(session: string, id: string, call: UserCall): void {
+    const calls = this.#calls.get(session) ?? new Map<string, UserCall>();
+    this.#calls.set(session, calls.set(id, call));
+  }
+
+  find(session: string, id: string): UserCall | undefined {
+    return this.#calls.get(session)?.get(id);
+  }
+
+  remove(session: string, id: string): void {
+    const calls = this.#calls.get(session);
+    calls?.delete(id);
+    if (calls?.size === 0) this.#calls.delete(session);
+  }
+
+  removeAll(session: string): void {
+    this.#calls.delete(session);
+  }
+
+  /** Whose event it is: the user’s call or its result, or the agent’s. Throws `forbidden` when it is another call. */
+  sourceOf(session: string, { id, action, args }: NewEvent): 'user' | 'agent' {
+    const call = id === undefined ? undefined : this.find(session, id);
+    if (!call) return 'agent';
+    if (action === 'result') return 'user';
+    if (!isCall(action)) return 'agent';
+    const input: unknown = JSON.parse(JSON.stringify(call.input));
+    const isSame = [input, withShortTexts(input, maxShortText)].some((each) =>
+      isDeepStrictEqual(args, each),
+    );
+    if (action === call.operation.name && isSame) return 'user';
+    throw new AppError('forbidden', `The user did not call ${action} like this.`);
+  }
+}

@@ -1,0 +1,57 @@
+import { AppError, isEnded, isEvent } from '@belay/protocol';
+import type { EventLog } from './event-log.js';
+
+interface Working {
+  signal: AbortSignal;
+  /** What becomes of work that is to begin in a pause: it waits for the pause’s end, or is refused. */
+  inPause: 'wait' | 'refuse';
+}
+
+/**
+ * Runs what the server does for a session: not before it has started, not in a pause, and not after its end. What is
+ * under way at a pause goes on to its end; the session’s end aborts it. Throws `cancelled` with the state.
+ */
+export async function whileWorking<T>(
+  log: EventLog,
+  session: string,
+  { signal, inPause, work }: Working & { work: (signal: AbortSignal) => Promise<T> },
+): Promise<T> {
+  const ending = new AbortController();
+  let changed = Promise.withResolvers<void>();
+  // Before the state is read, so that no change is missed.
+  const unsubscribe = log.subscribe(session, (events) => {
+    const state = events.findLast((event) => isEvent(event, 'state'));
+    if (!state) return;
+    if (isEvent(state, 'state') && isEnded(state.args.state)) ending.abort(over(state.args.state));
+    changed.resolve();
+    changed = Promise.withResolvers();
+  });
+  const either = AbortSignal.any([signal, ending.signal]);
+  try {
+    for (;;) {
+      const next = changed.promise;
+      const { state } = await log.summary(session);
+      either.throwIfAborted();
+      if (isEnded(state)) throw over(state);
+      if (state !== 'paused') break;
+      if (inPause === 'refuse') throw over(state);
+      await Promise.race([next, aborted(either)]);
+    }
+    return await work(either);
+  } catch (error) {
+    if (ending.signal.aborted && !(error instanceof AppError)) throw ending.signal.reason;
+    throw error;
+  } finally {
+    unsubscribe();
+  }
+}
+
+const over = (state: string): AppError =>
+  new AppError('cancelled', `The session is ${state}: nothing more is done for its agent.`);
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}

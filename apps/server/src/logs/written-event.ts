@@ -1,0 +1,86 @@
+import { isEvent, type Event, type EventOf } from '@belay/protocol';
+import { CompiledQuery } from 'kysely';
+import { blobsIn } from '../storage/blob-uses.js';
+import type { Database } from '../storage/database.js';
+import type { DatabaseConnection, EventTable } from '../storage/schema.js';
+
+/** An event as it is stored: with whose it is, when an agent wrote it. */
+export interface StoredEvent {
+  event: Event;
+  agent: { epoch: number; n: number } | null;
+}
+
+/** An event as the database takes it. */
+export interface WrittenEvent {
+  /** The values of `columns`. */
+  values: readonly (string | number | null)[];
+  /** What it takes of the log, about. */
+  bytes: number;
+  /** The blobs that the user attached by it. What an agent or a tool names, its session has stored itself. */
+  blobs: string[];
+}
+
+/** Of a row, after its session. */
+const columns = [
+  'seq',
+  'time',
+  'source',
+  'action',
+  'args',
+  'message',
+  'call',
+  'epoch',
+  'n',
+] as const satisfies (keyof EventTable)[];
+
+/**
+ * Rows that one statement inserts: many are quicker than one each. SQLite keeps a statement for each number of rows;
+ * PostgreSQL waits for the network at each statement, and takes 65,535 values.
+ */
+const rowsAtOnce = { sqlite: 32, postgres: 5_000 };
+
+/** Throws when an event is no JSON, before a transaction that others share has begun. */
+export function writtenEvent({ event, agent }: StoredEvent): WrittenEvent {
+  const args = JSON.stringify(event.args);
+  const message = plain(event.message);
+  const values = [
+    event.seq,
+    event.time,
+    event.source,
+    plain(event.action),
+    args,
+    message,
+    event.id === undefined ? null : plain(event.id),
+    agent?.epoch ?? null,
+    agent?.n ?? null,
+  ];
+  const blobs = isFromUser(event) ? blobsIn(event.args.images) : [];
+  return { values, bytes: args.length + message.length, blobs };
+}
+
+export async function insertRows(
+  connection: DatabaseConnection,
+  kind: Database['kind'],
+  { session, events }: { session: string; events: readonly WrittenEvent[] },
+): Promise<void> {
+  for (let at = 0; at < events.length; at += rowsAtOnce[kind]) {
+    const rows = events.slice(at, at + rowsAtOnce[kind]);
+    const values = rows.flatMap((row) => [session, ...row.values]);
+    await connection.executeQuery(CompiledQuery.raw(insertionOf(kind, rows.length), values));
+  }
+}
+
+function insertionOf(kind: Database['kind'], rows: number): string {
+  const width = columns.length + 1;
+  const value = (at: number): string => (kind === 'sqlite' ? '?' : `$${at + 1}`);
+  const row = (at: number): string =>
+    `(${Array.from({ length: width }, (_, column) => value(at * width + column)).join()})`;
+  const all = Array.from({ length: rows }, (_, at) => row(at)).join();
+  return `insert into event (session, ${columns.join()}) values ${all}`;
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
+const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+const isFromUser = (event: Event): event is Event & EventOf<'start' | 'message'> =>
+  event.source === 'user' && (isEvent(event, 'start') || isEvent(event, 'message'));

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { OneTimeValues } from '../storage/one-time-values.js';
+import { PrivateFile } from '../storage/private-file.js';
+import { newSecret } from '../storage/secrets.js';
+import { McpFailure } from './mcp-failure.js';
+
+const login = z.object({
+  /** Of the MCP server: another address has another login. */
+  url: z.string(),
+  redirect: z.string(),
+  client: z.looseObject({ client_id: z.string() }).optional(),
+  tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
+});
+type Login = z.infer<typeof login>;
+
+/** How long the user may take on the other server’s page. */
+const pendingMs = 10 * 60_000;
+
+/** The logins at remote MCP servers (OAuth), kept where only this server’s user can read them. */
+@Injectable()
+export class McpLogins {
+  readonly #file: PrivateFile<z.ZodRecord<z.ZodString, typeof login>>;
+  readonly #pending = new OneTimeValues<{ name: string; provider: McpLogin }>(pendingMs);
+
+  constructor(config: Config) {
+    const path = join(config.data, 'mcp-logins.json');
+    this.#file = new PrivateFile(path, z.record(z.string(), login), {});
+  }
+
+  /** For the connection to a server where the user has logged in; undefined when that is not so. */
+  of(name: string, url: string): McpLogin | undefined {
+    const saved = this.#file.value[name];
+    return saved?.tokens && saved.url === url ? this.#provider(name, saved) : undefined;
+  }
+
+  /** A new login, which the user finishes on a page. */
+  begin(name: string, { url, redirect }: { url: string; redirect: string }): McpLogin {
+    const secret = newSecret();
+    const provider = this.#provider(name, { url, redirect }, secret);
+    this.#pending.put({ name, provider }, { secret });
+    return provider;
+  }
+
+  /** The login that an answer belongs to, once. */
+  take(state: string): { name: string; provider: McpLogin } {
+    const pending = this.#pending.take(state);
+    if (pending) return pending;
+    throw new AppError(
+      'invalid_input',
+      'This login was finished already, or took too long: connect again.',
+    );
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#save(name, undefined);
+  }
+
+  #provider(name: string, saved: Login, state?: string): McpLogin {
+    return new McpLogin(saved, (changed) => this.#save(name, changed), state);
+  }
+
+  #save(name: string, changed: Login | undefined): Promise<void> {
+    return this.#file.change((logins) => {
+      const { [name]: _, ...others } = logins;
+      return changed ? { ...others, [name]: changed } : others;
+    });
+  }
+}
+
+/** What the SDK asks and tells of one login. Without a `state` nobody is there to log in: then it fails. */
+export class McpLogin implements OAuthClientProvider {
+  /** Where the user logs in. */
+  page: URL | undefined;
+  #verifier = '';
+
+  constructor(
+    private saved: Login,
+    private readonly save: (login: Login) => Promise<void>,
+    private readonly key?: string,
+  ) {}
+
+  get redirectUrl(): string {
+    return this.saved.redirect;
+  }
+
+  get clientMetadata() {
+    return { client_name: 'Belay', redirect_uris: [this.saved.redirect] };
+  }
+
+  state(): string {
+    return this.key ?? '';
+  }
+
+  clientInformation(): Login['client'] {
+    return this.saved.client;
+  }
+
+  saveClientInformation(client: { client_id: string }): Promise<void> {
+    return this.#change({ client: { ...client } });
+  }
+
+  tokens(): Login['tokens'] {
+    return this.saved.tokens;
+  }
+
+  saveTokens(tokens: { access_token: string; token_type: string }): Promise<void> {
+    return this.#change({ tokens: { ...tokens } });
+  }
+
+  redirectToAuthorization(page: URL): void {
+    if (this.key === undefined)
+      throw new McpFailure('refused', 'asks you to log in: connect it again.');
+    this.page = page;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  async #change(part: Partial<Login>): Promise<void> {
+    this.saved = { ...this.saved, ...part };
+    // A login that was begun and not finished is not kept.
+    if (this.saved.tokens) await this.save(this.saved);
+  }
+}

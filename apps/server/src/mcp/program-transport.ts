@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ignoreError } from '@belay/protocol';
+import { jsonTextFault } from '@belay/rpc';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { LineBuffer } from './line-buffer.js';
+import type { ProgramEnd, RunningProgram } from './program-runner.js';
+
+/** The SDK’s own limit for programs. */
+const maxMessageBytes = 10 * 2 ** 20;
+/** What a program that does not read its input may leave unread. */
+const maxUnreadBytes = 16 * 2 ** 20;
+/** What is read of a program in a second; a line counts for more than its bytes, because parsing takes time. */
+const readPerSecond = 32 * 2 ** 20;
+const lineCost = 16 * 2 ** 10;
+
+/** MCP over the input and output of a program in a container, which is hostile: bounded in size, depth and rate. */
+export class ProgramTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** The end of its standard error. */
+  lastWords = '';
+  end: ProgramEnd = {};
+  readonly #lines = new LineBuffer(maxMessageBytes);
+  #program: RunningProgram | undefined;
+  #closing: Promise<void> | undefined;
+  #second = 0;
+  #read = 0;
+
+  constructor(private readonly begin: () => Promise<RunningProgram>) {}
+
+  async start(): Promise<void> {
+    this.#program = await this.begin();
+    void this.#follow(this.#program);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#program?.input;
+    if (!input?.writable || this.#closing) return Promise.reject(new Error('Not connected'));
+    if (input.writableLength > maxUnreadBytes) {
+      void this.close().catch(ignoreError('it is gone all the same'));
+      return Promise.reject(new Error('It does not read its input.'));
+    }
+    input.write(`${JSON.stringify(message)}\n`);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.end = (await this.#program?.stop()) ?? {};
+    this.onclose?.();
+  }
+
+  async #follow(program: RunningProgram): Promise<void> {
+    try {
+      for await (const { isError, data } of program.output) {
+        await this.#pace(data.length);
+        if (isError) this.lastWords = (this.lastWords + data.toString()).slice(-2_000);
+        else for (const line of this.#lines.push(data)) await this.#receive(line);
+      }
+      // Its exit code is of use only when nobody kills it.
+      await program.ended;
+    } catch (error) {
+      if (!this.#closing) this.lastWords = `Belay ended it: ${asError(error).message}`;
+    }
+    await this.close().catch(ignoreError('it is gone all the same'));
+  }
+
+  /** Throws when the message is beyond the bounds; a line that is none is reported, as programs print all sorts. */
+  async #receive(line: string): Promise<void> {
+    await this.#pace(lineCost);
+    if (this.#closing) return;
+    const fault = jsonTextFault(Buffer.from(line));
+    if (fault) throw new Error(`a message ${fault}`);
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch (error) {
+      return this.onerror?.(asError(error));
+    }
+    const message = JSONRPCMessageSchema.safeParse(value);
+    if (message.success) this.onmessage?.(message.data);
+    else this.onerror?.(new Error('It sent what is no message.'));
+  }
+
+  async #pace(cost: number): Promise<void> {
+    const now = Math.floor(Date.now() / 1_000);
+    if (now !== this.#second) {
+      this.#second = now;
+      this.#read = 0;
+    }
+    this.#read += cost;
+    if (this.#read > readPerSecond) await sleep(1_000 - (Date.now() % 1_000));
+  }
+}
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));

@@ -1,0 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { McpTool } from '@belay/protocol';
+import type { Tool } from './mcp.client.js';
+
+/** Whether a server still offers a tool as the session was given it: name, description and input. */
+export const isSameTool = (given: McpTool, offered: readonly Tool[]): boolean =>
+  offered.some(
+    ({ name, description = '', inputSchema }) =>
+      name === given.name &&
+      description === given.description &&
+      isDeepStrictEqual(JSON.parse(JSON.stringify(inputSchema)), given.inputSchema),
+  );

@@ -1,0 +1,37 @@
+import type { Message } from '@belay/protocol';
+import { hasPictures } from './prompt.js';
+
+/** What servers of models that read text alone say of a request with pictures: OpenAI, vLLM, llama.cpp, DeepSeek, OpenRouter. */
+const refusal = /image|multimodal|vision|mmproj/i;
+
+export const refusesPictures = (sentence: string, messages: readonly Message[]): boolean =>
+  refusal.test(sentence) && messages.some(hasPictures);
+
+/** The same message for each prompt: only then it is not written again. */
+const known = new WeakMap<Message, Message>();
+
+/** The messages for a model that reads text alone. */
+export const withoutPictures = (messages: readonly Message[]): Message[] =>
+  messages.map((message) => {
+    if (!hasPictures(message)) return message;
+    const plain = known.get(message) ?? blind(message);
+    known.set(message, plain);
+    return plain;
+  });
+
+function blind(message: Message): Message {
+  if (message.role === 'user') {
+    return { ...message, text: `${message.text}\n\n[${note}]`.trim(), images: [] };
+  }
+  if (message.role !== 'tool') return message;
+  return {
+    ...message,
+    results: message.results.map((result) =>
+      result.images.length === 0
+        ? result
+        : { ...result, output: { output: result.output, note }, images: [] },
+    ),
+  };
+}
+
+const note = 'There is a picture here, which this model cannot see.';

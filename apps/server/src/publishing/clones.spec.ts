@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Comparison, Event } from '@belay/protocol';
+import { gitIn } from '@belay/testkit';
+import { until } from '@belay/testing';
+import { GitScene } from '../testing/git-scene.js';
+
+jest.setTimeout(120_000);
+
+const scene = new GitScene();
+const { belay, git, folder, cloned, scratch } = scene;
+beforeAll(() => scene.start());
+afterAll(() => scene.close());
+afterEach(() => {
+  git.intercept = () => false;
+});
+
+/** What the sandbox got, unpacked. */
+function workspaceOf(session: string): string {
+  const target = join(folder, `workspace-${session}`);
+  mkdirSync(target);
+  const { tar } = belay.sandboxes.agents.get(session) ?? {};
+  execFileSync('tar', ['-x', '-C', target], { input: tar });
+  return target;
+}
+
+describe('git in', () => {
+  it('begins with a working copy on the branch, with origin, and without a token', async () => {
+    const { session, url } = await cloned({ branch: 'release/1' });
+    const work = workspaceOf(session);
+    expect(gitIn(work, 'status', '--porcelain', '--branch')).toBe(
+      '## release/1...origin/release/1\n',
+    );
+    expect(gitIn(work, 'remote', 'get-url', 'origin')).toBe(`${url}\n`);
+    expect(gitIn(work, 'log', '--format=%s')).toBe('first\n');
+    expect(readFileSync(join(work, 'README.md'), 'utf8')).toBe('one\ntwo\nthree\n');
+    expect(readFileSync(join(work, 'data.bin'))).toEqual(Buffer.from([0, 1, 2, 255]));
+    gitIn(work, 'fsck', '--strict');
+    const { tar } = belay.sandboxes.agents.get(session) ?? {};
+    const events = JSON.stringify(
+      await belay.json<Event[]>('GET', `/api/sessions/${session}/events`),
+    );
+    for (const place of [tar?.toString('latin1'), events, JSON.stringify(belay.sandboxes.starts)])
+      expect(place).not.toContain(git.token);
+    expect(events).toContain('Cloning');
+    await until('nothing is left', () => scratch().length === 0);
+  });
+
+  it('is cloned once for all sessions of a comparison', async () => {
+    const { url } = scene.repository();
+    let fetches = 0;
+    git.intercept = (request) => {
+      if (request.url?.endsWith('/git-upload-pack') && request.method === 'POST') fetches += 1;
+      return false;
+    };
+    await cloned();
+    const [once] = [fetches, (fetches = 0)];
+    const { sessions } = await belay.json<Comparison>('POST', '/api/comparisons', {
+      task: 'x',
+      models: ['scripted:a', 'scripted:b', 'scripted:c'],
+      repository: { url },
+    });
+    for (const { id } of sessions) await belay.reaches(id, 'running');
+    // Asking for the branch, and then one clone: as much as for a single session.
+    expect(fetches).toBe(once);
+    for (const { id } of sessions) {
+      expect(gitIn(workspaceOf(id), 'remote', 'get-url', 'origin')).toBe(`${url}\n`);
+      expect((await belay.log.settings(id)).repository).toMatchObject({ url, branch: 'main' });
+    }
+  });
+
+  it('takes the last commits alone', async () => {
+    const { session } = await cloned({ depth: 1 });
+    expect(gitIn(workspaceOf(session), 'rev-parse', '--is-shallow-repository')).toBe('true\n');
+  });
+
+  it.each([
+    ['no branch', { branch: 'nope' }, 404, 'no branch or tag nope'],
+    ['an option', { branch: '--upload-pack=x' }, 400, 'no name of a branch'],
+    ['a path', { branch: '../x' }, 400, 'no name of a branch'],
+    ['ssh', { url: 'git@example.com:a/b.git' }, 400, 'use https://example.com/a/b.git'],
+    ['a closed address', { url: 'https://127.0.0.1/a/b' }, 403, 'private or reserved network'],
+    ['http', { url: 'http://example.com/a/b' }, 400, 'https alone'],
+    ['a program', { url: 'ext::sh -c touch% /tmp/x' }, 400, 'https://host/owner/name'],
+  ])('makes no session with %s', async (_, repository, status, sentence) => {
+    const { url } = scene.repository();
+    const body = {
+      task: 'x',
+      model: 'scripted:x',
+      repository: { url, ...repository },
+    };
+    const before = (await belay.json<object[]>('GET', '/api/sessions')) as unknown as object[];
+    const answer = await belay.json<{ detail: string }>('POST', '/api/sessions', body);
+    expect(answer).toMatchObject({ status, detail: expect.stringContaining(sentence) as string });
+    expect(await belay.json('GET', '/api/sessions')).toHaveLength(before.length);
+  });
+
+  it('fails with a sentence when the clone breaks off, and begins again on a restart', async () => {
+    const { url } = scene.repository();
+    git.intercept = (request, response) => {
+      if (!request.url?.endsWith('/git-upload-pack')) return false;
+      response.writeHead(200).end('0008NAK\n');
+      return true;
+    };
+    const { id } = await belay.json<{ id: string }>('POST', '/api/sessions', {
+      task: 'x',
+      model: 'scripted:x',
+      repository: { url },
+    });
+    await belay.reaches(id, 'failed');
+    expect((await belay.log.summary(id)).reason).toContain('git server');
+    git.intercept = () => false;
+    await belay.json('POST', `/api/sessions/${id}/restart`);
+    await belay.reaches(id, 'running');
+  });
+});

@@ -1,0 +1,289 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { AppError, type GitHost, type GitHostKind, type PublishedChange } from '@belay/protocol';
+import { z } from 'zod';
+import { GitHttp } from '../git/git-http.js';
+import { repositoryAddress, type RepositoryAddress } from '../git/repository-address.js';
+import { said, type GitRemote } from '../git/smart-http.js';
+import { byteLimit } from '../storage/byte-limit.js';
+
+export interface NewPullRequest {
+  title: string;
+  body: string;
+  draft: boolean;
+  branch: string;
+  base: string;
+  /** The repository that it goes into, of the same host: that of the branch, or the one that it is a fork of. */
+  into: string;
+}
+
+export interface HostedRepository {
+  remote: GitRemote;
+  host: GitHost;
+  signal: AbortSignal;
+}
+
+type PullRequest = NonNullable<PublishedChange['pullRequest']>;
+type Answer = { status: number; body: unknown };
+
+const maxAnswerBytes = 2 ** 20;
+
+/** The REST APIs of GitHub, GitLab and Gitea, as far as pull requests need them. */
+@Injectable()
+export class GitHostApi {
+  constructor(private readonly http: GitHttp) {}
+
+  /** Opens one, or returns the one that is open for these branches. Throws one sentence. */
+  async openPullRequest(hosted: HostedRepository, wanted: NewPullRequest): Promise<PullRequest> {
+    const { kind } = hosted.host;
+    const api = kind === 'other' ? undefined : apis[kind];
+    if (!api || !hosted.remote.credential)
+      throw new AppError(
+        'invalid_input',
+        `${hosted.host.host} is not set up for pull requests. Set its kind and a token under Settings, Git hosts.`,
+      );
+    const places = await this.#places(hosted, kind, repositoryAddress(wanted.into));
+    const made = await this.#call(hosted, 'POST', api.path(places), api.body(wanted, places));
+    if (made.status === 200 || made.status === 201) return { ...api.read(made.body), isNew: true };
+    if (!api.exists(made)) throw refusedBy(hosted.host.host, made, 'open a pull request');
+    const found = await this.#call(hosted, 'GET', api.find(places, wanted));
+    const all = found.status === 200 ? [found.body].flat() : [];
+    const open = all.find((one) => isFrom(one, places));
+    if (!open) throw refusedBy(hosted.host.host, made, 'open a pull request');
+    return { ...api.read(open), isNew: false };
+  }
+
+  async #places(
+    hosted: HostedRepository,
+    kind: GitHostKind,
+    into: RepositoryAddress,
+  ): Promise<Places> {
+    const source = pathOf(hosted, kind, hosted.remote.address);
+    const target = pathOf(hosted, kind, into);
+    if (source === target || kind !== 'gitlab') return { source, target };
+    const [sourceId, targetId] = await Promise.all(
+      [source, target].map(async (path) => {
+        const answer = await this.#call(hosted, 'GET', `projects/${encodeURIComponent(path)}`);
+        const project = z.object({ id: z.int() }).safeParse(answer.body);
+        if (answer.status !== 200 || !project.success)
+          throw refusedBy(hosted.host.host, answer, `read ${path}`);
+        return project.data.id;
+      }),
+    );
+    return { source, target, sourceId, targetId };
+  }
+
+  /** The name of the user whose token it is. Throws when the host refuses it. */
+  async user(hosted: HostedRepository): Promise<string> {
+    if (hosted.host.kind === 'other')
+      throw new AppError(
+        'invalid_input',
+        `Only git can tell whether the token of ${hosted.host.host} is right: set its kind to ask it.`,
+      );
+    const answer = await this.#call(hosted, 'GET', 'user');
+    const { data } = z
+      .object({ login: z.string(), username: z.string() })
+      .partial()
+      .safeParse(answer.body);
+    const name = data?.login ?? data?.username;
+    if (answer.status === 200 && name) return name.slice(0, 100);
+    throw refusedBy(hosted.host.host, answer, 'say whose token it is');
+  }
+
+  async #call(
+    { remote, host, signal }: HostedRepository,
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+  ): Promise<Answer> {
+    const { address, credential, isTrusted } = remote;
+    const url = new URL(`${baseOf(host, address.origin)}/${path}`);
+    const answer = await this.http.call(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'belay',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(credential && authorization(host.kind, credential.token)),
+      },
+      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+      isTrusted,
+      isPlain: host.insecure,
+      signal,
+    });
+    const tooLarge = () => new AppError('unavailable', `${host.host} answered too much.`);
+    const limited = answer.body.pipe(byteLimit(maxAnswerBytes, tooLarge));
+    answer.body.once('error', (error) => limited.destroy(error));
+    const text = (await buffer(limited).finally(() => answer.body.destroy())).toString();
+    return { status: answer.status, body: parsed(text) };
+  }
+}
+
+/** Where the branch is shown; null where nobody knows. */
+export function branchPage({ remote, host }: HostedRepository, branch: string): string | null {
+  const inPath: Record<GitHostKind, string | null> = {
+    github: 'tree',
+    gitlab: '-/tree',
+    gitea: 'src/branch',
+    other: null,
+  };
+  const folder = inPath[host.kind];
+  if (folder === null) return null;
+  const name = branch.split('/').map(encodeURIComponent).join('/');
+  return `${remote.address.url.replace(/\.git$/, '')}/${folder}/${name}`;
+}
+
+function baseOf({ kind, api, host }: GitHost, origin: string): string {
+  if (api !== null) return api.replace(/\/+$/, '');
+  if (kind === 'github')
+    return host === 'github.com' ? 'https://api.github.com' : `${origin}/api/v3`;
+  return kind === 'gitlab' ? `${origin}/api/v4` : `${origin}/api/v1`;
+}
+
+const authorization = (kind: GitHostKind, token: string): Record<string, string> => {
+  if (kind === 'gitlab') return { 'private-token': token };
+  if (kind === 'gitea') return { authorization: `token ${token}` };
+  return { authorization: `Bearer ${token}`, 'x-github-api-version': '2022-11-28' };
+};
+
+/** As the API names the repository: GitLab’s groups may be nested, and its host below a path. */
+function pathOf({ host }: HostedRepository, kind: GitHostKind, address: RepositoryAddress): string {
+  const path = address.path.replace(/\.git$/, '');
+  if (kind === 'gitlab') return path;
+  const parts = path.split('/');
+  if (parts.length === 2) return path;
+  throw new AppError('invalid_input', `${path} is no repository of ${host.host}: OWNER/NAME.`);
+}
+
+/** The repositories of a request by their paths, and where GitLab has to know them by their ids. */
+interface Places {
+  /** Of the branch. */
+  source: string;
+  target: string;
+  sourceId?: number | undefined;
+  targetId?: number | undefined;
+}
+
+interface PullRequestApi {
+  path(places: Places): string;
+  body(wanted: NewPullRequest, places: Places): unknown;
+  /** Whether the answer says that there is one already. */
+  exists(answer: Answer): boolean;
+  find(places: Places, wanted: NewPullRequest): string;
+  read(body: unknown): Omit<PullRequest, 'isNew'>;
+}
+
+const queryOf = (query: Record<string, string>): string => new URLSearchParams(query).toString();
+
+const webPage = z.url({ protocol: /^https?$/ }).max(2_000);
+
+const reader =
+  (page: 'html_url' | 'web_url', number: 'number' | 'iid') =>
+  (body: unknown): Omit<PullRequest, 'isNew'> => {
+    const shape = z.record(z.string(), z.unknown()).safeParse(body);
+    const url = webPage.safeParse(shape.data?.[page]);
+    const id = z.int().nonnegative().safeParse(shape.data?.[number]);
+    if (url.success && id.success) return { url: url.data, number: id.data };
+    throw new AppError(
+      'unavailable',
+      'The git host’s answer about the pull request is unreadable.',
+    );
+  };
+
+/** A branch of a fork is named with the fork’s owner. */
+const headOf = ({ source, target }: Places, branch: string): string =>
+  source === target ? branch : `${source.split('/')[0]}:${branch}`;
+
+const usual = ({ title, body, branch, base }: NewPullRequest, places: Places) => ({
+  title,
+  body,
+  head: headOf(places, branch),
+  base,
+});
+
+/** Other forks may have a branch of the same name. */
+const isFrom = (request: unknown, { sourceId }: Places): boolean =>
+  sourceId === undefined ||
+  z.object({ source_project_id: z.literal(sourceId) }).safeParse(request).success;
+
+const apis: Record<Exclude<GitHostKind, 'other'>, PullRequestApi> = {
+  github: {
+    path: ({ target }) => `repos/${target}/pulls`,
+    body: (wanted, places) => ({ ...usual(wanted, places), draft: wanted.draft }),
+    exists: ({ status, body }) => status === 422 && /already exists/i.test(JSON.stringify(body)),
+    find: ({ source, target }, { branch, base }) => {
+      const head = `${source.split('/')[0]}:${branch}`;
+      return `repos/${target}/pulls?${queryOf({ state: 'open', head, base })}`;
+    },
+    read: reader('html_url', 'number'),
+  },
+  gitlab: {
+    path: ({ source }) => `projects/${encodeURIComponent(source)}/merge_requests`,
+    body: ({ title, body, draft, branch, base }, { targetId }) => ({
+      title: draft ? `Draft: ${title}` : title,
+      description: body,
+      source_branch: branch,
+      target_branch: base,
+      ...(targetId !== undefined && { target_project_id: targetId }),
+    }),
+    exists: ({ status }) => status === 409,
+    find: ({ target }, { branch, base }) =>
+      `projects/${encodeURIComponent(target)}/merge_requests?${queryOf({
+        state: 'opened',
+        source_branch: branch,
+        target_branch: base,
+      })}`,
+    read: reader('web_url', 'iid'),
+  },
+  gitea: {
+    path: ({ target }) => `repos/${target}/pulls`,
+    body: (wanted, places) => ({
+      ...usual(wanted, places),
+      title: wanted.draft ? `WIP: ${wanted.title}` : wanted.title,
+    }),
+    exists: ({ status }) => status === 409,
+    find: (places, { branch, base }) =>
+      `repos/${places.target}/pulls/${encodeURIComponent(base)}/${encodeURIComponent(headOf(places, branch))}`,
+    read: reader('html_url', 'number'),
+  },
+};
+
+function refusedBy(host: string, { status, body }: Answer, what: string): AppError {
+  if (status === 401)
+    return new AppError(
+      'unauthorized',
+      `${host} refused the token. Renew it under Settings, Git hosts.`,
+    );
+  if (status === 403 || status === 404)
+    return new AppError(
+      'forbidden',
+      `The token for ${host} may not ${what}. Give it that right there, under its settings.`,
+    );
+  const { data } = z
+    .object({
+      message: z.unknown(),
+      error: z.unknown(),
+      errors: z.array(z.object({ message: z.string() }).partial()),
+    })
+    .partial()
+    .safeParse(body);
+  const words = [
+    data?.message ?? data?.error,
+    ...(data?.errors ?? []).map(({ message }) => message),
+  ]
+    .flat()
+    .filter((text) => typeof text === 'string')
+    .join('; ');
+  return new AppError(
+    'rejected',
+    `${host} did not ${what} (status ${status}). ${words && said(words)}`.trim(),
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { GitModule } from '../git/git.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { GitHostApi } from './git-host-api.js';
+import { MessageDrafts } from './message-drafts.js';
+import { PublishPreparation } from './publish-preparation.js';
+import { PublishingService } from './publishing.service.js';
+
+@Module({
+  imports: [GitModule, ModelsModule, SessionsModule],
+  providers: [GitHostApi, MessageDrafts, PublishPreparation, PublishingService],
+  exports: [GitHostApi, MessageDrafts, PublishingService],
+})
+export class PublishingModule {}

@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  ignoreError,
+  newEvent,
+  type serverCalls,
+  type StartPayload,
+} from '@belay/protocol';
+import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
+import { EventLog } from '../../logs/event-log.js';
+import { Live } from '../../logs/live.js';
+import type { AgentConnection } from './agent-link.js';
+import { Backlog } from './backlog.js';
+import type { ConnectedSandbox } from './connected-sandbox.js';
+import { ServiceCalls } from './service-calls.js';
+import { StorageCalls } from './storage-calls.js';
+
+type Calls = typeof serverCalls;
+export interface TarSource {
+  tar: Readable;
+  /** As far as it is known. */
+  bytes?: number | undefined;
+}
+export type OpenTar = () => Promise<TarSource>;
+
+/** Milliseconds that an agent may take to begin, because its log may be long. */
+const beginTimeoutMs = 60_000;
+/** Between two notices of how far an archive is. */
+const copiedEveryMs = 200;
+
+/** Handlers of an agent’s calls, limited to the session of its sandbox. */
+@Injectable()
+export class AgentCalls {
+  constructor(
+    private readonly log: EventLog,
+    private readonly storage: StorageCalls,
+    private readonly services: ServiceCalls,
+    private readonly live: Live,
+  ) {}
+
+  serve(connection: AgentConnection, sandbox: ConnectedSandbox): void {
+    const greeted = Promise.withResolvers<void>();
+    // After a restart of the server, calls that waited are sent again and may arrive before the agent’s hello.
+    const session = async (): Promise<string> => {
+      if (sandbox.connection !== connection) await greeted.promise;
+      return sessionOf(sandbox, connection);
+    };
+    const handlers: Omit<Servers<Calls>, 'hello'> = {
+      ...this.storage.handlers(session),
+      ...this.services.handlers(session, sandbox),
+    };
+    connection.serve({
+      ...onlyInSession(handlers, session),
+      hello: async (input) => {
+        const reply = await this.#hello(input, connection, sandbox);
+        greeted.resolve();
+        return reply;
+      },
+    });
+    connection.on('disconnected', () => sandbox.disconnected());
+    connection.accept('terminal', async ({ terminal, offset }, stream) =>
+      this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),
+    );
+    connection.accept('egress', async (target, stream) =>
+      this.services.connectOut(await session(), target, stream),
+    );
+  }
+
+  /**
+   * Assigns a session to a waiting agent; resolves when it has begun and `onBegun` is done. No event is missed
+   * between the start payload and the moment when others may call the agent.
+   */
+  async begin(
+    sandbox: ConnectedSandbox,
+    startPayload: StartPayload,
+    onBegun: () => Promise<void>,
+  ): Promise<void> {
+    const connection = connectionOf(sandbox);
+    const last = startPayload.events.at(-1)?.seq ?? 0;
+    const backlog = await Backlog.open(this.log, startPayload.session, last);
+    try {
+      const signal = AbortSignal.timeout(beginTimeoutMs);
+      await sandbox.alive(connection.call('session.begin', startPayload, { signal }));
+      await onBegun();
+      backlog.handOver(connection);
+      sandbox.publish();
+    } finally {
+      backlog.close();
+    }
+  }
+
+  /** Its agent broke the rules of the connection, as its log says from now on. */
+  reportBreach({ session }: ConnectedSandbox, reason: string): void {
+    if (session === null) return;
+    const event = newEvent('server', 'breach', { args: { reason }, message: reason });
+    this.log.append(session, [event]).catch(ignoreError('the server’s own log has the reason'));
+  }
+
+  /** Resolves when the agent has unpacked the archive, which it signals by ending its side of the stream. */
+  async importWorkspace(sandbox: ConnectedSandbox, openTar: OpenTar): Promise<void> {
+    const { tar: source, bytes = null } = await openTar();
+    const opening = connectionOf(sandbox).open('workspace.import', {});
+    const stream = await opening.catch((error: Error) => {
+      source.destroy(error);
+      throw error;
+    });
+    stream.resume();
+    const unpacked = once(stream, 'end');
+    const { session } = sandbox;
+    const tell = (): void => {
+      if (session !== null) this.live.copied(session, stream.acknowledged, bytes);
+    };
+    const telling = setInterval(tell, copiedEveryMs);
+    try {
+      await whileTransferring(() => Promise.all([pipeline(source, stream), unpacked]));
+    } finally {
+      clearInterval(telling);
+      source.destroy();
+      stream.destroy();
+    }
+  }
+
+  /** First call on each connection: from now on the agent can be called, and it misses no event. */
+  async #hello(
+    input: CallInput<Calls, 'hello'>,
+    connection: AgentConnection,
+    sandbox: ConnectedSandbox,
+  ): ReturnType<Servers<Calls>['hello']> {
+    if (sandbox.connection?.connected && sandbox.connection !== connection) {
+      throw new AppError('conflict', 'Another agent of this sandbox is connected.');
+    }
+    sandbox.connect(connection);
+    const { session, hasBegun } = sandbox;
+    if (input.session !== null && (input.session !== session || input.epoch !== sandbox.epoch)) {
+      throw new AppError('conflict', 'Another sandbox works on this session now.');
+    }
+    if (session === null || (input.session === null && !hasBegun)) {
+      sandbox.greet();
+      return { startPayload: null, events: [], storedN: 0, services: this.services.available };
+    }
+    const backlog = await Backlog.open(this.log, session, input.lastSeq);
+    const storedN = await this.log.storedN(session, sandbox.epoch);
+    const startPayload =
+      input.session === null ? await this.#startPayload(session, sandbox.epoch) : null;
+    const events = startPayload ? [] : backlog.take();
+    // The reply is followed by the events that were written meanwhile, then by live ones.
+    setImmediate(() => {
+      backlog.handOver(connection);
+      sandbox.publish();
+      sandbox.greet();
+    });
+    return { startPayload, events, storedN, services: this.services.available };
+  }
+
+  async #startPayload(session: string, epoch: number): Promise<StartPayload> {
+    const settings = await this.log.settings(session);
+    return { session, settings, events: await this.log.read(session, { after: 0 }), epoch };
+  }
+}
+
+/** Nothing is served before the agent’s hello, or without a session. */
+function onlyInSession<H extends object>(handlers: H, session: () => Promise<string>): H {
+  const guarded = Object.entries(handlers).map(([name, handler]) => [
+    name,
+    async (...args: unknown[]) => {
+      await session();
+      return (handler as (...given: unknown[]) => Promise<unknown>)(...args);
+    },
+  ]);
+  return Object.fromEntries(guarded) as H;
+}
+
+function connectionOf({ connection }: ConnectedSandbox): AgentConnection {
+  if (!connection) throw new AppError('internal', 'The agent was never connected.');
+  return connection;
+}
+
+function sessionOf(sandbox: ConnectedSandbox, connection: AgentConnection): string {
+  // Other programs of the sandbox can connect to its socket too: only the caller of `hello` is the agent.
+  if (sandbox.connection !== connection)
+    throw new AppError('forbidden', 'The first call of an agent must be `hello`.');
+  if (sandbox.session === null) {
+    throw new AppError('conflict', 'This agent has no session yet.');
+  }
+  return sandbox.session;
+}

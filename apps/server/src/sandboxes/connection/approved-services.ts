@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  operations,
+  type OperationOutput,
+  type serverCalls,
+  type ServerService,
+} from '@belay/protocol';
+import type { Servers } from '@belay/rpc';
+import { ActionCalls } from '../../actions/action-calls.js';
+import { ApprovedCalls, type ApprovedCall } from '../../approvals/approved-calls.js';
+import { EgressService } from '../../egress/egress.service.js';
+import { McpCalls } from '../../mcp/mcp-calls.js';
+import { WebSearch } from '../../models/web-search.js';
+import { Sidecars } from '../engine/sidecars.js';
+import type { ConnectedSandbox, SessionOf } from './connected-sandbox.js';
+
+export type ApprovedHandlers = Pick<
+  Servers<typeof serverCalls>,
+  'approvals.request' | 'action.call' | 'mcp.call' | 'browser.sidecar' | 'web.search'
+>;
+
+/** What the server does for a call of the log, once that call is approved: the agent names its id alone. */
+@Injectable()
+export class ApprovedServices {
+  constructor(
+    private readonly calls: ApprovedCalls,
+    private readonly actions: ActionCalls,
+    private readonly mcp: McpCalls,
+    private readonly search: WebSearch,
+    private readonly egress: EgressService,
+    private readonly sidecars: Sidecars,
+  ) {}
+
+  /** What the server is set up with. */
+  get available(): ServerService[] {
+    return this.search.isSetUp ? ['search'] : [];
+  }
+
+  handlers(session: SessionOf, sandbox: ConnectedSandbox): ApprovedHandlers {
+    return {
+      'approvals.request': async ({ id }, { signal }) =>
+        this.calls.verdict(await session(), id, signal),
+      'action.call': async ({ id }, { signal }) => this.actions.run(await session(), id, signal),
+      'mcp.call': async ({ id }, { signal }) => this.mcp.run(await session(), id, signal),
+      'browser.sidecar': async ({ id }, { signal }) =>
+        this.calls.run(await session(), id, {
+          signal,
+          work: async (call) => ({ endpoint: await this.#browserFor(call, sandbox) }),
+        }),
+      'web.search': async ({ id }, { signal }) => this.#search(await session(), id, signal),
+    };
+  }
+
+  /** What only reads a page, which nobody is asked about, starts no browser: there is nothing to read. */
+  async #browserFor(call: ApprovedCall, sandbox: ConnectedSandbox): Promise<string> {
+    const { operation, source } = call;
+    if (operation.display !== 'page') {
+      throw new AppError('forbidden', `${operation.name} needs no browser.`);
+    }
+    if (operation.risk === 'read' && source === 'agent' && !this.sidecars.has(sandbox.id)) {
+      throw new AppError('unavailable', 'No page is open. Open one first.');
+    }
+    if (sandbox.machine !== undefined)
+      throw new AppError(
+        'unavailable',
+        'The machine, or the image on it, has no Chromium: install it there.',
+      );
+    return this.sidecars.start(sandbox);
+  }
+
+  async #search(
+    session: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<OperationOutput<'web.search'>> {
+    await this.egress.requireNetwork(session);
+    const work = async ({ operation, input }: ApprovedCall, ending: AbortSignal) => {
+      if (operation.needs !== 'search') {
+        throw new AppError('forbidden', `${operation.name} is no search.`);
+      }
+      return this.search.search(operations['web.search'].input.parse(input), { signal: ending });
+    };
+    return this.calls.runOnce(session, id, { signal, work });
+  }
+}

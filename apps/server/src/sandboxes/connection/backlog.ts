@@ -1,0 +1,56 @@
+import { ignoreError, type Event } from '@belay/protocol';
+import type { EventLog } from '../../logs/event-log.js';
+import type { AgentConnection } from './agent-link.js';
+
+/**
+ * The events of a session that its agent did not write, from one event on until the agent receives them live.
+ * Events that are written while earlier ones are being sent wait here, so none is missed.
+ */
+export class Backlog {
+  #events: Event[] = [];
+  #last: number;
+  readonly #unsubscribe: () => void;
+
+  private constructor(log: EventLog, session: string, after: number) {
+    this.#last = after;
+    this.#unsubscribe = log.subscribe(session, (events) => this.#events.push(...events));
+  }
+
+  static async open(log: EventLog, session: string, after: number): Promise<Backlog> {
+    const backlog = new Backlog(log, session, after);
+    try {
+      const stored = await log.read(session, { after });
+      backlog.#events = [...stored, ...backlog.#events];
+      return backlog;
+    } catch (error) {
+      backlog.close();
+      throw error;
+    }
+  }
+
+  /** The events so far, each once. */
+  take(): Event[] {
+    const taken: Event[] = [];
+    for (const event of this.#events) {
+      if (event.seq <= this.#last) continue;
+      this.#last = event.seq;
+      if (event.source !== 'agent') taken.push(event);
+    }
+    this.#events = [];
+    return taken;
+  }
+
+  /** Sends the rest; what is written after this call is sent by others, and arrives after it. */
+  handOver(connection: AgentConnection): void {
+    const events = this.take();
+    this.close();
+    if (events.length === 0) return;
+    connection
+      .call('session.events', { events })
+      .catch(ignoreError('the agent receives them after its next hello'));
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}

@@ -1,0 +1,29 @@
+import { type SandboxVolumes } from '@belay/docker';
+import type { AgentConnection } from './agent-link.js';
+
+/** The session of the calling agent; throws while it has none. */
+export type SessionOf = () => Promise<string>;
+
+/** The sandbox of a connection, as far as the connection needs it. */
+export interface ConnectedSandbox {
+  readonly id: string;
+  readonly container: string;
+  readonly volumes: SandboxVolumes;
+  /** The joined machine that its agent runs on; undefined for a container. */
+  readonly machine: string | undefined;
+  readonly session: string | null;
+  readonly epoch: number;
+  /** Whether its agent was given its session already, by this server or by a former one. */
+  readonly hasBegun: boolean;
+  /** The connection of the agent that said hello. */
+  readonly connection: AgentConnection | undefined;
+  connect(connection: AgentConnection): void;
+  /** The agent said hello and can be called by the server. */
+  greet(): void;
+  /** From now on others may call the agent: it has its session. */
+  publish(): void;
+  /** Rejects with the cause when the sandbox ends meanwhile. */
+  alive<T>(work: Promise<T>): Promise<T>;
+  /** The connection was lost, which may be the first sign of the sandbox’s end. */
+  disconnected(): void;
+}

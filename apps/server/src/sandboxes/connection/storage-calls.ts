@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type serverCalls } from '@belay/protocol';
+import type { RpcStream, Servers } from '@belay/rpc';
+import { BlobStore } from '../../logs/blob-store.js';
+import { EventLog } from '../../logs/event-log.js';
+import { Live } from '../../logs/live.js';
+import { TerminalLog } from '../../logs/terminal-log.js';
+import type { SessionOf } from './connected-sandbox.js';
+
+type StorageHandlers = Pick<
+  Servers<typeof serverCalls>,
+  | 'events.append'
+  | 'messages.deliver'
+  | 'blobs.put'
+  | 'blobs.get'
+  | 'terminal.stored'
+  | 'browser.frame'
+>;
+
+/** What an agent stores: events, terminal output and blobs. Acknowledged means stored. */
+@Injectable()
+export class StorageCalls {
+  constructor(
+    private readonly log: EventLog,
+    private readonly terminals: TerminalLog,
+    private readonly blobs: BlobStore,
+    private readonly live: Live,
+  ) {}
+
+  handlers(session: SessionOf): StorageHandlers {
+    return {
+      'events.append': async ({ session: claimed, epoch, events }) => {
+        if (claimed !== (await session()))
+          throw new AppError('forbidden', 'The agent may only write to its own session.');
+        return { seqs: await this.log.appendFromAgent(claimed, epoch, events) };
+      },
+      'messages.deliver': async ({ epoch, messages, through }) => {
+        await this.log.messages.deliver(await session(), epoch, { messages, through });
+        return {};
+      },
+      'blobs.put': async ({ type, bytes }) => ({
+        blob: await this.blobs.putOf(await session(), bytes, type),
+      }),
+      'blobs.get': async ({ blob }) => {
+        const { type, bytes } = await this.blobs.getOf(await session(), blob);
+        return { type, bytes: bytes as Uint8Array<ArrayBuffer> };
+      },
+      'terminal.stored': async ({ terminal }) => ({
+        offset: await this.terminals.size(await session(), terminal),
+      }),
+      'browser.frame': async (frame) => {
+        this.live.frame(await session(), frame);
+        return {};
+      },
+    };
+  }
+
+  /** Stores what a terminal prints; the agent’s bytes count as acknowledged when they are stored. */
+  async takeTerminal(
+    from: { session: string; terminal: string; offset: number },
+    stream: RpcStream,
+  ): Promise<void> {
+    const { session, terminal } = from;
+    const size = await this.terminals.size(session, terminal);
+    if (from.offset > size) {
+      throw new AppError('conflict', `The terminal continues at ${size}, not at ${from.offset}.`);
+    }
+    void this.#storeTerminal(from, stream);
+  }
+
+  async #storeTerminal(
+    from: { session: string; terminal: string; offset: number },
+    stream: RpcStream,
+  ): Promise<void> {
+    let at = from.offset;
+    try {
+      for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+        const bytes = chunk as Buffer;
+        await this.terminals.append(from.session, from.terminal, at, bytes);
+        at += bytes.byteLength;
+      }
+      stream.end();
+    } catch (error) {
+      // The agent receives the cause, and opens the stream again from what is stored.
+      stream.destroy(error as Error);
+    }
+  }
+}

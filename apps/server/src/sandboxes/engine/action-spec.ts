@@ -1,0 +1,143 @@
+import {
+  type ExecutedProgram,
+  type Limits,
+  rootCapabilities,
+  scratch,
+  volume,
+} from '@belay/docker';
+import type { ActionService, ProgramStart } from '@belay/protocol';
+import type { ContainerCreateOptions } from 'dockerode';
+import { attachedProgram, unlogged, variables } from './attached-program.js';
+import {
+  connectionMounts,
+  starter,
+  startVariable,
+  type ProgramConnection,
+} from './program-spec.js';
+
+/** Where an action leaves files, and how much. */
+export const outputFolder = '/output';
+const outputMb = 64;
+/** What the program that starts it needs of its container’s memory. */
+const starterMb = 64;
+
+/** What one call runs. */
+export interface ActionProcess {
+  command: readonly string[];
+  secrets: Readonly<Record<string, string>>;
+  start: ProgramStart;
+}
+
+export interface ActionContainer {
+  name: string;
+  image: string;
+  /** Of what it runs as; the owner of the workspace, when it sees one. */
+  user: string;
+  /** Null is a container that waits for calls, which are processes of their own in it. */
+  call: ActionProcess | null;
+  /** Null is none; without a volume it is empty, and gone with the container. */
+  workspace: { volume: string | null; readOnly: boolean } | null;
+  connection: ProgramConnection;
+  /** The container whose loopback it shares; null is one of its own. */
+  beside: string | null;
+  limits: Limits;
+  labels: Record<string, string>;
+}
+
+/**
+ * The container of a call. There is no network but loopback; of this machine it sees
+ * its socket and, if it declares that, the session’s workspace.
+ */
+export function actionContainer(what: ActionContainer): ContainerCreateOptions {
+  const { limits, workspace, connection, call } = what;
+  const owner = Number.parseInt(what.user, 10);
+  const halfMb = Math.max(16, Math.floor(limits.memoryMb / 2));
+  return {
+    name: what.name,
+    Image: what.image,
+    // What waits runs nothing of the action’s, and must outlive its programs: they cannot signal root’s.
+    User: call ? what.user : '0:0',
+    WorkingDir: folderOf(what),
+    Entrypoint: starter,
+    Cmd: [...(call?.command ?? [])],
+    Env: call ? environmentOf(call) : [startVariable('idle')],
+    Labels: what.labels,
+    ...attachedProgram,
+    HostConfig: {
+      ...unlogged({ ...limits, memoryMb: limits.memoryMb + starterMb }),
+      NetworkMode: what.beside === null ? 'none' : `container:${what.beside}`,
+      Tmpfs: {
+        '/tmp': `${scratch(owner)},size=${halfMb}m`,
+        [outputFolder]: `${scratch(owner)},size=${Math.min(outputMb, halfMb)}m`,
+        ...(workspace?.volume === null && {
+          '/workspace': `${scratch(owner)},size=${halfMb}m`,
+        }),
+      },
+      Mounts: [
+        ...connectionMounts(connection),
+        ...(workspace && workspace.volume !== null
+          ? [
+              volume({
+                Source: workspace.volume,
+                Target: '/workspace',
+                ReadOnly: workspace.readOnly,
+              }),
+            ]
+          : []),
+      ],
+    },
+  };
+}
+
+/** What a program of an action gets of variables, besides those of its image. */
+const environmentOf = ({ secrets, start }: ActionProcess): string[] => [
+  'HOME=/tmp',
+  ...variables(secrets),
+  startVariable(start),
+];
+
+const folderOf = ({ workspace }: Pick<ActionContainer, 'workspace'>): string =>
+  workspace ? '/workspace' : '/action';
+
+/** A call in a container that waits for them. */
+export const actionProcess = (
+  what: Pick<ActionContainer, 'user' | 'workspace'>,
+  call: ActionProcess,
+): ExecutedProgram => ({
+  command: [...starter, ...call.command],
+  user: what.user,
+  folder: folderOf(what),
+  env: environmentOf(call),
+  takesInput: true,
+});
+
+/**
+ * A further container of a call, on the same loopback. Its image is as hostile as the action; many of them begin as
+ * root and become another user, so it has the rights for that, and a system of its own to write.
+ */
+export function serviceContainer(what: {
+  name: string;
+  service: ActionService;
+  beside: string | null;
+  connection: ProgramConnection;
+  limits: Limits;
+  labels: Record<string, string>;
+}): ContainerCreateOptions {
+  const { image, command, environment } = what.service;
+  const [, , hosts] = connectionMounts(what.connection);
+  return {
+    name: what.name,
+    Image: image,
+    ...(command && { Cmd: command }),
+    Env: variables(environment),
+    Labels: what.labels,
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      ...unlogged(what.limits),
+      CapAdd: rootCapabilities,
+      ReadonlyRootfs: false,
+      NetworkMode: what.beside === null ? 'none' : `container:${what.beside}`,
+      Mounts: hosts ? [hosts] : [],
+    },
+  };
+}

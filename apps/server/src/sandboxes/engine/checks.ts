@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { DockerClient } from '@belay/docker';
+import { errorFrom, type Check } from '@belay/protocol';
+import { Config } from '../../config.js';
+import { Volumes } from './volumes.js';
+
+/** Whether sandboxes can be made on this machine. */
+@Injectable()
+export class SandboxChecks {
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly volumes: Volumes,
+  ) {}
+
+  async checks(): Promise<Check[]> {
+    const engine = await check('Docker', 'Start Docker: sudo systemctl start docker.', async () => {
+      await this.docker.ping();
+      return `Running, ${await this.docker.cpus()} CPUs.`;
+    });
+    if (!engine.ok) return [engine];
+    const { image, runtimeVolume } = this.config;
+    return [
+      engine,
+      await check('Sandbox image', `Run npm start, or docker pull ${image}.`, async () => {
+        if (!(await this.docker.hasImage(image))) throw new Error(`${image} is not here.`);
+        return `${image} is here.`;
+      }),
+      await check('Agent runtime', 'Run npm start: it builds the runtime.', async () => {
+        await this.volumes.runtime();
+        return `The volume ${runtimeVolume} is here.`;
+      }),
+    ];
+  }
+}
+
+async function check(name: string, remedy: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await look(), remedy: null };
+  } catch (error) {
+    return { name, ok: false, detail: errorFrom(error).message, remedy };
+  }
+}

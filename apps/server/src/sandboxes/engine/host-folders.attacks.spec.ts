@@ -1,0 +1,147 @@
+import { mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DockerClient } from '@belay/docker';
+import { Config } from '../../config.js';
+import { FakeEngine } from '../../testing/fake-engine.js';
+import { HostFolders } from './host-folders.js';
+
+let root: string;
+let folders: HostFolders;
+const engine = new FakeEngine();
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'belay-shared-')));
+  for (const name of [
+    'home/.ssh',
+    'home/work/app',
+    'home/work/.gnupg',
+    'other/.ssh',
+    'data/blobs',
+    'free/app',
+    'free/two words',
+  ])
+    await mkdir(join(root, name), { recursive: true });
+  await symlink('/etc', join(root, 'free/etc'));
+  await symlink(join(root, 'data'), join(root, 'free/data'));
+  await symlink(join(root, 'free/app'), join(root, 'free/link'));
+  const config = new Config({
+    BELAY_DATA: join(root, 'data'),
+    XDG_RUNTIME_DIR: join(root, 'data'),
+    HOME: join(root, 'home'),
+  });
+  folders = new HostFolders(config, engine as unknown as DockerClient);
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const plain = { profile: 'hardened', onMachine: false } as const;
+const choose = (name: string, readOnly = false) =>
+  folders.choose([{ folder: name.startsWith('/') ? name : join(root, name), readOnly }], plain);
+
+it('positive control: a folder is shared below /mnt, and a link is shown as what it is', async () => {
+  const app = join(root, 'free/app');
+  const wanted = [
+    { folder: join(root, 'free/link') },
+    { folder: join(root, 'home/work/app'), readOnly: true },
+    { folder: join(root, 'free/two words') },
+  ];
+  expect(await folders.choose(wanted, plain)).toEqual([
+    { folder: app, path: '/mnt/app', readOnly: false },
+    { folder: join(root, 'home/work/app'), path: '/mnt/app-2', readOnly: true },
+    { folder: join(root, 'free/two words'), path: '/mnt/two_words', readOnly: false },
+  ]);
+  const [mount] = await choose('free/app');
+  const held = await folders.hold([mount!]);
+  await folders.assertMounted('container', held);
+});
+
+it.each([
+  ['/', 'too much'],
+  ['/home', 'too much'],
+  ['/proc', 'system’s'],
+  ['/proc/self/root/etc', 'system’s'],
+  ['/sys', 'system’s'],
+  ['/dev', 'system’s'],
+  ['/etc', 'system’s'],
+  ['/usr/local', 'system’s'],
+  ['/tmp/..', 'too much'],
+  ['home', 'keys of yours'],
+  ['home/.ssh', 'keys of yours'],
+  ['home/work/.gnupg', 'keys of a user'],
+  ['other', 'keys of a user'],
+  ['.', 'Belay’s own data'],
+  ['data/blobs', 'Belay’s own data'],
+  ['free/data', 'Belay’s own data'],
+  ['free/../data', 'Belay’s own data'],
+  ['free/etc', 'system’s'],
+  ['free/etc/ssl', 'system’s'],
+  ['/nowhere/docker.sock', 'no folder'],
+  ['missing', 'no folder'],
+])('refuses %s', async (name, why) => {
+  await expect(choose(name, true)).rejects.toThrow(why);
+});
+
+it('refuses the folder of the Docker socket, and what holds it', async () => {
+  const own = new HostFolders(new Config({ HOME: '/nowhere' }), {
+    socket: join(root, 'free/app/docker.sock'),
+  } as unknown as DockerClient);
+  for (const name of ['free/app', 'free'])
+    await expect(own.choose([{ folder: join(root, name) }], plain)).rejects.toThrow(
+      'Docker socket',
+    );
+  const mounts = await own.choose([{ folder: join(root, 'free/two words') }], plain);
+  expect(mounts).toHaveLength(1);
+});
+
+it('gives root of a sandbox a folder for reading only, and a joined machine none', async () => {
+  const wanted = { folder: join(root, 'free/app') };
+  const asRoot = { profile: 'root', onMachine: false } as const;
+  await expect(folders.choose([wanted], asRoot)).rejects.toThrow('share it read-only');
+  expect(await folders.choose([{ ...wanted, readOnly: true }], asRoot)).toHaveLength(1);
+  await expect(folders.choose([wanted], { ...plain, onMachine: true })).rejects.toThrow('joined');
+  await expect(folders.choose([wanted, wanted], plain)).rejects.toThrow('shared twice');
+});
+
+describe('a folder that is exchanged', () => {
+  const swap = async (name: string, target: string) => {
+    await rename(join(root, name), join(root, `${name}-before`));
+    await symlink(target, join(root, name));
+  };
+
+  it('before a start is refused, and found again once it is back', async () => {
+    await mkdir(join(root, 'free/early'));
+    const mounts = await choose('free/early');
+    await swap('free/early', '/etc');
+    await expect(folders.hold(mounts)).rejects.toThrow('is the system’s');
+    await rm(join(root, 'free/early'));
+    await symlink(join(root, 'free/app'), join(root, 'free/early'));
+    await expect(folders.hold(mounts)).rejects.toThrow(`is at ${join(root, 'free/app')} now`);
+    await rm(join(root, 'free/early'));
+    await expect(folders.hold(mounts)).rejects.toThrow('no folder');
+    await rename(join(root, 'free/early-before'), join(root, 'free/early'));
+    expect(await folders.hold(mounts)).toMatchObject(mounts);
+  });
+
+  it('between check and mount is seen in the container, whatever its path leads to', async () => {
+    await mkdir(join(root, 'free/late'));
+    const [mount] = await choose('free/late');
+    const held = await folders.hold([mount!]);
+    // The container sees what is at a path of its own: here that of this process.
+    engine.pidOf = () => Promise.resolve(process.pid);
+    const inside = held.map((one) => ({ ...one, path: join(root, 'free/late') }));
+    await folders.assertMounted('container', inside);
+    await swap('free/late', '/etc');
+    await expect(folders.assertMounted('container', inside)).rejects.toThrow(
+      'another one was mounted in its place',
+    );
+  });
+
+  it('could be so by others, where the server cannot see into a container', async () => {
+    engine.pidOf = () => Promise.resolve(undefined);
+    const held = await folders.hold(await choose('free/app'));
+    await folders.assertMounted('container', held);
+    engine.writableFolders = () => Promise.resolve([join(root, 'free')]);
+    await expect(folders.assertMounted('container', held)).rejects.toThrow('another session');
+    engine.writableFolders = () => Promise.resolve([join(root, 'free/app')]);
+    await folders.assertMounted('container', held);
+  });
+});

@@ -1,0 +1,25 @@
+import { normalize } from 'node:path';
+import { AppError } from '@belay/protocol';
+import { isWithin, realFolder, sameEnds } from './real-folder.js';
+
+/** Where the system and its services have their own. */
+const system = /^\/(boot|dev|proc|run|sys)(\/|$)/;
+
+/**
+ * A folder of this machine that a program may read, without links. Throws one sentence when it is not there, is the
+ * system’s, holds one of the `closed` paths or lies in one: mounted read-only, a socket in it could still be used.
+ */
+export async function programFolder(
+  folder: string,
+  closed: readonly string[],
+): Promise<{ path: string; real: string }> {
+  const path = normalize(folder);
+  const real = await realFolder(folder);
+  const ends = await Promise.all(closed.map(sameEnds));
+  const isClosed = ends.some((one) => isWithin(real, one) || isWithin(one, real));
+  if (isClosed || system.test(real) || system.test(path)) {
+    const why = 'holds what is the system’s or Belay’s own';
+    throw new AppError('invalid_input', `The folder ${folder} ${why}: name one of the program’s.`);
+  }
+  return { path, real };
+}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import {
+  containerName,
+  DockerClient,
+  labels,
+  ownershipContainer,
+  type SandboxVolumes,
+  seedsVolumes,
+} from '@belay/docker';
+import { AppError, ignoreError, type SandboxProfile } from '@belay/protocol';
+import { Config } from '../../config.js';
+
+export interface FreshVolumes {
+  sandbox: string;
+  session: string | null;
+  volumes: SandboxVolumes;
+  image: string;
+  profile: SandboxProfile;
+}
+
+/** The volumes of sandboxes, and the one with the runtime. */
+@Injectable()
+export class Volumes {
+  /** Containers that set the owner of new volumes, by sandbox; they use the volumes until they are removed. */
+  readonly #owners = new Map<string, string>();
+  readonly #removals = new Map<string, Promise<void>>();
+  /** Volumes that could not be removed: an engine killed while it makes one has not written its labels. */
+  readonly unremoved = new Set<string>();
+  #runtimeImage: Promise<string> | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+  ) {}
+
+  /** Volumes are made with the container that mounts them; returns whether they get their owner from its image. */
+  async prepare({ sandbox, session, volumes, image, profile }: FreshVolumes): Promise<boolean> {
+    const runtime = await this.runtime();
+    // New volumes belong to root.
+    if (profile === 'root') return false;
+    // Images that are made from the default one have its label too, and may have files of their own there.
+    const isDefault = image === this.config.image;
+    if (isDefault && (await this.docker.imageHasLabel(image, seedsVolumes))) return true;
+    const spec = {
+      name: containerName({ id: sandbox, session }, 'volumes'),
+      image: runtime,
+      volumes,
+      labels: ownerLabels(this.config),
+      volumeLabels: ownerLabels(this.config, { [labels.sandbox]: sandbox }),
+    };
+    this.#owners.set(sandbox, await this.docker.create(ownershipContainer(spec)));
+    return false;
+  }
+
+  /** Removes the container that set the owner of a sandbox’s volumes; on failure the server’s next start does. */
+  releaseOwner(sandbox: string): void {
+    const owner = this.#owners.get(sandbox);
+    if (owner === undefined) return;
+    this.#owners.delete(sandbox);
+    const removal = this.docker
+      .remove(owner)
+      .catch(ignoreError('the next start of the server removes it'));
+    this.#removals.set(sandbox, removal);
+    void removal.then(() => this.#removals.delete(sandbox));
+  }
+
+  /** Throws when the engine fails; the volumes are then among the `unremoved`. */
+  async remove({ workspace, state }: SandboxVolumes, sandbox?: string): Promise<void> {
+    if (sandbox !== undefined) await this.#removals.get(sandbox);
+    await Promise.all([this.removeOne(workspace), this.removeOne(state)]);
+  }
+
+  async removeOne(name: string): Promise<void> {
+    this.unremoved.add(name);
+    await this.docker.removeVolume(name);
+    this.unremoved.delete(name);
+  }
+
+  /** The image that the runtime’s volume was made of. Throws `unavailable` when the volume is not there. */
+  runtime(): Promise<string> {
+    this.#runtimeImage ??= this.#findRuntime().catch((error: unknown) => {
+      this.#runtimeImage = undefined;
+      throw error;
+    });
+    return this.#runtimeImage;
+  }
+
+  async #findRuntime(): Promise<string> {
+    const volume = this.config.runtimeVolume;
+    const found = await this.docker.volumeLabels(volume);
+    if (!found) {
+      throw new AppError(
+        'unavailable',
+        `The agent’s runtime (the volume ${volume}) is not there: npm start builds it.`,
+      );
+    }
+    // The volume was filled by a container of its own name, which was made of the runtime’s image.
+    return (
+      (await this.docker.imageOf(volume)) ?? `belay/runtime:${found['belay.runtime'] ?? 'latest'}`
+    );
+  }
+}
+
+/** The labels of everything that this server makes. */
+export function ownerLabels(
+  { instance, data }: Config,
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return { [labels.instance]: instance, [labels.data]: data, ...more };
+}

@@ -1,0 +1,236 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { DockerClient, ExecutedProgram } from '@belay/docker';
+import { actionPermissions, actionService } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { ActionContainers, type ActionRun } from '../../actions/action-containers.js';
+import { Config } from '../../config.js';
+import type { EgressService } from '../../egress/egress.service.js';
+import { FakeEngine } from '../../testing/fake-engine.js';
+import { ProgramSockets } from '../connection/program-sockets.js';
+import { ActionStarts } from './action-starts.js';
+import { Sandboxes } from './sandboxes.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'belay-run-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const opened: ActionStarts[] = [];
+afterEach(async () => {
+  for (const starts of opened.splice(0)) await starts.beforeApplicationShutdown();
+});
+
+function setUp() {
+  const engine = new FakeEngine();
+  const attached = new PassThrough();
+  engine.onAttach = () => attached;
+  const config = new Config({ BELAY_DATA: '/nowhere/data', XDG_RUNTIME_DIR: folder });
+  const docker = engine as unknown as DockerClient;
+  const actions = new ActionContainers();
+  const sandboxes = new Sandboxes(config);
+  const egress = {} as EgressService;
+  const sockets = new ProgramSockets(config);
+  const starts = new ActionStarts(config, docker, actions, egress, sockets, sandboxes);
+  starts.onModuleInit();
+  opened.push(starts);
+  const start = (permissions: object = {}, more: Partial<ActionRun> = {}, services = {}) =>
+    actions.part.start(
+      {
+        name: 'paint',
+        session: 's',
+        args: ['red'],
+        secrets: { KEY: 'k' },
+        program: {
+          image: 'sha256:1',
+          command: ['/action/run'],
+          services,
+          permissions: actionPermissions.parse(permissions),
+        },
+        onRefused: () => {},
+        onPulled: () => Promise.resolve(),
+        fail: () => {},
+        takeFiles: (stream) => stream.destroy(),
+        ...more,
+      },
+      new AbortController().signal,
+    );
+  return { engine, attached, sandboxes, start };
+}
+
+it('gives a call no rights, no network, its secrets and its socket, and removes all at its end', async () => {
+  const { engine, attached, start } = setUp();
+  const running = await start({ memory_mb: 100 });
+  const { spec } = engine.only();
+  expect(spec).toMatchObject({
+    Image: 'sha256:1',
+    User: '1000:1000',
+    WorkingDir: '/action',
+    Entrypoint: ['/opt/belay/node', '/opt/belay/contained.cjs'],
+    Cmd: ['/action/run', 'red'],
+    Env: ['HOME=/tmp', 'KEY=k', expect.stringContaining('"egress":false')],
+    HostConfig: {
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      ReadonlyRootfs: true,
+      NetworkMode: 'none',
+      PidsLimit: 512,
+      Memory: 164 * 2 ** 20,
+      LogConfig: { Type: 'none' },
+    },
+  });
+  expect(spec.HostConfig).not.toHaveProperty('CapAdd');
+  expect(spec.HostConfig?.Mounts?.map(({ Target, ReadOnly }) => [Target, ReadOnly])).toEqual([
+    ['/opt/belay', true],
+    ['/run/belay', true],
+    ['/etc/hosts', true],
+  ]);
+  attached.end().destroy();
+  await running.ended;
+  expect(engine.containers.size).toBe(0);
+});
+
+it.each([
+  ['read', true],
+  ['write', false],
+] as const)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
+  const { engine, sandboxes, start } = setUp();
+  const sandbox = sandboxes.add({ session: 's', epoch: 1 });
+  sandbox.container = 'c';
+  const running = await start({ workspace });
+  const { spec } = engine.only();
+  expect(spec.WorkingDir).toBe('/workspace');
+  expect(spec.HostConfig?.Mounts?.at(-1)).toMatchObject({
+    Source: sandbox.volumes.workspace,
+    Target: '/workspace',
+    ReadOnly: readOnly,
+  });
+  await running.stop();
+});
+
+it('has an empty workspace without a session', async () => {
+  const { engine, start } = setUp();
+  const running = await start({ workspace: 'write' }, { session: null });
+  const { spec } = engine.only();
+  expect(spec.WorkingDir).toBe('/workspace');
+  expect(spec.HostConfig?.Tmpfs).toHaveProperty('/workspace');
+  expect(spec.HostConfig?.Mounts?.map(({ Target }) => Target)).not.toContain('/workspace');
+  await running.stop();
+});
+
+it('is refused without the workspace that it declares, and leaves nothing', async () => {
+  const { engine, sandboxes, start } = setUp();
+  const wants = { workspace: 'read' };
+  await expect(start(wants)).rejects.toThrow('no sandbox now');
+  sandboxes.add({ session: 's', epoch: 1, machine: 'm', token: 't' });
+  await expect(start(wants)).rejects.toThrow('on a joined machine');
+  expect(engine.containers.size).toBe(0);
+});
+
+it('shares one loopback with its services, which go with it', async () => {
+  const { engine, attached, start } = setUp();
+  const service = (port: number) => actionService.parse({ image: 'db:1', port });
+  engine.registry.set('db:1', 'sha256:db');
+  const onPulled = jest.fn(() => Promise.resolve());
+  const running = await start({}, { onPulled }, { db: service(5432), cache: service(6379) });
+  expect(onPulled.mock.calls).toEqual([[{ name: 'db:1', id: 'sha256:db' }]]);
+  const made = [...engine.containers.values()];
+  const networks = made.map(({ spec }) => spec.HostConfig?.NetworkMode);
+  expect(networks).toEqual(['none', `container:${made[0]?.id}`, `container:${made[0]?.id}`]);
+  expect(made[2]?.spec.Env?.at(-1)).toContain('{"db":5432,"cache":6379}');
+  expect(made[0]?.spec.HostConfig?.Mounts?.map(({ Target }) => Target)).toEqual(['/etc/hosts']);
+  attached.end().destroy();
+  await running.ended;
+  expect(engine.containers.size).toBe(0);
+  const same = start({}, {}, { db: service(1), cache: service(1) });
+  await expect(same).rejects.toThrow('have the same port');
+  await until('the removal', () => engine.containers.size === 0);
+});
+
+describe('a warm container', () => {
+  const warm = { warm_seconds: 60 };
+  /** Sessions `s` and `other` have sandboxes; each process ends with the code that is given last. */
+  const setUpWarm = () => {
+    const { engine, sandboxes, start } = setUp();
+    engine.onAttach = () => {
+      const stream = new PassThrough();
+      return stream.once('finish', () => stream.destroy());
+    };
+    for (const session of ['s', 'other']) sandboxes.add({ session, epoch: 1 }).container = 'c';
+    const processes: { process: ExecutedProgram; end(code: number): void }[] = [];
+    engine.onExec = (process) => {
+      const stream = new PassThrough();
+      let exit = 0;
+      const end = (code: number): void => {
+        exit = code;
+        stream.end().destroy();
+      };
+      processes.push({ process, end });
+      return { output: stream, exitCode: () => Promise.resolve(exit) };
+    };
+    const call = async (more: Partial<ActionRun> = {}, code = 0) => {
+      const running = await start(warm, more);
+      processes.at(-1)?.end(code);
+      return running.ended;
+    };
+    return { engine, sandboxes, start, processes, call };
+  };
+
+  it('has the next call of its session alone, each a process with its own arguments and secrets', async () => {
+    const { engine, processes, call, sandboxes } = setUpWarm();
+    await call();
+    await call({ args: ['blue'], secrets: { KEY: 'new' } });
+    const { spec } = engine.only();
+    expect(spec).toMatchObject({ User: '0:0', Cmd: [], Env: ['BELAY_PROGRAM="idle"'] });
+    expect(spec.HostConfig).toMatchObject({ CapDrop: ['ALL'], ReadonlyRootfs: true });
+    expect(processes.map(({ process }) => process)).toMatchObject([
+      { user: '1000:1000', command: expect.arrayContaining(['/action/run', 'red']) },
+      { env: ['HOME=/tmp', 'KEY=new', expect.stringContaining('"stays":true')] },
+    ]);
+    await call({ session: 'other' });
+    expect(engine.containers.size).toBe(2);
+    const sandbox = sandboxes.ofSession('s');
+    sandbox?.startEnding();
+    sandbox?.leave();
+    await until('its end with the session', () => engine.containers.size === 1);
+  });
+
+  it('is not there for a second call at the same time, and not kept after a failure or with what is left', async () => {
+    const { engine, start, processes, call } = setUpWarm();
+    const first = await start(warm);
+    const second = await start(warm);
+    expect(engine.containers.size).toBe(2);
+    expect(processes).toHaveLength(1);
+    await second.stop();
+    processes[0]?.end(3);
+    expect(await first.ended).toEqual({ code: 3 });
+    expect(engine.containers.size).toBe(0);
+    jest.spyOn(engine, 'processes').mockResolvedValueOnce(3);
+    await call();
+    expect(engine.containers.size).toBe(0);
+    await call();
+    expect(engine.containers.size).toBe(1);
+  });
+
+  it('goes when a call is stopped, and with its time', async () => {
+    const { engine, start, processes, call } = setUpWarm();
+    await (await start(warm)).stop();
+    expect(engine.containers.size).toBe(0);
+    const brief = await start({ warm_seconds: 1 });
+    processes.at(-1)?.end(0);
+    await brief.ended;
+    expect(engine.containers.size).toBe(1);
+    await until('its end', () => engine.containers.size === 0);
+    await call();
+    expect(engine.containers.size).toBe(1);
+  });
+
+  it('is of no use to calls without a session, and with services', async () => {
+    const { engine, start, processes } = setUpWarm();
+    await (await start(warm, { session: null })).stop();
+    const service = actionService.parse({ image: 'db:1', port: 1 });
+    await (await start(warm, {}, { db: service })).stop();
+    expect(processes).toEqual([]);
+    expect(engine.containers.size).toBe(0);
+  });
+});

@@ -1,0 +1,251 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DockerClient, labels, type Limits } from '@belay/docker';
+import { AppError } from '@belay/protocol';
+import {
+  ActionContainers,
+  type ActionRun,
+  type ActionStarter,
+} from '../../actions/action-containers.js';
+import { Config } from '../../config.js';
+import { EgressService } from '../../egress/egress.service.js';
+import type { RunningProgram } from '../../mcp/program-runner.js';
+import type { ProgramSocket } from '../connection/program-socket.js';
+import { ProgramSockets } from '../connection/program-sockets.js';
+import {
+  actionContainer,
+  actionProcess,
+  outputFolder,
+  serviceContainer,
+  type ActionContainer,
+  type ActionProcess,
+} from '../engine/action-spec.js';
+import { ownPrograms } from '../engine/program-spec.js';
+import { ownerLabels } from '../engine/volumes.js';
+import { removeContainer, startAttached } from './attached-container.js';
+import type { Sandbox } from './sandbox.js';
+import { Sandboxes } from './sandboxes.js';
+import { watchWritten } from './watch-written.js';
+import { WarmActions, type IdleContainer } from './warm-actions.js';
+
+/** Of a service; an action says for itself. */
+const serviceMemoryMb = 512;
+const maxCpus = 2;
+const programUser = '1000:1000';
+
+/** Starts calls of actions, each in containers of its own; what a killed server leaves, its next start removes. */
+@Injectable()
+export class ActionStarts implements ActionStarter, OnModuleInit, BeforeApplicationShutdown {
+  readonly #warm: WarmActions;
+
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly actions: ActionContainers,
+    private readonly egress: EgressService,
+    private readonly sockets: ProgramSockets,
+    private readonly sandboxes: Sandboxes,
+  ) {
+    this.#warm = new WarmActions(docker, {
+      open: (run, signal) => this.#openIdle(run, signal),
+      process: async (run) => actionProcess(await this.#workspaceOf(run), callOf(run, true)),
+    });
+  }
+
+  onModuleInit(): void {
+    this.actions.register(this);
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.#warm.close();
+  }
+
+  async start(run: ActionRun, signal: AbortSignal): Promise<RunningProgram> {
+    const sandbox = await this.#staysWith(run);
+    const kept = sandbox && (await this.#warm.start(run, sandbox, signal));
+    return kept ?? this.#startOwn(run, { call: callOf(run, false), signal });
+  }
+
+  /** The sandbox with whose session its container stays; undefined for one that goes with the call. */
+  async #staysWith(run: ActionRun): Promise<Sandbox | undefined> {
+    const { session, program } = run;
+    const isKept =
+      program.permissions.warm_seconds > 0 && Object.keys(program.services).length === 0;
+    if (!isKept || session === null) return undefined;
+    // Of root’s processes the idle one would be a part.
+    const { user } = await this.#workspaceOf(run);
+    return /^0(:|$)/.test(user) ? undefined : this.sandboxes.ofSession(session);
+  }
+
+  async #openIdle(run: ActionRun, signal: AbortSignal): Promise<IdleContainer> {
+    const { container, output, ended, stop } = await this.#startOwn(run, { call: null, signal });
+    void drained(output);
+    return { container, ended, end: async () => void (await stop()) };
+  }
+
+  async #startOwn(
+    run: ActionRun,
+    { call, signal }: { call: ActionProcess | null; signal: AbortSignal },
+  ): Promise<RunningProgram & { container: string }> {
+    const socket = await this.#socketOf(run);
+    const services: string[] = [];
+    const cleared = new AbortController();
+    const clear = async (): Promise<void> => {
+      cleared.abort();
+      await Promise.all(services.map((id) => removeContainer(this.docker, id)));
+      await socket.close();
+    };
+    try {
+      await this.#startServices(run, { socket, services, signal });
+      for (const container of services) this.#watch(run, container, cleared.signal);
+      const spec = await this.#spec(run, { call, socket, beside: services[0] ?? null });
+      signal.throwIfAborted();
+      const running = await startAttached(this.docker, spec, signal);
+      const ended = running.ended.then(async (end) => {
+        await clear();
+        return end;
+      });
+      return { ...running, ended, stop: () => running.stop().then(() => ended) };
+    } catch (error) {
+      await clear();
+      throw error;
+    }
+  }
+
+  /** Its way to the hosts that it declares, and for the files that it leaves. */
+  #socketOf({ name, session, program, onRefused, takeFiles }: ActionRun): Promise<ProgramSocket> {
+    const { network: hosts } = program.permissions;
+    const origin = { name: `The action ${name}`, session, hosts, refused: onRefused };
+    return this.sockets.open(
+      {
+        connect: (target) => this.egress.connectProgram(origin, target),
+        output: async () => takeFiles,
+      },
+      Object.keys(program.services),
+    );
+  }
+
+  /** The first has the loopback that the others and the action share. */
+  async #startServices(
+    { name, program, onPulled }: ActionRun,
+    {
+      socket,
+      services,
+      signal,
+    }: { socket: ProgramSocket; services: string[]; signal: AbortSignal },
+  ): Promise<void> {
+    const taken = new Map<number, string>();
+    for (const [called, service] of Object.entries(program.services)) {
+      const other = taken.get(service.port);
+      if (other !== undefined)
+        throw new AppError(
+          'invalid_input',
+          `The services ${other} and ${called} of the action ${name} have the same port.`,
+        );
+      taken.set(service.port, called);
+      signal.throwIfAborted();
+      const spec = serviceContainer({
+        name: `belay-action-${name}-${called}`,
+        service,
+        beside: services[0] ?? null,
+        connection: this.#connection(socket),
+        limits: await this.#limits(serviceMemoryMb),
+        labels: this.#labels(name),
+      });
+      const { image } = service;
+      const container = await this.docker.create(spec, {
+        boundVolumes: true,
+        onPulled: (id) => onPulled({ name: image, id }),
+      });
+      services.push(container);
+      await this.docker.start(container);
+    }
+  }
+
+  /** A service has a system of its own to write. */
+  #watch(run: ActionRun, container: string, signal: AbortSignal): void {
+    const { actionImageMb: mebibytes } = this.config;
+    const tooMuch = new AppError(
+      'tool_failed',
+      `A service of the action ${run.name} wrote more than ${mebibytes} MiB, and was ended (BELAY_ACTION_IMAGE_MB).`,
+    );
+    const exceeded = (): void => run.fail(tooMuch);
+    void watchWritten(this.docker, container, { mebibytes, exceeded, signal });
+  }
+
+  async #spec(
+    run: ActionRun,
+    {
+      call,
+      socket,
+      beside,
+    }: { call: ActionProcess | null; socket: ProgramSocket; beside: string | null },
+  ) {
+    const { name, program } = run;
+    return actionContainer({
+      name: `belay-action-${name}-${randomBytes(3).toString('hex')}`,
+      image: program.image,
+      call,
+      connection: this.#connection(socket),
+      beside,
+      limits: await this.#limits(program.permissions.memory_mb),
+      labels: this.#labels(name),
+      ...(await this.#workspaceOf(run)),
+    });
+  }
+
+  /**
+   * The session’s, as the user that its programs run as; an empty one for a call without a session. Throws when it
+   * declares one and the session’s is not here.
+   */
+  async #workspaceOf({
+    name,
+    session,
+    program,
+  }: ActionRun): Promise<Pick<ActionContainer, 'user' | 'workspace'>> {
+    const { workspace } = program.permissions;
+    if (workspace === 'none') return { user: programUser, workspace: null };
+    if (session === null)
+      return { user: programUser, workspace: { volume: null, readOnly: false } };
+    const sandbox = this.sandboxes.ofSession(session);
+    const without = (why: string): AppError =>
+      new AppError('conflict', `The action ${name} works in a workspace: ${why}.`);
+    if (sandbox?.machine !== undefined)
+      throw without('that of this session is on a joined machine');
+    if (!sandbox?.container) throw without('the session has no sandbox now, so restart it');
+    return {
+      user: (await this.docker.userOf(sandbox.container)) || programUser,
+      workspace: { volume: sandbox.volumes.workspace, readOnly: workspace === 'read' },
+    };
+  }
+
+  #connection = (socket: ProgramSocket) => ({
+    socketFolder: socket.folder,
+    runtime: this.config.runtimeVolume,
+  });
+
+  #labels = (name: string): Record<string, string> =>
+    ownerLabels(this.config, { [labels.program]: ownPrograms, [labels.action]: name });
+
+  async #limits(memoryMb: number): Promise<Limits> {
+    return { memoryMb, cpus: Math.min(maxCpus, this.config.cpus, await this.docker.cpus()) };
+  }
+}
+
+const callOf = ({ program, args, secrets }: ActionRun, stays: boolean): ActionProcess => ({
+  command: [...program.command, ...args],
+  secrets,
+  start: {
+    egress: program.permissions.network.length > 0,
+    services: Object.fromEntries(
+      Object.entries(program.services).map(([called, { port }]) => [called, port]),
+    ),
+    output: outputFolder,
+    ...(stays && { stays }),
+  },
+});
+
+async function drained(output: RunningProgram['output']): Promise<void> {
+  // oxlint-disable-next-line no-unused-vars
+  for await (const _ of output);
+}

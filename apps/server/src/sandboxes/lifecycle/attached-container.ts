@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { type DockerClient, outputPieces } from '@belay/docker';
+import { AppError, errorFrom, ignoreError } from '@belay/protocol';
+import type { ContainerCreateOptions } from 'dockerode';
+import type { ProgramEnd, RunningProgram } from '../../mcp/program-runner.js';
+
+/** From the end of its input until it is killed. */
+const killDelayMs = 2_000;
+/** How long the engine may take to say how it ended, and to remove it. */
+const exitTimeoutMs = 2_000;
+const removalTimeoutMs = 10_000;
+const logger = new Logger('AttachedContainer');
+
+/**
+ * Starts a container whose input and output are this server’s; it is removed at its end, and so is what was made when
+ * its start fails. Throws what the engine says; when `signal` aborts, its reason.
+ */
+export async function startAttached(
+  docker: DockerClient,
+  spec: ContainerCreateOptions,
+  signal: AbortSignal,
+): Promise<RunningProgram & { container: string }> {
+  const container = await docker.create(spec, { boundVolumes: true });
+  let stream: Duplex | undefined;
+  try {
+    signal.throwIfAborted();
+    stream = await docker.attach(container);
+    // Whoever reads it is told as well; an error without a listener would end the server.
+    stream.on('error', ignoreError('the stream closes'));
+    const running = follow(docker, container, stream);
+    await docker.start(container);
+    signal.throwIfAborted();
+    return { ...running, container };
+  } catch (error) {
+    stream?.destroy();
+    await removeContainer(docker, container);
+    throw error;
+  }
+}
+
+/** Never rejects: the server’s next start removes what is left. */
+export async function removeContainer(docker: DockerClient, container: string): Promise<void> {
+  const late = delay(removalTimeoutMs, undefined, { ref: false }).then(() => {
+    throw new AppError('timeout', 'Docker does not remove it.');
+  });
+  await Promise.race([docker.remove(container), late]).catch((error: unknown) =>
+    logger.warn(`A program’s container is left: ${errorFrom(error).message}`),
+  );
+}
+
+function follow(docker: DockerClient, container: string, stream: Duplex): RunningProgram {
+  let stopping = false;
+  const closed = once(stream, 'close').catch(ignoreError('it closes after an error, too'));
+  const ended = closed.then(async () => {
+    const end = stopping ? {} : await endOf(docker, container);
+    await removeContainer(docker, container);
+    return end;
+  });
+  const stop = async (): Promise<ProgramEnd> => {
+    if (!stream.destroyed) {
+      stopping = true;
+      stream.end();
+      await Promise.race([closed, delay(killDelayMs, undefined, { ref: false })]);
+      stream.destroy();
+    }
+    return ended;
+  };
+  return { input: stream, output: outputPieces(stream), ended, stop };
+}
+
+/** Asked when its output has ended, which is a moment before the engine knows of the exit. */
+async function endOf(docker: DockerClient, container: string): Promise<ProgramEnd> {
+  const last = Date.now() + exitTimeoutMs;
+  try {
+    for (;;) {
+      const exit = await docker.exit(container);
+      if (exit || exit === undefined || Date.now() > last) return exit ?? {};
+      await delay(50);
+    }
+  } catch {
+    return {};
+  }
+}

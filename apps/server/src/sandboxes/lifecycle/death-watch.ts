@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { DockerClient, exitReason } from '@belay/docker';
+import { AppError, errorFrom } from '@belay/protocol';
+import { Config } from '../../config.js';
+import type { Findings } from './reconciler.js';
+import type { Sandbox } from './sandbox.js';
+import { SandboxContainers } from './sandbox-containers.js';
+import { Sandboxes } from './sandboxes.js';
+import { WarmPool } from './warm-pool.js';
+
+export type LostListener = (session: string, reason: string) => void;
+
+/** After this delay a lost connection is investigated, in case the engine did not report an exit. */
+const breakTimeoutMs = 1_000;
+
+/** Handles unexpected exits of sandboxes: finds the cause, reports it, and removes the container. */
+@Injectable()
+export class DeathWatch implements Findings {
+  readonly #logger = new Logger(DeathWatch.name);
+  readonly #listeners = new Set<LostListener>();
+  /** Exits that were found before the first listener. */
+  readonly #unreported: [session: string, reason: string][] = [];
+  /** Dead containers that are still being removed, by session. */
+  readonly #removals = new Map<string, Promise<void>>();
+  #closing = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly containers: SandboxContainers,
+    private readonly sandboxes: Sandboxes,
+    private readonly pool: WarmPool,
+  ) {
+    sandboxes.onDisconnect((sandbox) => void this.#lookAfterBreak(sandbox));
+  }
+
+  /** The server ends: what dies from now on is found at its next start. */
+  close(): void {
+    this.#closing = true;
+  }
+
+  /** Calls also with those that were found before. */
+  onLost(listener: LostListener): void {
+    this.#listeners.add(listener);
+    for (const [session, reason] of this.#unreported.splice(0)) listener(session, reason);
+  }
+
+  /** Resolves when nothing of a dead sandbox of the session is left that can be removed now. */
+  async removed(session: string): Promise<void> {
+    await this.#removals.get(session);
+  }
+
+  async died(sandbox: Sandbox, stated?: string): Promise<void> {
+    if (sandbox.isEnding || this.#closing) return;
+    const { session, state } = sandbox;
+    sandbox.startEnding();
+    const reason = stated ?? (await this.#reasonOf(sandbox));
+    const error = new AppError('unavailable', reason);
+    this.pool.drop(sandbox);
+    sandbox.end(error);
+    // A sandbox that exits during its start is removed by the start.
+    if (state === 'starting') return;
+    const removal = this.#remove(sandbox, { volumes: session === null, reason: error });
+    if (session !== null) {
+      // Reported before the removal, which is slow on a busy machine.
+      this.sandboxes.remove(sandbox);
+      this.#removals.set(session, removal);
+      this.#report(session, reason);
+    }
+    await removal;
+    if (session !== null && this.#removals.get(session) === removal) this.#removals.delete(session);
+  }
+
+  async lost(sandbox: Sandbox, session: string): Promise<void> {
+    const reason = await this.#reasonOf(sandbox);
+    await this.#remove(sandbox, {
+      volumes: false,
+      reason: new AppError('unavailable', reason),
+    });
+    this.#report(session, reason);
+  }
+
+  /** An agent on a machine that stays away too long has lost its session: a later one is another agent’s. */
+  async watchLease(sandbox: Sandbox): Promise<void> {
+    const { machineLeaseMs } = this.config;
+    const before = sandbox.connection;
+    const breaks = sandbox.breaks;
+    await delay(machineLeaseMs, undefined, { ref: false });
+    const isBack = sandbox.connection !== before || sandbox.breaks !== breaks;
+    if (isBack || sandbox.connection?.connected) return;
+    const seconds = Math.round(machineLeaseMs / 1000);
+    await this.died(sandbox, `Its machine was not connected for ${seconds} s.`);
+  }
+
+  async #lookAfterBreak(sandbox: Sandbox): Promise<void> {
+    if (sandbox.machine !== undefined) return this.watchLease(sandbox);
+    await delay(breakTimeoutMs, undefined, { ref: false });
+    if (sandbox.isEnding || this.#closing || sandbox.connection?.connected) return;
+    // The reconciler checks an unresponsive engine once it is back.
+    const exit = await this.docker.exit(sandbox.container).catch(() => null);
+    if (exit !== null) await this.died(sandbox);
+  }
+
+  async #reasonOf(sandbox: Sandbox): Promise<string> {
+    const memory = { memoryMb: this.config.memoryMb, setting: 'BELAY_MEMORY_MB' };
+    try {
+      const exit = await this.docker.exit(sandbox.container);
+      const printed = exit ? await this.docker.lastLines(sandbox.container, 3) : '';
+      const lastLine = printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '';
+      return exitReason(exit ?? undefined, { ...memory, lastLine });
+    } catch {
+      return exitReason(undefined, { ...memory, lastLine: '' });
+    }
+  }
+
+  #report(session: string, reason: string): void {
+    if (this.#listeners.size === 0) this.#unreported.push([session, reason]);
+    for (const listener of this.#listeners) listener(session, reason);
+  }
+
+  /** A container that cannot be removed now is removed when the engine is back. */
+  async #remove(sandbox: Sandbox, what: { volumes: boolean; reason: AppError }): Promise<void> {
+    try {
+      await this.containers.dispose(sandbox, what);
+    } catch (error) {
+      this.#logger.warn(errorFrom(error).message);
+      sandbox.end(what.reason);
+    }
+    this.sandboxes.remove(sandbox);
+  }
+}

@@ -1,0 +1,102 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DockerClient, labels } from '@belay/docker';
+import { AppError } from '@belay/protocol';
+import { Config } from '../../config.js';
+import { EgressService } from '../../egress/egress.service.js';
+import {
+  McpPrograms,
+  type ContainedProgram,
+  type ProgramRunner,
+  type RunningProgram,
+} from '../../mcp/program-runner.js';
+import type { ProgramSocket } from '../connection/program-socket.js';
+import { ProgramSockets } from '../connection/program-sockets.js';
+import { programFolder } from '../engine/program-folder.js';
+import { ownPrograms, programContainer } from '../engine/program-spec.js';
+import { ownerLabels } from '../engine/volumes.js';
+import { startAttached } from './attached-container.js';
+
+/** Its image may have to be pulled first. */
+const startTimeoutMs = 10 * 60_000;
+const maxMemoryMb = 1024;
+const maxCpus = 1;
+
+/** Runs programs of MCP servers, each in a container of its own; what a killed server leaves, its next start removes. */
+@Injectable()
+export class ProgramContainers implements ProgramRunner, OnModuleInit {
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly programs: McpPrograms,
+    private readonly egress: EgressService,
+    private readonly sockets: ProgramSockets,
+  ) {}
+
+  onModuleInit(): void {
+    this.programs.register(this);
+  }
+
+  async run(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram> {
+    const late = new AbortController();
+    const seconds = startTimeoutMs / 1_000;
+    const timer = setTimeout(
+      () => late.abort(new AppError('timeout', `Its container took more than ${seconds} s.`)),
+      startTimeoutMs,
+    ).unref();
+    const limit = AbortSignal.any([signal, late.signal]);
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    const giveUp = (): void => reject(limit.reason);
+    limit.addEventListener('abort', giveUp, { once: true });
+    if (limit.aborted) giveUp();
+    try {
+      // What is made all the same is removed by `#start`.
+      return await Promise.race([this.#start(program, limit), givenUp]);
+    } finally {
+      clearTimeout(timer);
+      limit.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async #start(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram> {
+    const socket = program.hosts.length > 0 ? await this.#socketOf(program) : null;
+    try {
+      const spec = await this.#spec(program, socket);
+      signal.throwIfAborted();
+      const running = await startAttached(this.docker, spec, signal);
+      void running.ended.then(() => socket?.close());
+      return running;
+    } catch (error) {
+      await socket?.close();
+      throw error;
+    }
+  }
+
+  /** Its way to its hosts. */
+  #socketOf({ name, hosts }: ContainedProgram): Promise<ProgramSocket> {
+    const origin = { name: `The MCP server ${name}`, session: null, hosts };
+    return this.sockets.open({ connect: (target) => this.egress.connectProgram(origin, target) });
+  }
+
+  async #spec(program: ContainedProgram, socket: ProgramSocket | null) {
+    const { name, command, args, env, image, folder, installed } = program;
+    const closed = [this.config.data, this.config.runtimeFolder, this.docker.socket];
+    return programContainer({
+      name: `belay-mcp-${name}`,
+      image: image ?? this.config.image,
+      command,
+      args,
+      env,
+      workingDir: installed ? '/action' : '/tmp',
+      folder: folder === null ? null : await programFolder(folder, closed),
+      connection: socket && { socketFolder: socket.folder, runtime: this.config.runtimeVolume },
+      limits: {
+        memoryMb: installed?.memoryMb ?? Math.min(maxMemoryMb, this.config.memoryMb),
+        cpus: Math.min(maxCpus, this.config.cpus, await this.docker.cpus()),
+      },
+      labels: ownerLabels(this.config, {
+        [labels.program]: ownPrograms,
+        ...(installed && { [labels.action]: name }),
+      }),
+    });
+  }
+}

@@ -1,0 +1,207 @@
+import type { DockerClient } from '@belay/docker';
+import { AppError } from '@belay/protocol';
+import { ActionContainers } from '../../actions/action-containers.js';
+import { ActionImages } from '../../actions/action-images.js';
+import { ActionInstaller } from '../../actions/action-installer.js';
+import { ActionRunner } from '../../actions/action-runner.js';
+import { ActionStore } from '../../actions/action.store.js';
+import { findActions } from '../../actions/find-actions.js';
+import { InstalledActions } from '../../actions/installed-actions.js';
+import { InstalledServers } from '../../actions/installed-servers.js';
+import { PulledImages } from '../../actions/pulled-images.js';
+import { actionFiles } from '../../actions/testing/action-files.js';
+import { Config } from '../../config.js';
+import { McpLogins } from '../../mcp/mcp-logins.store.js';
+import { McpServers } from '../../mcp/mcp-servers.js';
+import { McpStore } from '../../mcp/mcp.store.js';
+import { McpPrograms } from '../../mcp/program-runner.js';
+import { FakeEngine } from '../../testing/fake-engine.js';
+import { TestLogs } from '../../testing/logs.js';
+import { ActionImageMaker } from './action-image-maker.js';
+
+describe('images that actions pulled', () => {
+  const logs = new TestLogs();
+  let engine: FakeEngine;
+  beforeEach(async () => {
+    await logs.open();
+    engine = new FakeEngine();
+    for (const name of ['base:1', 'base:2', 'db:1']) engine.registry.set(name, `sha256:${name}`);
+  });
+  afterEach(() => logs.close());
+
+  /** As after a start of the server. */
+  function open(env: Record<string, string> = {}) {
+    const { BELAY_DATA = logs.config.data } = env;
+    const config = new Config({ BELAY_DATA, ...env });
+    const store = new ActionStore(config);
+    const images = new ActionImages();
+    const unused = null as never;
+    const docker = engine as unknown as DockerClient;
+    new ActionImageMaker(config, docker, images, unused, unused).onModuleInit();
+    const mcpStore = new McpStore(config);
+    const mcp = new McpServers(config, mcpStore, new McpLogins(config), new McpPrograms());
+    const servers = new InstalledServers(store, mcp);
+    const installed = new InstalledActions(store, servers);
+    const pulled = new PulledImages(config, store, images, mcp, logs.log);
+    const installer = new ActionInstaller(store, images, installed, servers, pulled);
+    const containers = new ActionContainers();
+    const runner = new ActionRunner(installed, containers, unused, unused, pulled, installer);
+    const install = async (name: string, manifest: object) => {
+      const files = actionFiles({ name_for_model: name, ...manifest });
+      const [found] = findActions(files).actions;
+      if (!found) throw new Error('There is no action.');
+      const source = { from: '/here', version: null, commit: null, folder: '' };
+      const { signal } = new AbortController();
+      return installer.install(found, source, { onLine: () => {}, signal });
+    };
+    const restarted = async () => {
+      const next = open(env);
+      next.installer.onApplicationBootstrap();
+      await next.installer.beforeApplicationShutdown();
+      return open(env);
+    };
+    return { installer, install, installed, pulled, containers, runner, mcpStore, restarted };
+  }
+  const there = () => [...engine.pulled.keys()];
+
+  it('go with the last action that names them, also after a restart', async () => {
+    const first = open();
+    await Promise.all(['one', 'two'].map((name) => first.install(name, { base_image: 'base:1' })));
+    expect(there()).toEqual(['base:1']);
+    const { installer } = await first.restarted();
+    await installer.remove('one');
+    expect(there()).toEqual(['base:1']);
+    await installer.remove('two');
+    expect(there()).toEqual([]);
+  });
+
+  it('are not those that were there before, nor another one of that name', async () => {
+    engine.pulled.set('base:1', 'sha256:base:1');
+    const { install, installer } = open();
+    await install('one', { base_image: 'base:1' });
+    await install('two', { base_image: 'base:2' });
+    engine.pulled.set('base:2', 'sha256:newer');
+    await installer.remove('one');
+    await installer.remove('two');
+    expect(there()).toEqual(['base:1', 'base:2']);
+  });
+
+  it('go when an install fails, and when an update has another base', async () => {
+    const { install } = open();
+    engine.fail('commit');
+    await expect(install('one', { base_image: 'base:1' })).rejects.toThrow('does not respond');
+    expect(there()).toEqual([]);
+    await install('one', { base_image: 'base:1' });
+    await install('one', { base_image: 'base:2' });
+    expect(there()).toEqual(['base:2']);
+  });
+
+  it('of a killed install go at the next start', async () => {
+    const { install, restarted } = open();
+    const never = engine.hold('commit');
+    void install('one', { base_image: 'base:1' });
+    await never.reached;
+    engine.containers.clear();
+    await restarted();
+    expect(there()).toEqual([]);
+  });
+
+  it('stay for an install that is under way while another action is removed', async () => {
+    const { install, installer } = open();
+    await install('one', { base_image: 'base:1' });
+    const held = engine.hold('commit');
+    const second = install('two', { base_image: 'base:1', services: { db } });
+    await held.reached;
+    const removal = installer.remove('one');
+    held.release();
+    await Promise.all([second, removal]);
+    expect(there()).toEqual(['base:1']);
+  });
+
+  it('stay with a container that uses them, until a later start', async () => {
+    const { install, installer, restarted } = open();
+    await install('one', { base_image: 'base:1' });
+    const container = await engine.create({ Image: 'base:1' });
+    await installer.remove('one');
+    expect(there()).toEqual(['base:1']);
+    await engine.remove(container);
+    await restarted();
+    expect(there()).toEqual([]);
+  });
+
+  it('stay while the engine does not answer, without a failure', async () => {
+    const { install, installer, restarted } = open();
+    await install('one', { base_image: 'base:1' });
+    engine.fail('untagImage');
+    await installer.remove('one');
+    expect(there()).toEqual(['base:1']);
+    await restarted();
+    expect(there()).toEqual([]);
+  });
+
+  it('stay for sandboxes and MCP servers that have them', async () => {
+    await logs.session('s', { image: 'base:1' });
+    const { install, installer, mcpStore } = open({ BELAY_SIDECAR: 'base:2' });
+    const transport = {
+      type: 'stdio' as const,
+      command: 'serve',
+      args: [],
+      env: {},
+      host: false,
+      image: 'db:1',
+      folder: null,
+      hosts: [],
+    };
+    await mcpStore.add({ name: 'db', enabled: false, tools: null, transport });
+    for (const image of ['base:1', 'base:2', 'db:1']) {
+      await install('one', { base_image: image });
+      await installer.remove('one');
+    }
+    expect(there()).toEqual(['base:1', 'base:2', 'db:1']);
+    await logs.log.remove('s');
+    await mcpStore.remove('db');
+    await install('one', {});
+    expect(there()).toEqual(['base:2']);
+  });
+
+  it('of services go with their action, also when it is removed during a call', async () => {
+    const { install, installed, installer, containers, runner } = open();
+    await install('one', { services: { db } });
+    const [action] = installed.forSession(['one']);
+    if (!action) throw new Error('It is not offered.');
+    const pull = async (onPulled: (image: { name: string; id: string }) => Promise<void>) => {
+      const [name, id] = ['db:1', 'sha256:db:1'];
+      engine.pulled.set(name, id);
+      await onPulled({ name, id });
+    };
+    const failed = new AppError('tool_failed', 'Its container is gone.');
+    const call = () =>
+      runner.run({ action, input: {}, session: null, signal: new AbortController().signal });
+    containers.register({
+      start: async ({ onPulled }) => {
+        await pull(onPulled);
+        throw failed;
+      },
+    });
+    await expect(call()).rejects.toBe(failed);
+    expect(there()).toEqual(['db:1']);
+    const service = { Image: 'db:1', Labels: { 'belay.action': 'one' } };
+    await engine.create(service);
+    await installer.remove('one');
+    expect(there()).toEqual([]);
+
+    await install('one', { services: { db } });
+    containers.register({
+      start: async ({ onPulled }) => {
+        await installer.remove('one');
+        await pull(onPulled);
+        throw failed;
+      },
+    });
+    await expect(call()).rejects.toBe(failed);
+    await installer.beforeApplicationShutdown();
+    expect(there()).toEqual([]);
+  });
+});
+
+const db = { image: 'db:1', port: 5432 };

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  agentContainer,
+  containerName,
+  DockerClient,
+  hosts,
+  labels,
+  type Limits,
+} from '@belay/docker';
+import { AppError, ignoreError, type SandboxProfile, type SessionMount } from '@belay/protocol';
+import { Semaphore } from 'async-mutex';
+import { Config } from '../../config.js';
+import { toolSettings } from '../../egress/tool-settings.js';
+import { SandboxConnections } from '../connection/sandbox-connections.js';
+import { HostFolders, type HeldFolder } from '../engine/host-folders.js';
+import { hostFolder } from '../engine/program-spec.js';
+import { Sidecars } from '../engine/sidecars.js';
+import { ownerLabels, Volumes } from '../engine/volumes.js';
+import { MachineAgents } from '../machines/machine-agents.js';
+import type { SandboxRecord } from './sandbox-records.store.js';
+import type { Sandbox } from './sandbox.js';
+
+export interface Launch {
+  /** The server’s default when left out. */
+  image?: string | null;
+  profile: SandboxProfile;
+  /** The sandbox’s volumes are those of an earlier one of its session. */
+  keepsFiles?: boolean;
+  /** Folders of this machine that it is given. */
+  mounts?: readonly SessionMount[];
+}
+
+export interface Disposal {
+  volumes: boolean;
+  reason?: AppError;
+}
+
+/** Containers that are created concurrently: more would only slow each other down. */
+const parallelStarts = 4;
+/** From the claim of a warm sandbox to its new name: longer than a session takes to its first output. */
+const renameDelayMs = 500;
+/** From the start of a container to its agent’s hello. */
+const helloTimeoutMs = 60_000;
+/** How long an agent may take to write what is left, and its container then to end. */
+const shutdownTimeoutMs = 3_000;
+const exitTimeoutMs = 1_500;
+
+const ended = new AppError('unavailable', 'The sandbox was ended.');
+
+/** Makes and removes the containers of sandboxes. */
+@Injectable()
+export class SandboxContainers {
+  readonly #starts = new Semaphore(parallelStarts);
+  #busy = 0;
+  readonly #folders: HostFolders;
+  #tools: ReturnType<typeof toolSettings> | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly docker: DockerClient,
+    private readonly volumes: Volumes,
+    private readonly sidecars: Sidecars,
+    private readonly connections: SandboxConnections,
+    private readonly machines: MachineAgents,
+  ) {
+    this.#folders = new HostFolders(config, docker);
+  }
+
+  /** Containers that are being made, or wait for it. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** The id of a joined machine. Throws when there is none of the name, or it is not connected. */
+  machineNamed(name: string): string {
+    return this.machines.machineNamed(name);
+  }
+
+  /** Resolves when the agent has said hello. When it rejects, `discard` removes what there is. */
+  async launch(sandbox: Sandbox, launch: Launch): Promise<void> {
+    if (sandbox.machine !== undefined) {
+      await this.#stillWanted(sandbox);
+      const { image = null, profile } = launch;
+      await this.machines.launch(sandbox, { image, profile, tools: await this.#toolSettings() });
+      return greetedInTime(sandbox);
+    }
+    this.#busy++;
+    try {
+      await this.#starts.runExclusive(() => this.#launch(sandbox, launch));
+    } finally {
+      this.#busy--;
+    }
+  }
+
+  /** Listens for the agent of a sandbox. */
+  listen(sandbox: Sandbox): Promise<void> {
+    return this.connections.listen(sandbox);
+  }
+
+  /** A warm one is named after the session that it was given, a moment later: its start has the processor first. */
+  rename(sandbox: Sandbox): void {
+    const rename = async () => {
+      if (!sandbox.isEnding) await this.docker.rename(sandbox.container, containerName(sandbox));
+    };
+    const late = () => void rename().catch(ignoreError('the name only helps readers of docker ps'));
+    setTimeout(late, renameDelayMs).unref();
+  }
+
+  /** Lets the agent write what is left. */
+  async shutDown(sandbox: Sandbox): Promise<void> {
+    if (!sandbox.link?.connected) return;
+    const signal = AbortSignal.timeout(shutdownTimeoutMs);
+    await sandbox.link.call('shutdown', {}, { signal }).catch(ignoreError('it is killed'));
+    if (sandbox.machine !== undefined) return;
+    const end = Date.now() + exitTimeoutMs;
+    while (Date.now() < end && (await this.docker.exit(sandbox.container)) === null) {
+      await delay(50);
+    }
+  }
+
+  /**
+   * Ends a sandbox and removes its containers, and its files when asked. What waits for its agent fails with
+   * `reason`. Fine when it is gone already; throws when the engine fails.
+   */
+  async dispose(sandbox: Sandbox, { volumes, reason = ended }: Disposal): Promise<void> {
+    sandbox.startEnding();
+    if (sandbox.machine !== undefined) return this.machines.dispose(sandbox, { volumes, reason });
+    if (sandbox.container) {
+      await this.sidecars.remove(sandbox.id);
+      await this.docker.remove(sandbox.container);
+    }
+    sandbox.end(reason);
+    await this.connections.remove(sandbox.id, reason);
+    if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
+  }
+
+  /** Like `dispose` for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
+  async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
+    await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
+  }
+
+  removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
+    if (machine === undefined) return this.volumes.remove(volumes);
+    return this.machines.removeFiles(machine, [volumes.workspace, volumes.state]);
+  }
+
+  /** The folder of a sandbox’s socket, of a server that is gone. */
+  async removeFolder(sandbox: string): Promise<void> {
+    await this.connections.remove(sandbox, ended);
+  }
+
+  async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
+    await this.#stillWanted(sandbox);
+    try {
+      const [listening, prepared] = await Promise.allSettled([
+        this.#prepareFolder(sandbox),
+        this.#prepareVolumes(sandbox, launch),
+      ]);
+      if (listening.status === 'rejected') throw listening.reason;
+      if (prepared.status === 'rejected') throw prepared.reason;
+      const shared = await this.#folders.hold(launch.mounts ?? []);
+      await this.#stillWanted(sandbox);
+      sandbox.container = await this.docker.create(
+        await this.#containerSpec(sandbox, launch, { seeded: prepared.value, shared }),
+      );
+      await this.#stillWanted(sandbox);
+      await this.docker.start(sandbox.container);
+      await this.#folders.assertMounted(sandbox.container, shared);
+    } finally {
+      // Only now: the engine would make the agent wait meanwhile.
+      this.volumes.releaseOwner(sandbox.id);
+    }
+    await greetedInTime(sandbox);
+  }
+
+  /** Rejects with the cause when the start was given up. */
+  async #stillWanted(sandbox: Sandbox): Promise<void> {
+    await sandbox.alive(Promise.resolve());
+  }
+
+  async #containerSpec(
+    sandbox: Sandbox,
+    { image, profile }: Launch,
+    { seeded, shared }: { seeded: boolean; shared: readonly HeldFolder[] },
+  ) {
+    const { session, epoch } = sandbox;
+    return agentContainer({
+      name: containerName(sandbox),
+      image: image ?? this.config.image,
+      profile,
+      volumes: sandbox.volumes,
+      seeded,
+      runtime: this.config.runtimeVolume,
+      socketFolder: this.connections.folder(sandbox.id),
+      shared: shared.map((one) => hostFolder({ ...one, real: one.folder })),
+      limits: await this.#limits(),
+      tools: await this.#toolSettings(),
+      labels: ownerLabels(this.config, {
+        [labels.sandbox]: sandbox.id,
+        ...(session !== null && { [labels.session]: session, [labels.epoch]: String(epoch) }),
+      }),
+    });
+  }
+
+  #toolSettings(): Promise<Record<string, string>> {
+    return (this.#tools ??= toolSettings(this.config.environment));
+  }
+
+  async #limits(): Promise<Limits> {
+    const cpus = Math.min(this.config.cpus, await this.docker.cpus());
+    return { memoryMb: this.config.memoryMb, cpus };
+  }
+
+  async #prepareFolder(sandbox: Sandbox): Promise<void> {
+    await this.listen(sandbox);
+    await this.connections.putFile(sandbox.id, hosts.file, hosts.content);
+  }
+
+  /** Returns whether fresh volumes get their owner from the sandbox’s image. */
+  async #prepareVolumes(
+    sandbox: Sandbox,
+    { image, profile, keepsFiles }: Launch,
+  ): Promise<boolean> {
+    if (keepsFiles) {
+      await this.volumes.runtime();
+      return false;
+    }
+    const { id, session, volumes } = sandbox;
+    return this.volumes.prepare({
+      sandbox: id,
+      session,
+      volumes,
+      image: image ?? this.config.image,
+      profile,
+    });
+  }
+}
+
+async function greetedInTime(sandbox: Sandbox): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const seconds = helloTimeoutMs / 1000;
+  const late = new AppError('unavailable', `The agent did not connect within ${seconds} s.`);
+  const timer = setTimeout(() => reject(late), helloTimeoutMs);
+  try {
+    await Promise.race([sandbox.greeted(), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

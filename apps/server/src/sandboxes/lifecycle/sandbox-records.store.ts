@@ -1,0 +1,67 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { Config } from '../../config.js';
+import { writeWhole } from '../../storage/write-whole.js';
+
+const record = z.object({
+  session: z.string(),
+  /** The sandbox that the session has, or had last: its volumes are named after it. */
+  sandbox: z.string(),
+  volumes: z.object({ workspace: z.string(), state: z.string() }),
+  epoch: z.int().nonnegative(),
+  /** Whether the files are worth keeping: false until the first agent has begun. */
+  begun: z.boolean(),
+  /** The hash of its agent’s id, so that after a restart of the server no other program passes for it. */
+  agent: z.string().optional(),
+  /** The joined machine that has the files. */
+  machine: z.string().optional(),
+  /** The hash of the token of the agent on that machine; none once that was ended. */
+  token: z.string().optional(),
+});
+export type SandboxRecord = z.infer<typeof record>;
+
+/**
+ * Which sandbox belongs to which session: a file for each, in the data folder. A container’s labels cannot say
+ * it, for a warm one is made before its session.
+ */
+@Injectable()
+export class SandboxRecords {
+  readonly #folder: string;
+
+  constructor(config: Config) {
+    this.#folder = join(config.data, 'sandboxes');
+  }
+
+  async write(entry: SandboxRecord): Promise<void> {
+    await writeWhole(this.#path(entry.session), JSON.stringify(entry));
+  }
+
+  async find(session: string): Promise<SandboxRecord | undefined> {
+    const text = await readFile(this.#path(session), 'utf8').catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      },
+    );
+    return text === undefined ? undefined : record.safeParse(JSON.parse(text)).data;
+  }
+
+  async all(): Promise<SandboxRecord[]> {
+    const files = await readdir(this.#folder).catch(() => []);
+    const sessions = files
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -5));
+    const found = await Promise.all(sessions.map((session) => this.find(session)));
+    return found.filter((entry) => entry !== undefined);
+  }
+
+  async remove(session: string): Promise<void> {
+    await rm(this.#path(session), { force: true });
+  }
+
+  #path(session: string): string {
+    return join(this.#folder, `${session.replaceAll(/[^\w-]/g, '_')}.json`);
+  }
+}

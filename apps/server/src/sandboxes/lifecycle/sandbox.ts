@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { type SandboxVolumes } from '@belay/docker';
+import { AppError, ignoreError } from '@belay/protocol';
+import { agentLink, type AgentConnection, type AgentLink } from '../connection/agent-link.js';
+import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
+
+/**
+ * `starting` until its agent has begun its session, `connected` or `lost` as its connection is then, `ending` while
+ * it is removed, `gone`. A `warm` one has an agent that waits for a session; when it is claimed it is `starting`.
+ */
+export type SandboxState = 'starting' | 'warm' | 'connected' | 'lost' | 'ending' | 'gone';
+
+type Phase = 'starting' | 'warm' | 'begun' | 'ending' | 'gone';
+
+const next: Record<Phase, readonly Phase[]> = {
+  starting: ['warm', 'begun', 'ending', 'gone'],
+  warm: ['starting', 'ending', 'gone'],
+  begun: ['ending', 'gone'],
+  // Back when the engine could not remove it.
+  ending: ['begun', 'gone'],
+  gone: [],
+};
+
+export interface SandboxOptions {
+  id?: string;
+  volumes?: SandboxVolumes;
+  /** Undefined for a warm sandbox. */
+  session?: string;
+  epoch?: number;
+  /** The hash of its agent’s id, once that has connected. */
+  agent?: string | undefined;
+  /** The joined machine that its agent runs on, and the hash of the token with which that connects. */
+  machine?: string | undefined;
+  token?: string | undefined;
+}
+
+/** The lifecycle of one sandbox, from its request to its end. Its containers are managed elsewhere. */
+export class Sandbox implements ConnectedSandbox {
+  readonly id: string;
+  volumes: SandboxVolumes;
+  /** The container’s id, once there is one. */
+  container = '';
+  machine: string | undefined;
+  token: string | undefined;
+  /** How often its agent’s connection broke. */
+  breaks = 0;
+  /** Called when the agent’s connection breaks. */
+  onDisconnect: () => void = () => {};
+  #session: string | null;
+  #epoch: number;
+  #phase: Phase = 'starting';
+  #begun = false;
+  #agent: string | undefined;
+  #connection: AgentConnection | undefined;
+  #link: AgentLink | undefined;
+  readonly #greeted = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<never>();
+  readonly #gone = Promise.withResolvers<void>();
+
+  constructor({ id, volumes, session, epoch = 0, agent, machine, token }: SandboxOptions = {}) {
+    this.machine = machine;
+    this.token = token;
+    this.id = id ?? randomBytes(6).toString('hex');
+    this.volumes = volumes ?? {
+      workspace: `belay-${this.id}-workspace`,
+      state: `belay-${this.id}-state`,
+    };
+    this.#session = session ?? null;
+    this.#epoch = epoch;
+    this.#agent = agent;
+    this.#ended.promise.catch(ignoreError('who awaits the sandbox receives it'));
+  }
+
+  get state(): SandboxState {
+    if (this.#phase !== 'begun') return this.#phase;
+    return this.#link?.connected ? 'connected' : 'lost';
+  }
+
+  get session(): string | null {
+    return this.#session;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Whether its agent was given its session; still true while it ends. */
+  get hasBegun(): boolean {
+    return this.#begun;
+  }
+
+  get isEnding(): boolean {
+    return this.#phase === 'ending' || this.#phase === 'gone';
+  }
+
+  get connection(): AgentConnection | undefined {
+    return this.#connection;
+  }
+
+  /** The agent, once others may call it and until the container is gone. */
+  get link(): AgentLink | undefined {
+    return this.#link;
+  }
+
+  /** The hash of its agent’s id, once that has connected. */
+  get agent(): string | undefined {
+    return this.#agent;
+  }
+
+  /** Whether this is its agent: the first that connects is, for no other program of a container runs before it. */
+  admits(agent: string): boolean {
+    this.#agent ??= agent;
+    return this.#agent === agent;
+  }
+
+  connect(connection: AgentConnection): void {
+    this.#connection = connection;
+  }
+
+  greet(): void {
+    this.#greeted.resolve();
+  }
+
+  publish(): void {
+    if (this.#connection && this.#session !== null && this.#phase !== 'gone') {
+      this.#link = agentLink(this.#connection, this.#session, this.#epoch);
+    }
+  }
+
+  disconnected(): void {
+    this.breaks += 1;
+    this.onDisconnect();
+  }
+
+  /** Resolves when the agent has said hello. */
+  greeted(): Promise<void> {
+    return this.alive(this.#greeted.promise);
+  }
+
+  /** Its agent waits for a session. */
+  waitForSession(): void {
+    this.#enter('warm');
+  }
+
+  /** Claims this warm sandbox for a session. */
+  claim(session: string, epoch: number): void {
+    this.#enter('starting');
+    this.#session = session;
+    this.#epoch = epoch;
+  }
+
+  /** Its agent has begun. Throws the cause when it was ended meanwhile. */
+  async begin(): Promise<void> {
+    if (this.isEnding) await this.#ended.promise;
+    this.#begun = true;
+    this.#enter('begun');
+  }
+
+  /** Found running at the server’s start, with an agent that will connect again. */
+  adopt(container: string): void {
+    this.container = container;
+    this.#begun = true;
+    this.#enter('begun');
+  }
+
+  /** From now on its end is expected. */
+  startEnding(): void {
+    if (!this.isEnding) this.#enter('ending');
+  }
+
+  /** The engine could not remove it: it is as before. */
+  keep(): void {
+    if (this.#phase === 'ending' && this.#begun) this.#enter('begun');
+  }
+
+  /** The container or its agent is gone, or the start was cancelled: pending calls fail with this error. */
+  end(reason: AppError): void {
+    this.startEnding();
+    this.#link = undefined;
+    this.#ended.reject(reason);
+  }
+
+  /** The sandbox is removed. */
+  leave(): void {
+    if (this.#phase === 'gone') return;
+    this.#enter('gone');
+    this.#link = undefined;
+    this.#gone.resolve();
+  }
+
+  /** Resolves when it is gone. */
+  gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  alive<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([this.#ended.promise, work]);
+  }
+
+  #enter(phase: Phase): void {
+    if (!next[this.#phase].includes(phase)) {
+      throw new AppError('internal', `A sandbox that is ${this.#phase} cannot be ${phase}.`);
+    }
+    this.#phase = phase;
+  }
+}

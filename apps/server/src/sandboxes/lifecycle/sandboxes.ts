@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { Config } from '../../config.js';
+import { Sandbox, type SandboxOptions } from './sandbox.js';
+
+/** All sandboxes of this server: those of sessions, the warm ones, and those that are being made. */
+@Injectable()
+export class Sandboxes {
+  readonly #byId = new Map<string, Sandbox>();
+  readonly #bySession = new Map<string, Sandbox>();
+  #onDisconnect: (sandbox: Sandbox) => void = () => {};
+
+  constructor(private readonly config: Config) {}
+
+  all(): Sandbox[] {
+    return [...this.#byId.values()];
+  }
+
+  withId(id: string): Sandbox | undefined {
+    return this.#byId.get(id);
+  }
+
+  ofSession(session: string): Sandbox | undefined {
+    return this.#bySession.get(session);
+  }
+
+  ofSessions(): Sandbox[] {
+    return [...this.#bySession.values()];
+  }
+
+  /** Called with each sandbox whose agent’s connection breaks. */
+  onDisconnect(listener: (sandbox: Sandbox) => void): void {
+    this.#onDisconnect = listener;
+  }
+
+  add(options: SandboxOptions = {}): Sandbox {
+    const sandbox = new Sandbox(options);
+    sandbox.onDisconnect = () => this.#onDisconnect(sandbox);
+    this.#byId.set(sandbox.id, sandbox);
+    if (sandbox.session !== null) this.#bySession.set(sandbox.session, sandbox);
+    return sandbox;
+  }
+
+  /** A session’s new sandbox, which has no container yet. Throws `conflict` (it has one), `limit_reached`. */
+  reserve(session: string, epoch: number): Sandbox {
+    if (this.#bySession.has(session)) {
+      throw new AppError('conflict', 'The session has a sandbox already.');
+    }
+    const { maxSandboxes } = this.config;
+    if (this.#bySession.size >= maxSandboxes) {
+      throw new AppError(
+        'limit_reached',
+        `All ${maxSandboxes} sandboxes are taken: stop a session, or raise BELAY_MAX_SANDBOXES.`,
+      );
+    }
+    return this.add({ session, epoch });
+  }
+
+  /** A warm sandbox becomes the session’s instead of the one that was reserved. */
+  replace(reserved: Sandbox, warm: Sandbox): void {
+    const { session, epoch } = reserved;
+    if (session === null) return;
+    warm.claim(session, epoch);
+    this.remove(reserved);
+    this.#bySession.set(session, warm);
+  }
+
+  remove(sandbox: Sandbox): void {
+    this.#byId.delete(sandbox.id);
+    const { session } = sandbox;
+    if (session !== null && this.#bySession.get(session) === sandbox) {
+      this.#bySession.delete(session);
+    }
+    sandbox.leave();
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { AgentListener } from '../connection/agent-listener.js';
+import { Machines } from '../machines/machines.js';
+import { DeathWatch } from './death-watch.js';
+import { Reconciler } from './reconciler.js';
+import { Sandboxes } from './sandboxes.js';
+import { WarmPool } from './warm-pool.js';
+
+/** The sandboxes at the server’s start and shutdown; agents keep working in between. */
+@Injectable()
+export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown {
+  readonly #logger = new Logger(ServerLifecycle.name);
+
+  constructor(
+    private readonly reconciler: Reconciler,
+    private readonly deaths: DeathWatch,
+    private readonly pool: WarmPool,
+    private readonly listener: AgentListener,
+    private readonly machines: Machines,
+    private readonly sandboxes: Sandboxes,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.reconciler.start(this.deaths);
+    this.machines.open({ ended: (sandbox, reason) => void this.deaths.died(sandbox, reason) });
+    for (const sandbox of this.sandboxes.all())
+      if (sandbox.machine !== undefined) void this.deaths.watchLease(sandbox);
+    this.pool.refill();
+  }
+
+  /** Sandboxes without a session are ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.deaths.close();
+    await this.reconciler.close();
+    // First the pool: one that is just being filled still waits for its agent’s hello.
+    await this.pool.close().catch((error: unknown) => this.#logger.warn(error));
+    await this.listener.hangUpAll();
+  }
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  machineDescription,
+  machineName,
+  type MachineDescription,
+} from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../../config.js';
+import { PrivateFile } from '../../storage/private-file.js';
+import { hashOf, newSecret } from '../../storage/secrets.js';
+
+const stored = machineDescription.extend({
+  id: z.string(),
+  name: machineName,
+  joined: z.string(),
+  /** The hash of its credential. */
+  credential: z.string(),
+});
+export type StoredMachine = z.output<typeof stored>;
+
+const content = z.object({
+  machines: z.array(stored),
+  /** Tokens that no machine has used yet. */
+  invitations: z.array(z.object({ hash: z.string(), name: machineName, expires: z.number() })),
+  /** Files of deleted sessions that machines still have. */
+  leftFiles: z.array(z.object({ machine: z.string(), folder: z.string() })).default([]),
+});
+type Content = z.output<typeof content>;
+
+const invitationMs = 60 * 60_000;
+const maxMachines = 100;
+/** Beyond it the oldest stay on their machine. */
+const maxLeftFiles = 10_000;
+
+/** The machines that joined, and the tokens with which others may; of every secret the hash alone is kept. */
+@Injectable()
+export class MachineStore {
+  readonly #file: PrivateFile<typeof content>;
+
+  constructor(config: Config) {
+    this.#file = new PrivateFile(join(config.data, 'machines.json'), content, {
+      machines: [],
+      invitations: [],
+      leftFiles: [],
+    });
+  }
+
+  all(): readonly StoredMachine[] {
+    return this.#file.value.machines;
+  }
+
+  named(name: string): StoredMachine | undefined {
+    return this.all().find((one) => one.name === name);
+  }
+
+  /** A token for one machine. Throws `conflict` when the name is taken. */
+  async invite(name: string): Promise<{ name: string; token: string; expires: string }> {
+    const token = `join-${newSecret()}`;
+    const expires = Date.now() + invitationMs;
+    await this.#change(({ machines, invitations }) => {
+      if (machines.some((one) => one.name === name)) {
+        const remedy = 'choose another name, or remove it first.';
+        throw new AppError('conflict', `There is a machine ${name} already: ${remedy}`);
+      }
+      if (machines.length + invitations.length >= maxMachines)
+        throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
+      // A new token of the same name takes the place of the one before.
+      const others = invitations.filter((one) => one.name !== name);
+      return { invitations: [...others, { hash: hashOf(token, 'hex'), name, expires }] };
+    });
+    return { name, token, expires: new Date(expires).toISOString() };
+  }
+
+  /** Takes a token, once, for a machine with a credential of its own. Throws `unauthorized`. */
+  async join(
+    token: string,
+    description: MachineDescription,
+  ): Promise<{ machine: StoredMachine; credential: string }> {
+    const credential = `machine-${newSecret()}`;
+    let machine: StoredMachine | undefined;
+    await this.#change(({ machines, invitations }) => {
+      const hash = hashOf(token, 'hex');
+      const invitation = invitations.find((one) => one.hash === hash);
+      if (!invitation)
+        throw new AppError(
+          'unauthorized',
+          'This token was used already, has expired, or is not one of this server. Make another: belay machines add NAME',
+        );
+      machine = {
+        ...description,
+        id: randomBytes(8).toString('hex'),
+        name: invitation.name,
+        joined: new Date().toISOString(),
+        credential: hashOf(credential, 'hex'),
+      };
+      return {
+        machines: [...machines, machine],
+        invitations: invitations.filter((one) => one !== invitation),
+      };
+    });
+    if (!machine) throw new AppError('internal', 'The machine was not stored.');
+    return { machine, credential };
+  }
+
+  async remove(id: string): Promise<StoredMachine> {
+    let found: StoredMachine | undefined;
+    await this.#change(({ machines, leftFiles }) => {
+      found = machines.find((one) => one.id === id || one.name === id);
+      return {
+        machines: machines.filter((one) => one !== found),
+        leftFiles: leftFiles.filter(({ machine }) => machine !== found?.id),
+      };
+    });
+    if (!found) throw new AppError('not_found', `There is no machine ${id}.`);
+    return found;
+  }
+
+  /** Files of deleted sessions that a machine still has, the oldest first. */
+  leftFiles(machine: string): string[] {
+    return this.#file.value.leftFiles.flatMap((one) => (one.machine === machine ? one.folder : []));
+  }
+
+  /** Remembers, or forgets, that a machine that is one of ours has these of deleted sessions. */
+  async setLeftFiles(machine: string, folders: string[], left: boolean): Promise<void> {
+    const has = new Set(this.leftFiles(machine));
+    if (folders.every((folder) => has.has(folder) === left)) return;
+    await this.#change(({ machines, leftFiles }) => {
+      const others = leftFiles.filter(
+        (one) => one.machine !== machine || !folders.includes(one.folder),
+      );
+      const isOurs = machines.some(({ id }) => id === machine);
+      const more = left && isOurs ? folders.map((folder) => ({ machine, folder })) : [];
+      return { leftFiles: [...others, ...more].slice(-maxLeftFiles) };
+    });
+  }
+
+  /** Invitations that have expired are forgotten. */
+  #change(change: (before: Content) => Partial<Content>): Promise<void> {
+    return this.#file.change((stored) => {
+      const invitations = stored.invitations.filter(({ expires }) => expires > Date.now());
+      const before = { ...stored, invitations };
+      return { ...before, ...change(before) };
+    });
+  }
+}

@@ -1,0 +1,263 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  AppError,
+  machineCalls,
+  machineServerCalls,
+  visibleText,
+  type Machine,
+  type MachineDescription,
+  type SessionMachine,
+} from '@belay/protocol';
+import type { RpcConnection } from '@belay/rpc';
+import type { z } from 'zod';
+import { Config } from '../../config.js';
+import { AgentListener } from '../connection/agent-listener.js';
+import type { Sandbox } from '../lifecycle/sandbox.js';
+import { Sandboxes } from '../lifecycle/sandboxes.js';
+import { MachineStore, type StoredMachine } from './machine.store.js';
+
+type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
+
+/** Told of the agents on machines. */
+export interface MachineListener {
+  /** The machine says that this agent has ended, or does not run it. */
+  ended(sandbox: Sandbox, reason: string): void;
+}
+
+/** How a machine that makes containers makes that of an agent. */
+export type WantedContainer = z.input<(typeof machineCalls)['agents.start']['input']>['container'];
+
+/** How long a machine may take to end an agent, or to start it. */
+const callTimeoutMs = 20_000;
+/** The same where it may have to pull an image. */
+const containerTimeoutMs = 10 * 60_000;
+/** What one call names, by its contract. */
+const maxFolders = 10;
+
+/** The machines that joined: their connections, and the agents that they run for sessions. */
+@Injectable()
+export class Machines {
+  readonly #logger = new Logger(Machines.name);
+  readonly #connections = new Map<string, Connection>();
+  /** Of those that were away, until it is clear whether they come back. */
+  readonly #leases = new Map<string, NodeJS.Timeout>();
+  #listener: MachineListener = { ended: () => {} };
+
+  constructor(
+    private readonly config: Config,
+    private readonly store: MachineStore,
+    private readonly listener: AgentListener,
+    private readonly sandboxes: Sandboxes,
+  ) {}
+
+  /** Lets the machines in that joined; their agents must be known by now. */
+  open(listener: MachineListener): void {
+    this.#listener = listener;
+    for (const machine of this.store.all()) {
+      this.#letIn(machine);
+      this.#watchLease(machine.id);
+    }
+  }
+
+  list(): Machine[] {
+    return this.store.all().map(({ id, name, host, os, arch, kind, joined }) => ({
+      id,
+      name,
+      host,
+      os,
+      arch,
+      kind,
+      joined,
+      connected: this.isConnected(id),
+      sessions: this.#sandboxesOf(id).flatMap(({ session }) => session ?? []),
+    }));
+  }
+
+  /** For a session that is directed to it. Throws `not_found`, and `unavailable` when it is not connected. */
+  connectedNamed(name: string): StoredMachine {
+    const machine = this.store.named(name);
+    if (!machine)
+      throw new AppError('not_found', `There is no machine ${name}. See: belay machines list`);
+    if (!this.#connections.get(machine.id)?.connected) {
+      const remedy = `run “belay join” on ${visibleText(machine.host)} again.`;
+      throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
+    }
+    return machine;
+  }
+
+  /** What the settings of a session say of it. Throws as `connectedNamed`. */
+  directedTo(name: string): SessionMachine {
+    return { name, kind: this.connectedNamed(name).kind };
+  }
+
+  invite(name: string): Promise<{ name: string; token: string; expires: string }> {
+    return this.store.invite(name);
+  }
+
+  async join(
+    token: string,
+    description: MachineDescription,
+  ): Promise<{ id: string; name: string; credential: string }> {
+    const { machine, credential } = await this.store.join(token, description);
+    this.#letIn(machine);
+    this.#logger.log(`The machine ${machine.name} (${machine.kind}) joined.`);
+    return { id: machine.id, name: machine.name, credential };
+  }
+
+  /** Its credential and those of its agents open nothing from now on. */
+  async remove(id: string): Promise<void> {
+    const machine = await this.store.remove(id);
+    const reason = new AppError('unauthorized', `The machine ${machine.name} was removed.`);
+    this.#connections.delete(machine.id);
+    await this.listener.remove(entryOf(machine.id), reason);
+    for (const sandbox of this.#sandboxesOf(machine.id))
+      this.#listener.ended(sandbox, `The machine ${machine.name} was removed.`);
+    this.#logger.log(`The machine ${machine.name} was removed.`);
+  }
+
+  /** Has a machine start the agent of a sandbox; `token` is what it connects with. */
+  async startAgent(sandbox: Sandbox, token: string, container: WantedContainer): Promise<void> {
+    const { id, session, volumes } = sandbox;
+    if (session === null) throw new AppError('internal', 'A machine runs agents of sessions only.');
+    this.#logger.log(`Session ${session} runs on the machine ${this.#nameOf(sandbox)}.`);
+    const isBare = this.#machineOf(sandbox)?.kind === 'bare';
+    const signal = AbortSignal.timeout(isBare ? callTimeoutMs : containerTimeoutMs);
+    const agent = { sandbox: id, session, token, ...volumes, container };
+    await this.#connectionOf(sandbox).call('agents.start', agent, { signal });
+  }
+
+  /** A machine that is not there ends it when it is back. */
+  async stopAgent(sandbox: Sandbox): Promise<void> {
+    await this.#tell(sandbox.machine, 'agents.stop', { sandbox: sandbox.id });
+  }
+
+  /** A machine that is not there, or cannot, removes them when it says hello again. */
+  async removeFiles(machine: string, folders: string[]): Promise<void> {
+    for (let at = 0; at < folders.length; at += maxFolders) {
+      const some = folders.slice(at, at + maxFolders);
+      const removed = await this.#tell(machine, 'files.remove', { folders: some });
+      await this.store.setLeftFiles(machine, some, !removed);
+    }
+  }
+
+  isConnected(machine: string | undefined): boolean {
+    return machine !== undefined && (this.#connections.get(machine)?.connected ?? false);
+  }
+
+  async #tell(
+    machine: string | undefined,
+    ...[name, input]:
+      | [name: 'agents.stop', input: { sandbox: string }]
+      | [name: 'files.remove', input: { folders: string[] }]
+  ): Promise<boolean> {
+    const connection = machine === undefined ? undefined : this.#connections.get(machine);
+    if (!connection?.connected) return false;
+    const signal = AbortSignal.timeout(callTimeoutMs);
+    const call =
+      name === 'agents.stop'
+        ? connection.call(name, input, { signal })
+        : connection.call(name, input, { signal });
+    return call.then(
+      () => true,
+      (error: unknown) => {
+        this.#logger.warn(error);
+        return false;
+      },
+    );
+  }
+
+  #letIn({ id, credential }: StoredMachine): void {
+    this.listener.openRemote(entryOf(id), credential, {
+      serves: machineServerCalls,
+      calls: machineCalls,
+      authorize: async () => {
+        if (this.isConnected(id))
+          throw new AppError('conflict', 'This machine is connected already, by another process.');
+      },
+      onConnection: (connection) => {
+        void this.#connections.get(id)?.close();
+        this.#connections.set(id, connection);
+        this.#serve(id, connection);
+      },
+    });
+  }
+
+  #serve(id: string, connection: Connection): void {
+    connection.on('disconnected', () => this.#watchLease(id));
+    connection.serve({
+      'machine.hello': async ({ description, running }) => {
+        const machine = this.store.all().find((one) => one.id === id);
+        if (!machine) throw new AppError('unauthorized', 'This machine was removed.');
+        if (description.kind !== machine.kind)
+          throw new AppError(
+            'conflict',
+            `This machine joined as ${machine.kind}: remove it and join again.`,
+          );
+        void this.#removeLeftFiles(id).catch((error: unknown) => this.#logger.warn(error));
+        return { name: machine.name, end: this.#compare(id, running) };
+      },
+      'agents.ended': async ({ sandbox: ended, reason }) => {
+        const sandbox = this.#sandboxesOf(id).find((one) => one.id === ended);
+        if (sandbox) this.#listener.ended(sandbox, visibleText(reason));
+        return {};
+      },
+    });
+  }
+
+  /**
+   * The agents of a machine that stays away too long end, also those whose own connections hold: nothing there could end
+   * them any more.
+   */
+  #watchLease(id: string): void {
+    const { machineLeaseMs } = this.config;
+    const expire = () => {
+      this.#leases.delete(id);
+      if (this.isConnected(id)) return;
+      const reason = `Its machine was not connected for ${Math.round(machineLeaseMs / 1000)} s.`;
+      for (const sandbox of this.#sandboxesOf(id))
+        if (sandbox.hasBegun && !sandbox.isEnding) this.#listener.ended(sandbox, reason);
+    };
+    clearTimeout(this.#leases.get(id));
+    this.#leases.set(id, setTimeout(expire, machineLeaseMs).unref());
+  }
+
+  /** What the machine runs and we do not know must end there; what we know and it does not run has ended. */
+  #compare(id: string, running: string[]): string[] {
+    const known = this.#sandboxesOf(id);
+    for (const sandbox of known)
+      if (sandbox.hasBegun && !sandbox.isEnding && !running.includes(sandbox.id))
+        this.#listener.ended(sandbox, 'The agent ended while its machine was not connected.');
+    return running.filter(
+      (one) => !known.some((sandbox) => sandbox.id === one && !sandbox.isEnding),
+    );
+  }
+
+  /** Files of sessions that were deleted while it was away, or while it could not remove them. */
+  async #removeLeftFiles(machine: string): Promise<void> {
+    const folders = this.store.leftFiles(machine);
+    if (folders.length > 0) await this.removeFiles(machine, folders);
+  }
+
+  #sandboxesOf(machine: string): Sandbox[] {
+    return this.sandboxes.all().filter((sandbox) => sandbox.machine === machine);
+  }
+
+  #connectionOf(sandbox: Sandbox): Connection {
+    const connection = this.#connections.get(sandbox.machine ?? '');
+    if (connection?.connected) return connection;
+    const remedy = 'run “belay join” there again.';
+    const name = this.#nameOf(sandbox);
+    throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
+  }
+
+  #nameOf(sandbox: Sandbox): string {
+    return this.#machineOf(sandbox)?.name ?? 'that was removed';
+  }
+
+  #machineOf({ machine }: Sandbox): StoredMachine | undefined {
+    return this.store.all().find(({ id }) => id === machine);
+  }
+}
+
+/** Its own entry beside those of sandboxes. */
+const entryOf = (machine: string): string => `machine-${machine}`;

@@ -1,0 +1,373 @@
+import { AppError } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { engineAway } from '../testing/fake-engine.js';
+import { SandboxServer } from '../testing/sandbox-server.js';
+import { ownPrograms } from './engine/program-spec.js';
+
+let server: SandboxServer;
+beforeEach(async () => {
+  server = await new SandboxServer().open();
+});
+afterEach(() => server.close());
+
+const failure = (code: 'unavailable' | 'disk_full' = 'unavailable') =>
+  new AppError(code, 'It fails here.');
+/** What a start fails with, while other things happen. */
+const failureOf = (start: Promise<void>): Promise<unknown> =>
+  start.then(
+    () => 'It succeeded.',
+    (error: unknown) => error,
+  );
+const stateIs = (session: string, state: string) =>
+  until(`${session} is ${state}`, () => server.service.state(session) === state);
+
+/** Nothing of a session is left: no container, no volume, no record, no slot. */
+const expectNothingLeft = async (session: string): Promise<void> => {
+  expect(server.service.state(session)).toBe('none');
+  expect([...server.engine.containers.keys()]).toEqual([]);
+  expect([...server.engine.volumeNames]).toEqual([]);
+  expect(await server.records.find(session)).toBeUndefined();
+  expect(server.sandboxes.all()).toEqual([]);
+};
+
+describe('a start', () => {
+  it('makes a container of the session’s name, unpacks the workspace, then begins', async () => {
+    const starting = server.startSession('one', 700);
+    await stateIs('one', 'starting');
+    await starting;
+    expect(server.service.state('one')).toBe('connected');
+    expect(server.engine.only()).toMatchObject({ name: 'belay-one', state: 'running' });
+    expect(server.unpacked).toEqual([700]);
+    expect(server.begun.map(({ session, epoch }) => [session, epoch])).toEqual([['one', 1]]);
+    expect(await server.records.find('one')).toMatchObject({ begun: true, epoch: 1 });
+    expect(server.service.counts).toMatchObject({ connected: 1, started: 1, failed: 0 });
+    await expect(
+      server.service.agent('one')?.call('operation.call', { id: 'x', operation: 'y', input: {} }),
+    ).resolves.toEqual({ output: null });
+  });
+
+  it.each(['volumeLabels', 'imageHasLabel', 'cpus', 'create', 'start'] as const)(
+    'that fails in the engine at %s leaves nothing behind, and the next one succeeds',
+    async (method) => {
+      server.engine.fail(method, failure('disk_full'));
+      await expect(server.startSession('one')).rejects.toMatchObject({ code: 'disk_full' });
+      await expectNothingLeft('one');
+      await server.startSession('one');
+      expect(server.service.state('one')).toBe('connected');
+      expect(server.service.counts).toMatchObject({ started: 1, failed: 1 });
+    },
+  );
+
+  it('that fails while the workspace is unpacked leaves nothing behind', async () => {
+    server.agent.unpack = () => Promise.reject(failure());
+    await expect(server.startSession('one', 10)).rejects.toThrow();
+    await expectNothingLeft('one');
+  });
+
+  it('that fails when the agent begins leaves nothing behind', async () => {
+    server.agent.begin = () => Promise.reject(failure());
+    await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+    await expectNothingLeft('one');
+  });
+
+  it.each(['write', 'find'] as const)(
+    'that cannot %s its record frees its slot',
+    async (method) => {
+      jest.spyOn(server.records, method).mockRejectedValueOnce(failure());
+      await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+      await expectNothingLeft('one');
+    },
+  );
+
+  it('that fails keeps the files of an earlier sandbox', async () => {
+    await server.startSession('one', 10);
+    await server.service.stop('one');
+    const volumes = [...server.engine.volumeNames];
+    expect(volumes).toHaveLength(2);
+    server.engine.fail('start');
+    await expect(server.startSession('one', 10)).rejects.toThrow();
+    expect([...server.engine.volumeNames]).toEqual(volumes);
+    await server.startSession('one', 10);
+    expect([...server.engine.volumeNames]).toEqual(volumes);
+    expect(server.unpacked).toEqual([10]);
+  });
+
+  it('is refused beside another one of the session', async () => {
+    const [first, second] = await Promise.allSettled([
+      server.startSession('one'),
+      server.startSession('one'),
+    ]);
+    expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(server.engine.only().name).toBe('belay-one');
+    await expect(server.startSession('one')).rejects.toMatchObject({ code: 'conflict' });
+    expect(server.service.state('one')).toBe('connected');
+  });
+
+  it('of two sessions at once gives each its own', async () => {
+    await Promise.all([server.startSession('one'), server.startSession('two')]);
+    const names = [...server.engine.containers.values()].map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['belay-one', 'belay-two']);
+    expect(server.engine.volumeNames.size).toBe(4);
+  });
+
+  it('waits while four others are being made', async () => {
+    const sessions = ['a', 'b', 'c', 'd', 'e', 'f'];
+    server.agent.connects = false;
+    const starts = sessions.map((session) => server.startSession(session));
+    const results = Promise.allSettled(starts);
+    await until('four', () => server.engine.containers.size === 4);
+    await server.service.stop('a');
+    await until(
+      'the next',
+      () => server.engine.calls.filter((call) => call === 'start').length === 5,
+    );
+    expect(server.engine.containers.size).toBe(4);
+    for (const session of sessions) await server.service.stop(session);
+    await results;
+    expect(server.engine.containers.size).toBe(0);
+  });
+});
+
+describe('a stop', () => {
+  it('while the sandbox is being started cancels the start', async () => {
+    server.agent.connects = false;
+    const start = failureOf(server.startSession('one'));
+    await until('the container runs', () => server.engine.calls.includes('start'));
+    await server.service.stop('one');
+    await expectNothingLeft('one');
+    expect(await start).toMatchObject({ code: 'cancelled' });
+  });
+
+  it('before the container runs cancels the start, too', async () => {
+    const create = server.engine.hold('create');
+    const start = failureOf(server.startSession('one'));
+    await create.reached;
+    const stop = server.service.stop('one');
+    create.release();
+    await stop;
+    await expectNothingLeft('one');
+    expect(await start).toMatchObject({ code: 'cancelled' });
+    expect(server.engine.calls).not.toContain('start');
+  });
+
+  it('while the agent begins cancels the start', async () => {
+    const begins = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    server.agent.begin = () => {
+      begins.resolve();
+      return begun.promise;
+    };
+    const start = failureOf(server.startSession('one'));
+    await begins.promise;
+    await server.service.stop('one');
+    begun.resolve();
+    await expectNothingLeft('one');
+    expect(await start).toMatchObject({ code: 'cancelled' });
+  });
+
+  it('keeps the files, a removal deletes them', async () => {
+    await server.startSession('one');
+    await server.service.stop('one');
+    expect(server.service.state('one')).toBe('none');
+    expect(server.engine.containers.size).toBe(0);
+    expect(server.engine.volumeNames.size).toBe(2);
+    expect(server.lost).toEqual([]);
+    await server.service.remove('one');
+    await expectNothingLeft('one');
+  });
+
+  it('that the engine refuses keeps the sandbox', async () => {
+    await server.startSession('one');
+    server.engine.fail('remove');
+    await expect(server.service.stop('one')).rejects.toThrow('Docker does not respond');
+    // Its agent may have hung up, and connects again.
+    await until('its agent', () => server.service.state('one') === 'connected');
+    await server.service.stop('one');
+    expect(server.service.state('one')).toBe('none');
+  });
+});
+
+describe('a container that dies', () => {
+  it('while it is started fails the start with the cause', async () => {
+    server.agent.connects = false;
+    const start = failureOf(server.startSession('one'));
+    await until('the container runs', () => server.engine.calls.includes('start'));
+    server.engine.kill(server.engine.only(), { outOfMemory: true });
+    expect(await start).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/ran out of its \d+ MB/) as string,
+    });
+    await expectNothingLeft('one');
+    expect(server.lost).toEqual([]);
+  });
+
+  it('while it is connected is reported once, and its files are kept', async () => {
+    await server.startSession('one');
+    server.engine.kill(server.engine.only(), { code: 3 });
+    await until('the report', () => server.lost.length === 1);
+    expect(server.lost[0]).toEqual([
+      'one',
+      'The agent ended unexpectedly with exit code 3. Its last line: the last line Its files are kept.',
+    ]);
+    expect(server.service.state('one')).toBe('none');
+    await until('the removal', () => server.engine.containers.size === 0);
+    expect(server.engine.volumeNames.size).toBe(2);
+    await server.startSession('one');
+    expect(server.service.state('one')).toBe('connected');
+    expect(server.lost).toHaveLength(1);
+  });
+
+  it('while it is ended is no loss', async () => {
+    await server.startSession('one');
+    const container = server.engine.only();
+    const stop = server.service.stop('one');
+    server.engine.kill(container);
+    await stop;
+    expect(server.service.state('one')).toBe('none');
+    expect(server.lost).toEqual([]);
+  });
+
+  it('is found by the break of its connection when the engine reports nothing', async () => {
+    await server.startSession('one');
+    const container = server.engine.only();
+    container.state = 'exited';
+    container.exit = { code: 137, outOfMemory: false, error: '' };
+    container.stop();
+    await stateIs('one', 'lost');
+    await until('the report', () => server.lost.length === 1);
+    expect(server.lost[0]?.[1]).toContain('was killed (SIGKILL)');
+  });
+});
+
+describe('an engine that goes away', () => {
+  it('leaves sandboxes connected; what died meanwhile is reported when it is back', async () => {
+    await server.startSession('one');
+    await server.startSession('two');
+    server.engine.leave();
+    const [first] = server.engine.containers.values();
+    await expect(server.startSession('three')).rejects.toEqual(engineAway());
+    expect(server.service.state('three')).toBe('none');
+    server.engine.kill(first!);
+    await stateIs('one', 'lost');
+    server.engine.comeBack();
+    await until('the report', () => server.lost.length === 1);
+    expect(server.lost[0]?.[0]).toBe('one');
+    expect(server.service.state('two')).toBe('connected');
+    await server.startSession('three');
+  });
+
+  it('and comes back loses what a start that it broke off had made', async () => {
+    server.agent.begin = () => {
+      server.engine.leave();
+      return Promise.reject(failure());
+    };
+    await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+    expect(server.service.state('one')).toBe('none');
+    expect(server.engine.containers.size).toBe(1);
+    server.engine.comeBack();
+    await until('the removal', () => server.engine.containers.size === 0);
+    await until('the volumes', () => server.engine.volumeNames.size === 0);
+  });
+});
+
+describe('a warm sandbox', () => {
+  beforeEach(async () => {
+    await server.stop();
+    await server.start({ BELAY_POOL: '1' });
+    await until('one is warm', () => server.service.counts.warm === 1);
+  });
+
+  it('is claimed, named after its session, and replaced', async () => {
+    const warm = server.engine.only();
+    expect(warm.name).toMatch(/^belay-warm-/);
+    await server.startSession('one');
+    expect(server.service.state('one')).toBe('connected');
+    await until('its name', () => warm.name === 'belay-one');
+    expect(server.begun.map(({ session }) => session)).toEqual(['one']);
+    await until('another one', () => server.service.counts.warm === 1);
+    expect(server.engine.containers.size).toBe(2);
+  });
+
+  it('is claimed even when it cannot be renamed', async () => {
+    server.engine.fail('rename');
+    await server.startSession('one');
+    expect(server.service.state('one')).toBe('connected');
+  });
+
+  it('is given to one of two sessions that start at once', async () => {
+    const warm = server.engine.only();
+    await Promise.all([server.startSession('one'), server.startSession('two')]);
+    expect(server.sandboxes.ofSessions().map(({ state }) => state)).toEqual([
+      'connected',
+      'connected',
+    ]);
+    expect(
+      server.sandboxes.ofSessions().filter(({ container }) => container === warm.id),
+    ).toHaveLength(1);
+  });
+
+  it('that dies is replaced, with its volumes', async () => {
+    const warm = server.engine.only();
+    server.engine.kill(warm);
+    await until('another one', () => {
+      const [found] = server.engine.containers.values();
+      return found && found.id !== warm.id && server.service.counts.warm === 1;
+    });
+    expect(server.engine.volumeNames.size).toBe(2);
+    expect(server.lost).toEqual([]);
+  });
+
+  it('that is claimed and fails is removed', async () => {
+    server.agent.begin = () => Promise.reject(failure());
+    const warm = server.engine.only();
+    await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+    expect(server.service.state('one')).toBe('none');
+    expect(server.engine.containers.has(warm.id)).toBe(false);
+  });
+
+  it('ends with the server', async () => {
+    await server.stop();
+    expect(server.engine.containers.size).toBe(0);
+    expect(server.engine.volumeNames.size).toBe(0);
+  });
+});
+
+describe('a server that starts again', () => {
+  it('adopts running containers, reports exited ones, and removes unused ones', async () => {
+    await server.startSession('alive');
+    await server.startSession('dead');
+    const labels = { 'belay.sandbox': 'nobody' };
+    await server.engine.start(await server.engine.create({ Labels: labels }));
+    await server.engine.create({ Labels: { 'belay.program': 'of a former process' } });
+    await server.stop();
+    const [alive, dead] = [...server.engine.containers.values()];
+    server.engine.kill(dead!);
+    await server.start();
+    await until('the agent is back', () => server.service.state('alive') === 'connected');
+    expect(server.service.state('dead')).toBe('none');
+    expect(server.lost.map(([session]) => session)).toEqual(['dead']);
+    expect([...server.engine.containers.keys()]).toEqual([alive!.id]);
+    // A program of an MCP server that runs now is not the reconciler’s.
+    const own = await server.engine.create({ Labels: { 'belay.program': ownPrograms } });
+    server.engine.leave();
+    server.engine.comeBack();
+    const calls = server.engine.calls.length;
+    await until('a look', () => server.engine.calls.slice(calls).includes('list'));
+    expect([...server.engine.containers.keys()]).toEqual([alive!.id, own]);
+    expect(server.begun).toHaveLength(2);
+    await server.service.stop('alive');
+    await server.startSession('dead');
+    expect(server.service.state('dead')).toBe('connected');
+  });
+
+  it('while the engine is away adopts them when it is back', async () => {
+    await server.startSession('one');
+    await server.stop();
+    server.engine.leave();
+    await server.start();
+    expect(server.service.state('one')).toBe('none');
+    server.engine.comeBack();
+    await stateIs('one', 'connected');
+    expect(server.lost).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AppError,
+  errorFrom,
+  ignoreError,
+  isEnded,
+  type Comparison,
+  type FailedStart,
+  type KeptSession,
+  type newComparison,
+  type SessionSummary,
+} from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import type { z } from 'zod';
+import { assertMay, sees, type Caller } from '../access/caller.js';
+import { ComparisonStore, type ComparisonRecord } from './comparison.store.js';
+import { NewWorkspaces } from './new-workspaces.js';
+import { newSessionId, SessionCreation } from './session-creation.js';
+import { SessionRemoval } from './session-removal.js';
+import { SessionService } from './session.service.js';
+
+/** One task by several models or runs: begun together, shown together, and one of them kept. */
+@Injectable()
+export class Comparisons implements OnModuleInit {
+  /** Of two choices at once the second finds the first. */
+  readonly #choices = new Mutex();
+
+  constructor(
+    private readonly store: ComparisonStore,
+    private readonly sessions: SessionService,
+    private readonly creation: SessionCreation,
+    private readonly workspaces: NewWorkspaces,
+    private readonly removal: SessionRemoval,
+  ) {}
+
+  onModuleInit(): void {
+    this.removal.onRemoved(() => {
+      void this.#removeEmpty().catch(ignoreError('it is not shown without its sessions'));
+    });
+  }
+
+  /**
+   * Every model and the workspace are checked before anything begins. A session that cannot be begun after that is
+   * named in `failed`; when none can, it throws.
+   */
+  async create(
+    { models, runs, ...common }: z.output<typeof newComparison>,
+    caller: Caller,
+  ): Promise<Comparison> {
+    for (const model of models) await this.creation.check({ ...common, model }, caller);
+    const files = await this.workspaces.forSeveral(common, caller);
+    const id = newSessionId();
+    const created = new Date().toISOString();
+    const { task, check } = common;
+    await this.store.insert({ id, created, task, check, failed: [], kept: null });
+    const failed: FailedStart[] = [];
+    for (const model of models.flatMap((name) => Array.from({ length: runs }, () => name))) {
+      try {
+        const more = { comparison: id, files };
+        await this.creation.create({ ...common, model }, caller, undefined, more);
+      } catch (error) {
+        failed.push({ model, error: errorFrom(error).message });
+        if (failed.length === models.length * runs) {
+          await this.store.remove(id);
+          throw error;
+        }
+      }
+    }
+    if (failed.length > 0) await this.store.setFailed(id, failed);
+    return this.get(id, caller);
+  }
+
+  /** Those of which the caller sees all sessions, newest first. */
+  async list(caller: Caller): Promise<Comparison[]> {
+    const byComparison = await this.#members();
+    const records = await this.store.all();
+    return records.flatMap((record) => withSessions(record, byComparison, caller) ?? []);
+  }
+
+  /** Throws `not_found` also when the caller does not see all of its sessions. */
+  async get(id: string, caller: Caller): Promise<Comparison> {
+    const record = await this.store.find(id);
+    const found = record && withSessions(record, await this.#members(), caller);
+    if (found) return found;
+    throw new AppError('not_found', `There is no comparison ${id.slice(0, 100)}.`);
+  }
+
+  /** Stops and archives the others. Throws `conflict` while another one is kept. */
+  keep(id: string, session: string, caller: Caller): Promise<Comparison> {
+    return this.#choices.runExclusive(async () => {
+      const { sessions, kept } = await this.#ofOperator(id, caller);
+      if (kept)
+        throw new AppError('conflict', `The session ${kept.session} is kept. Undo that first.`);
+      if (!sessions.some((each) => each.id === session))
+        throw new AppError('not_found', `The comparison has no session ${session}.`);
+      const others = sessions
+        .filter((each) => each.id !== session)
+        .map((each) => ({
+          session: each.id,
+          stopped: !isEnded(each.state),
+          archived: !each.archived,
+        }));
+      // First, so that what a server that is killed has begun can be undone.
+      await this.store.setKept(id, { session, others });
+      for (const other of others) await this.#putAway(other);
+      return this.get(id, caller);
+    });
+  }
+
+  /** The others are as before the choice; those that were stopped work again. */
+  undo(id: string, caller: Caller): Promise<Comparison> {
+    return this.#choices.runExclusive(async () => {
+      const { kept } = await this.#ofOperator(id, caller);
+      if (!kept) throw new AppError('conflict', 'No session of this comparison is kept.');
+      for (const other of kept.others) {
+        await this.#putBack(other).catch((error: unknown) => {
+          // It was deleted, or is at work already.
+          if (!['not_found', 'conflict'].includes(errorFrom(error).code)) throw error;
+        });
+      }
+      await this.store.setKept(id, null);
+      return this.get(id, caller);
+    });
+  }
+
+  async #putAway({ session, stopped, archived }: KeptSession['others'][number]): Promise<void> {
+    if (stopped) await this.sessions.stop(session);
+    if (archived) await this.sessions.change(session, { archived: true });
+  }
+
+  async #putBack({ session, stopped, archived }: KeptSession['others'][number]): Promise<void> {
+    if (archived) await this.sessions.change(session, { archived: false });
+    if (stopped) await this.sessions.restart(session);
+  }
+
+  async #ofOperator(id: string, caller: Caller): Promise<Comparison> {
+    const found = await this.get(id, caller);
+    for (const { id: session } of found.sessions) assertMay(caller, 'operate', session);
+    return found;
+  }
+
+  async #members(): Promise<Members> {
+    const all = await this.sessions.all();
+    return Map.groupBy(all.toReversed(), ({ comparison }) => comparison);
+  }
+
+  async #removeEmpty(): Promise<void> {
+    const members = await this.#members();
+    for (const { id, created } of await this.store.all()) {
+      // One that is just being made has none yet.
+      const isNew = Date.now() - Date.parse(created) < 60_000;
+      if (!isNew && !members.has(id)) await this.store.remove(id);
+    }
+  }
+}
+
+/** The oldest first. */
+type Members = Map<string | null, SessionSummary[]>;
+
+function withSessions(
+  record: ComparisonRecord,
+  members: Members,
+  caller: Caller,
+): Comparison | undefined {
+  const sessions = members.get(record.id);
+  if (!sessions?.every(({ id }) => sees(caller, id))) return undefined;
+  return { ...record, sessions };
+}

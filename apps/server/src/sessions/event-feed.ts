@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Event } from '@belay/protocol';
+import { EventLog } from '../logs/event-log.js';
+import { SessionRemoval } from './session-removal.js';
+
+/** Events that are read at once for a follower; one has a million characters at most. */
+const page = 50;
+
+/** The log of a session for those who wait for what comes, one request or one stream at a time. */
+@Injectable()
+export class EventFeed {
+  constructor(
+    private readonly log: EventLog,
+    private readonly removal: SessionRemoval,
+  ) {}
+
+  /** Events after a number; when there are none it waits for the first, or until `waitMs` are over. */
+  async next(
+    session: string,
+    range: { after: number; limit?: number; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<Event[]> {
+    const { after, limit, waitMs } = range;
+    const events = await this.#read(session, { after, limit });
+    if (events.length > 0 || waitMs === 0) return events;
+    await this.#news(session, after, within(signal, waitMs));
+    return signal.aborted ? [] : this.#read(session, { after, limit });
+  }
+
+  /**
+   * Yields events from a number on, in order and without a gap, in pages and without end; with `idleMs` also an empty
+   * page when there was none for so long. Nothing is read before the page before was taken, so a slow reader costs no
+   * memory. Throws `not_found` once the session is deleted.
+   */
+  async *follow(
+    session: string,
+    { after, idleMs = Infinity }: { after: number; idleMs?: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<Event[], void> {
+    let last = after;
+    while (!signal.aborted) {
+      const events = await this.next(session, { after: last, limit: page, waitMs: idleMs }, signal);
+      if (signal.aborted) return;
+      last = events.at(-1)?.seq ?? last;
+      yield events;
+    }
+  }
+
+  async #read(
+    session: string,
+    { after, limit }: { after: number; limit: number | undefined },
+  ): Promise<Event[]> {
+    await this.log.summary(session);
+    return this.log.read(session, { after, ...(limit !== undefined && { limit }) });
+  }
+
+  /** Resolves when there is an event after a number, the session is deleted, or the signal is aborted. */
+  async #news(session: string, after: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    const unsubscribe = this.log.subscribe(session, wake);
+    const forget = this.removal.onRemoved((id) => id === session && wake());
+    signal.addEventListener('abort', wake, { once: true });
+    try {
+      // Asked after subscribing: an event is either there now, or is published.
+      if (signal.aborted || (await this.log.lastSeq(session)) > after) return;
+      await promise;
+    } finally {
+      unsubscribe();
+      forget();
+      signal.removeEventListener('abort', wake);
+    }
+  }
+}
+
+const within = (signal: AbortSignal, ms: number): AbortSignal =>
+  ms === Infinity ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)]);

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, changedDefaults, type newSession } from '@belay/protocol';
+import type { z } from 'zod';
+import { InstalledActions } from '../actions/installed-actions.js';
+import { McpServers } from '../mcp/mcp-servers.js';
+import { ModelGateway } from '../models/model-gateway.js';
+import { HostFolders } from '../sandboxes/engine/host-folders.js';
+import { Machines } from '../sandboxes/machines/machines.js';
+import { SettingsStore } from '../settings/settings.store.js';
+
+/** The settings of a new session: what the request leaves out comes from the server’s. */
+@Injectable()
+export class NewSettings {
+  constructor(
+    private readonly models: ModelGateway,
+    private readonly defaults: SettingsStore,
+    private readonly mcp: McpServers,
+    private readonly machines: Machines,
+    private readonly actions: InstalledActions,
+    private readonly folders: HostFolders,
+  ) {}
+
+  /** Throws when the model cannot be called, a folder cannot be shared, or the machine is not there. `missing` are MCP servers that cannot be reached. */
+  async of(wanted: z.output<typeof newSession>) {
+    if (wanted.machine !== null && wanted.check !== null)
+      throw new AppError(
+        'invalid_input',
+        'A check command is run in sandboxes of the server. Leave out `check` or `machine`.',
+      );
+    const defaults = changedDefaults(await this.defaults.read(), wanted);
+    await this.models.check(wanted.model, defaults.budgets);
+    const machine = wanted.machine === null ? null : this.machines.directedTo(wanted.machine);
+    const mounts = await this.folders.choose(wanted.mounts, {
+      profile: wanted.sandbox,
+      onMachine: machine !== null,
+    });
+    const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
+    const actions = this.actions.forSession(wanted.actions);
+    return { settings: { ...wanted, ...defaults, machine, mcp: tools, actions, mounts }, missing };
+  }
+}

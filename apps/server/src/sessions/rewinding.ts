@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { isEnded, newEvent, type rewindRequest, type Rewound } from '@belay/protocol';
+import type { z } from 'zod';
+import type { Caller } from '../access/caller.js';
+import { EventLog } from '../logs/event-log.js';
+import { Dispatcher } from './dispatcher.js';
+import { LogSteps } from './log-steps.js';
+import { SandboxSlots } from './sandbox-slots.js';
+import { StartQueue } from './start-queue.js';
+
+/** Sessions as they were at an earlier step. */
+@Injectable()
+export class Rewinding {
+  constructor(
+    private readonly log: EventLog,
+    private readonly steps: LogSteps,
+    private readonly dispatcher: Dispatcher,
+    private readonly slots: SandboxSlots,
+    private readonly queue: StartQueue,
+  ) {}
+
+  /** What follows `seq` no longer counts. A preview changes nothing. */
+  async rewind(
+    session: string,
+    { seq, what, preview }: z.output<typeof rewindRequest>,
+    caller: Caller,
+  ): Promise<Rewound> {
+    const { state, lastSeq } = await this.steps.checked(session, seq);
+    const files =
+      what === 'conversation' ? [] : await this.#rewindFiles({ session, seq, preview, caller });
+    const later = await this.log.read(session, { after: seq });
+    const messages =
+      what === 'files'
+        ? 0
+        : later.filter(({ action }) => action === 'say' || action === 'message').length;
+    if (preview || seq === lastSeq) return { files, messages };
+    const message = `Rewound ${what === 'both' ? 'files and conversation' : what} to step ${seq}.`;
+    await this.log.append(session, [newEvent('user', 'rewind', { args: { seq, what }, message })]);
+    if (!isEnded(state) && what !== 'files') this.slots.linger(session);
+    return { files, messages };
+  }
+
+  async #rewindFiles({ session, seq, preview, caller }: FilesRewind) {
+    const commit = await this.steps.commitAt(session, seq);
+    if (!commit) return [];
+    await this.queue.wakeIfGone(session);
+    const { files } = await this.dispatcher.call(session, {
+      name: 'workspace.rewind',
+      input: { commit, preview },
+      caller,
+    });
+    return files;
+  }
+}
+
+interface FilesRewind {
+  session: string;
+  seq: number;
+  preview: boolean;
+  caller: Caller;
+}

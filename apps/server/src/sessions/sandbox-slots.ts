@@ -1,0 +1,139 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ignoreError } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import { Config } from '../config.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+
+/** How long the sandbox of an ended session is kept for the user to look around, unless it is needed. */
+const lingerMs = 15 * 60_000;
+
+/**
+ * Which sessions have a sandbox, of the number that there may be. That of an ended session lingers for a while, and is
+ * given up first. What is done to one session’s sandbox follows in order.
+ */
+@Injectable()
+export class SandboxSlots implements OnApplicationShutdown {
+  /** Sessions that have a sandbox, or are being given one. */
+  readonly #taken = new Set<string>();
+  readonly #halting = new Set<string>();
+  readonly #lingering = new Map<string, NodeJS.Timeout>();
+  readonly #mutexes = new Map<string, Mutex>();
+  #onFree: () => void = () => {};
+  #closing = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly sandboxes: SandboxService,
+  ) {}
+
+  get isFull(): boolean {
+    return this.#taken.size >= this.config.maxSandboxes;
+  }
+
+  has(session: string): boolean {
+    return this.#taken.has(session);
+  }
+
+  /** The session has a sandbox, or is being given one. */
+  take(session: string): void {
+    this.#taken.add(session);
+  }
+
+  /** The session was refused a sandbox. */
+  giveBack(session: string): void {
+    this.#taken.delete(session);
+  }
+
+  /** The session’s sandbox is gone: another session may have one. */
+  free(session: string): void {
+    this.keep(session);
+    this.#taken.delete(session);
+    this.#onFree();
+  }
+
+  /** Calls when a sandbox was given back, or may be taken from an ended session. */
+  onFree(listener: () => void): void {
+    this.#onFree = listener;
+  }
+
+  /** The session has ended: its sandbox may be taken from now on. */
+  linger(session: string): void {
+    if (!this.#taken.has(session) || this.#closing) return;
+    this.keep(session);
+    const timer = setTimeout(
+      () =>
+        void this.halt(session).catch(
+          ignoreError('an engine that does not respond keeps the sandbox, and it lingers on'),
+        ),
+      lingerMs,
+    );
+    this.#lingering.set(session, timer.unref());
+    this.#onFree();
+  }
+
+  /** The session works again. */
+  keep(session: string): void {
+    clearTimeout(this.#lingering.get(session));
+    this.#lingering.delete(session);
+  }
+
+  /** Gives up the sandbox that has lingered longest; false when there is none. Throws when the engine fails. */
+  async freeOldest(): Promise<boolean> {
+    const [oldest] = this.#lingering.keys();
+    if (oldest === undefined) return false;
+    await this.halt(oldest);
+    return true;
+  }
+
+  /** Ends the sandbox and keeps its files. Throws when the engine fails. */
+  async halt(session: string, before: () => Promise<void> = nothing): Promise<void> {
+    this.keep(session);
+    this.startHalting(session);
+    try {
+      await this.inOrder(session, async () => {
+        await before();
+        await this.sandboxes.stop(session);
+        this.#taken.delete(session);
+      });
+    } catch (error) {
+      // The engine kept it: it is given up later, unless somebody has asked for it again.
+      if (!this.#mutexes.has(session)) this.linger(session);
+      throw error;
+    } finally {
+      this.startsAgain(session);
+    }
+    this.#onFree();
+  }
+
+  /** From now on the session’s agent is sent nothing more: the next one gets the log. */
+  startHalting(session: string): void {
+    this.#halting.add(session);
+  }
+
+  startsAgain(session: string): void {
+    this.#halting.delete(session);
+  }
+
+  /** Whether the sandbox is about to end: what is sent to its agent now would be lost. */
+  isHalting(session: string): boolean {
+    return this.#halting.has(session);
+  }
+
+  /** Runs after what is under way for the session’s sandbox. */
+  async inOrder(session: string, work: () => Promise<void>): Promise<void> {
+    const mutex = this.#mutexes.get(session) ?? new Mutex();
+    this.#mutexes.set(session, mutex);
+    try {
+      await mutex.runExclusive(work);
+    } finally {
+      if (!mutex.isLocked()) this.#mutexes.delete(session);
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.#closing = true;
+    for (const timer of this.#lingering.values()) clearTimeout(timer);
+  }
+}
+
+const nothing = (): Promise<void> => Promise.resolve();

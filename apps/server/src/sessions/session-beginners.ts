@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type NewSession } from '@belay/protocol';
+import { assertMayBegin, may, type Caller } from '../access/caller.js';
+import { SessionOwners } from '../access/session-owners.js';
+import { AttachedPictures } from '../logs/attached-pictures.js';
+
+/** Whoever begins a session: what they may, and that it is theirs. */
+@Injectable()
+export class SessionBeginners {
+  constructor(
+    private readonly owners: SessionOwners,
+    private readonly pictures: AttachedPictures,
+  ) {}
+
+  /** Throws `forbidden`, and `not_found` for a picture that is not theirs to attach. */
+  async assertMayBegin(
+    caller: Caller,
+    { images = [], mounts = [] }: Pick<NewSession, 'images' | 'mounts'>,
+  ): Promise<void> {
+    assertMayBegin(caller);
+    if (mounts.length > 0 && !this.mayShareFolders(caller))
+      throw new AppError(
+        'forbidden',
+        'Only an admin shares folders of the host: leave out `mounts`, or use the server’s main token.',
+      );
+    await this.pictures.assertMayAttach(caller, images);
+  }
+
+  mayShareFolders(caller: Caller): boolean {
+    return may(caller, 'admin');
+  }
+
+  /** Before the session is there, so that its owner sees it from its first event on. */
+  record(session: string, caller: Caller): Promise<void> {
+    return this.owners.record(session, caller);
+  }
+}

@@ -1,0 +1,126 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import {
+  AppError,
+  errorFrom,
+  isEnded,
+  newEvent,
+  visibleText,
+  type EventArgs,
+  type SessionSummary,
+} from '@belay/protocol';
+import { EventLog } from '../logs/event-log.js';
+import { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
+import { SandboxSlots } from './sandbox-slots.js';
+import { StartQueue } from './start-queue.js';
+
+/** Runs the check commands of sessions that have ended, in their sandboxes; the log gets the result. */
+@Injectable()
+export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #logger = new Logger(SessionChecks.name);
+  readonly #running = new Map<string, AbortController>();
+  #closing = false;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly runner: CheckRunner,
+    private readonly queue: StartQueue,
+    private readonly slots: SandboxSlots,
+  ) {}
+
+  /** What a server that was killed left without a result is run again. */
+  onApplicationBootstrap(): void {
+    void this.#recover().catch((error: unknown) => this.#logger.error(error));
+  }
+
+  onModuleDestroy(): void {
+    this.#closing = true;
+    for (const controller of this.#running.values()) controller.abort();
+  }
+
+  /** Throws unless the session has ended and has a check; the result is in its log later. */
+  async again(session: string): Promise<void> {
+    const { state, check } = await this.log.summary(session);
+    if (check === null)
+      throw new AppError('conflict', 'The session was begun without a check command.');
+    if (!isEnded(state))
+      throw new AppError('conflict', `The session is ${state}: its check is run at its end.`);
+    void this.run(session);
+  }
+
+  /** The session works again: what its check would say counts no more. */
+  cancel(session: string): void {
+    this.#running.get(session)?.abort();
+  }
+
+  /** Resolves when it has ended; never rejects. The sandbox stays until then, and lingers after. */
+  async run(session: string): Promise<void> {
+    this.cancel(session);
+    const controller = new AbortController();
+    this.#running.set(session, controller);
+    const { signal } = controller;
+    try {
+      const { check: command } = await this.log.settings(session);
+      if (command === null) return;
+      const write = (args: Omit<EventArgs<'check'>, 'command'>, message: string) =>
+        this.#write(session, { ...args, command }, { message, signal });
+      const before = { exitCode: null, seconds: null, reason: null, output: '' };
+      await write({ ...before, state: 'running' }, `The check is run: ${command}`);
+      try {
+        // The session works again: its sandbox is that start’s to make.
+        signal.throwIfAborted();
+        this.slots.keep(session);
+        await this.queue.wakeIfGone(session);
+        this.slots.take(session);
+        this.slots.keep(session);
+        const { output, ...found } = await this.runner.runCheck(session, command, signal);
+        const words = `The check ended with the exit code ${found.exitCode}.`;
+        const text = visibleText(output);
+        await write({ ...before, ...found, output: text, state: 'ended' }, words);
+      } catch (error) {
+        const reason = errorFrom(error).message;
+        await write({ ...before, reason, state: 'failed' }, `The check was not run. ${reason}`);
+      }
+    } catch (error) {
+      this.#logger.warn(error);
+    } finally {
+      if (this.#running.get(session) === controller) {
+        this.#running.delete(session);
+        // A server that ends gives the sandbox to no other session: its check is run again at the next start.
+        if (!this.#closing) await this.#release(session);
+      }
+    }
+  }
+
+  async #write(
+    session: string,
+    args: EventArgs<'check'>,
+    { message, signal }: { message: string; signal: AbortSignal },
+  ): Promise<void> {
+    await this.log.append(session, ({ state }) =>
+      isEnded(state) && !signal.aborted ? [newEvent('server', 'check', { args, message })] : [],
+    );
+  }
+
+  async #release(session: string): Promise<void> {
+    const summary = await this.log.summary(session).catch(() => undefined);
+    if (summary && isEnded(summary.state)) this.slots.linger(session);
+  }
+
+  async #recover(): Promise<void> {
+    for (const summary of await this.log.summaries()) {
+      if (this.#closing) return;
+      if (isUnchecked(summary)) await this.run(summary.id);
+    }
+  }
+}
+
+/** Its check was not run to its end, in this server or an earlier one. */
+export const isUnchecked = ({ state, check }: SessionSummary): boolean =>
+  isEnded(state) &&
+  state !== 'stopped' &&
+  (check?.state === 'waiting' || check?.state === 'running');

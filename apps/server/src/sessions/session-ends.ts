@@ -1,0 +1,37 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
+import { EventLog } from '../logs/event-log.js';
+import { Exports } from './exports.js';
+import { SandboxSlots } from './sandbox-slots.js';
+import { SessionChecks } from './session-checks.js';
+
+/** Follows the ends of sessions: their patch is kept, their check command is run, and their sandbox lingers. */
+@Injectable()
+export class SessionEnds implements OnApplicationBootstrap {
+  readonly #logger = new Logger(SessionEnds.name);
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly slots: SandboxSlots,
+    private readonly exports: Exports,
+    private readonly checks: SessionChecks,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.log.subscribeAll((session, events, summary) => this.#follow(session, events, summary));
+  }
+
+  #follow(session: string, events: Event[], { check }: SessionSummary): void {
+    if (events.some(({ action }) => action === 'start')) this.checks.cancel(session);
+    const last = events.findLast((event) => isEvent(event, 'state'));
+    if (!last || !isEvent(last, 'state')) return;
+    const { state } = last.args;
+    if (!isEnded(state) || state === 'stopped') return;
+    const kept = this.exports
+      .keepPatch(session)
+      .catch((error: unknown) => this.#logger.warn(error));
+    // Its sandbox is not free before its check has ended.
+    if (check === null) this.slots.linger(session);
+    else void kept.then(() => this.checks.run(session));
+  }
+}

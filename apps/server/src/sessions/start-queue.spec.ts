@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError, type SessionSummary } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { tarOf } from '../testing/fake-sandboxes.js';
+import { TestServer } from '../testing/server.js';
+
+jest.setTimeout(60_000);
+
+const away = () => new AppError('unavailable', 'Docker does not respond.');
+
+describe('sandboxes of sessions', () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await new TestServer().start({ BELAY_MAX_SANDBOXES: '1' });
+  });
+  afterEach(() => server.close());
+
+  const create = async (): Promise<string> =>
+    (await server.json<SessionSummary>('POST', '/api/sessions', { task: 'x', model: 'scripted:x' }))
+      .id;
+  const finish = (id: string) => server.sandboxes.finishes(server.log, id);
+
+  it('are waited for while the engine cannot give up one of a finished session', async () => {
+    const first = await server.session();
+    await finish(first);
+    const stop = jest.spyOn(server.sandboxes, 'stop').mockRejectedValueOnce(away());
+    const second = await create();
+    await server.reaches(second, 'running');
+    expect(stop).toHaveBeenCalledTimes(2);
+    expect(server.sandboxes.stopped).toEqual([first]);
+  });
+
+  it('are not started for a session that was stopped while none was free', async () => {
+    const refused = Promise.withResolvers<void>();
+    const start = jest
+      .spyOn(server.sandboxes, 'start')
+      .mockImplementationOnce(() => refused.promise);
+    const first = await create();
+    await until('the start', () => start.mock.calls.length === 1);
+    await server.json('POST', `/api/sessions/${first}/stop`, {});
+    refused.reject(new AppError('limit_reached', 'All sandboxes are taken.'));
+    const second = await server.session();
+    await server.json('DELETE', `/api/sessions/${second}`);
+    await server.session();
+    expect(start.mock.calls.filter(([{ session }]) => session === first)).toHaveLength(1);
+  });
+
+  it('are counted as free when one is lost and the log cannot be written', async () => {
+    const first = await server.session();
+    const full = new AppError('disk_full', 'The disk is full.');
+    jest.spyOn(server.log, 'append').mockRejectedValueOnce(full);
+    const logged = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    server.sandboxes.lose(first, 'The container was killed.');
+    const second = await create();
+    await server.reaches(second, 'running');
+    logged.mockRestore();
+  });
+});
+
+it('an example whose description is wrong is named, and hides no other', async () => {
+  const examples = await mkdtemp(join(tmpdir(), 'belay-examples-'));
+  const contents = { good: 'task: Fix', broken: 'task: [', empty: 'title: only' };
+  for (const [name, yaml] of Object.entries(contents)) {
+    await mkdir(join(examples, 'sessions', name), { recursive: true });
+    await writeFile(join(examples, 'sessions', name, 'session.yaml'), yaml);
+  }
+  const server = await new TestServer().start({ BELAY_EXAMPLES: examples });
+  try {
+    expect(await server.json('GET', '/api/examples')).toMatchObject([
+      { name: 'good', model: 'scripted:example:good' },
+    ]);
+    for (const name of ['broken', 'empty']) {
+      const body = { task: 'x', model: 'scripted:x', workspace: `example:${name}` };
+      const detail = expect.stringContaining(`${name} has an invalid session.yaml`);
+      expect(await server.json('POST', '/api/sessions', body)).toMatchObject({
+        status: 400,
+        detail,
+      });
+    }
+  } finally {
+    await server.close();
+    await rm(examples, { recursive: true, force: true });
+  }
+});
+
+it('uploads that no session ever used go after a day', async () => {
+  const server = await new TestServer().start();
+  try {
+    const upload = async (): Promise<string> => {
+      const headers = { 'content-type': 'application/x-tar' };
+      const init = { method: 'POST', body: tarOf('x'), headers };
+      const answer = (await (await server.fetch('/api/workspaces', init)).json()) as {
+        workspace: string;
+      };
+      return answer.workspace;
+    };
+    const [used, unused, fresh] = [await upload(), await upload(), await upload()];
+    await server.session({ workspace: used });
+    const folder = join(server.data, 'workspaces');
+    for (const name of ['cut.part', 'seed-gone.tar']) await writeFile(join(folder, name), 'x');
+    const old = new Date(Date.now() - 25 * 3600_000);
+    for (const name of [`${used}.tar`, `${unused}.tar`, 'cut.part', 'seed-gone.tar'])
+      await utimes(join(folder, name), old, old);
+    await server.restart();
+    const left = [`${used}.tar`, `${fresh}.tar`].toSorted();
+    await until('the clearing', async () => {
+      const names = await readdir(folder);
+      return names.length === left.length && names.toSorted().join() === left.join();
+    });
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { newEvent, type SessionState } from '@belay/protocol';
+import { stateMessage } from '../logs/consequences.js';
+import { EventLog } from '../logs/event-log.js';
+
+/** Writes the progress of a start to the log: queued, running, or failed with a reason. */
+@Injectable()
+export class StartStatus {
+  constructor(private readonly log: EventLog) {}
+
+  /** Only a session that still starts changes: the user may have stopped it meanwhile. */
+  async report(session: string, state: SessionState, reason: string | null): Promise<void> {
+    const args = { state, reason };
+    const report = () =>
+      this.log.append(session, (summary) => {
+        if (summary.state !== 'starting') return [];
+        if (summary.state === state && summary.reason === reason) return [];
+        return [newEvent('server', 'state', { args, message: stateMessage(args) })];
+      });
+    await this.log.stalls.whenSpace(session, report);
+  }
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, taskTemplate, type SavedTemplate, type TaskTemplate } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import type { Caller } from '../access/caller.js';
+import { Database, notStored } from '../storage/database.js';
+
+const maxTemplates = 100;
+
+type Owner = Pick<Caller, 'id'>;
+
+/** Templates of tasks; each caller has their own, and nobody sees those of another. */
+@Injectable()
+export class TemplatesStore {
+  /** Of several at once none passes the limit. */
+  readonly #changes = new Mutex();
+
+  constructor(private readonly database: Database) {}
+
+  /** By name. One that cannot be read is left out. */
+  async list({ id }: Owner): Promise<SavedTemplate[]> {
+    const rows = await this.#of(id).orderBy('name').execute();
+    return rows.flatMap(({ name, content }) => {
+      const read = contentOf(content);
+      return read ? { name, ...read } : [];
+    });
+  }
+
+  /** Over one of the same name. Throws `limit_reached` for one too many. */
+  save({ id }: Owner, name: string, template: TaskTemplate): Promise<SavedTemplate> {
+    return this.#changes.runExclusive(async () => {
+      const others = (await this.#of(id).execute()).filter((row) => row.name !== name);
+      if (others.length >= maxTemplates)
+        throw new AppError('limit_reached', `There are ${maxTemplates} templates. Remove one.`);
+      const content = JSON.stringify(template);
+      await this.database.kysely
+        .insertInto('task_template')
+        .values({ caller: id, name, content })
+        .onConflict((conflict) => conflict.columns(['caller', 'name']).doUpdateSet({ content }))
+        .execute()
+        .catch(notStored);
+      return { name, ...template };
+    });
+  }
+
+  async remove({ id }: Owner, name: string): Promise<void> {
+    const { numDeletedRows } = await this.database.kysely
+      .deleteFrom('task_template')
+      .where('caller', '=', id)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n)
+      throw new AppError('not_found', `There is no template ${name}. List them: belay templates`);
+  }
+
+  #of(caller: string) {
+    return this.database.kysely
+      .selectFrom('task_template')
+      .select(['name', 'content'])
+      .where('caller', '=', caller);
+  }
+}
+
+function contentOf(text: string): TaskTemplate | undefined {
+  try {
+    return taskTemplate.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { hashOf, newSecret } from './secrets.js';
+
+/** The oldest goes for one more, unless told otherwise. */
+const defaultMax = 1_000;
+
+/** Values that wait in memory for whoever comes back with their secret: each is given out once, and for a time. */
+export class OneTimeValues<T> {
+  readonly #waiting = new Map<string, { value: T; expires: number }>();
+
+  constructor(
+    private readonly lifeMs: number,
+    private readonly max = defaultMax,
+  ) {}
+
+  /** Returns the secret. */
+  put(value: T, { secret = newSecret(), lifeMs = this.lifeMs } = {}): string {
+    const now = Date.now();
+    for (const [key, { expires }] of this.#waiting) if (expires <= now) this.#waiting.delete(key);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size >= this.max && oldest !== undefined) this.#waiting.delete(oldest);
+    this.#waiting.set(hashOf(secret), { value, expires: now + lifeMs });
+    return secret;
+  }
+
+  /** Undefined for a secret that is none, was used, or is too old; it is used up, whatever becomes of the value. */
+  take(secret: string): T | undefined {
+    const key = hashOf(secret);
+    const found = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    return found && found.expires > Date.now() ? found.value : undefined;
+  }
+
+  /** All, or those that are over. */
+  clear(isOver: (value: T) => boolean = () => true): void {
+    for (const [key, { value }] of this.#waiting) if (isOver(value)) this.#waiting.delete(key);
+  }
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface WriteOptions {
+  /** What the content passes on its way, and may refuse. */
+  through?: Transform;
+  signal?: AbortSignal;
+}
+
+/**
+ * Writes a file that only the server’s user can read: its new content whole, or what was there before. Makes the
+ * folder. Rejects with what the disk or the content throws, and then leaves nothing.
+ */
+export async function writeWhole(
+  path: string,
+  content: Readable | string,
+  { through, signal }: WriteOptions = {},
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.${randomUUID()}.part`;
+  const file = createWriteStream(unfinished, { mode: 0o600 });
+  const source = typeof content === 'string' ? Readable.from([content]) : content;
+  try {
+    await (through
+      ? pipeline(source, through, file, { signal })
+      : pipeline(source, file, { signal }));
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** The same for a short text, at once: for what must be stored before the next thing happens. */
+export function writeWholeSync(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.${randomUUID()}.part`;
+  try {
+    writeFileSync(unfinished, content, { mode: 0o600 });
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,314 @@
+import { EventEmitter, on } from 'node:events';
+import { PassThrough, type Duplex } from 'node:stream';
+import {
+  type CreateOptions,
+  type DockerClient,
+  type EngineEvent,
+  type ExecutedProgram,
+  type Execution,
+  type Exit,
+  type FoundContainer,
+  type NewImage,
+} from '@belay/docker';
+import { AppError } from '@belay/protocol';
+import type { ContainerCreateOptions } from 'dockerode';
+
+export interface FakeContainer {
+  id: string;
+  name: string;
+  spec: ContainerCreateOptions;
+  state: 'created' | 'running' | 'exited';
+  exit: Exit;
+  /** Ends what runs in it. */
+  stop: () => void;
+}
+
+type Method = Exclude<keyof DockerClient, 'ownLabel' | 'socket'>;
+const label = 'belay.instance=fake';
+export const engineAway = () => new AppError('unavailable', 'Docker does not respond.');
+
+/** The engine in memory, with the interface of `DockerClient`. */
+export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
+  readonly ownLabel = label;
+  readonly socket = '/nowhere/docker.sock';
+  readonly containers = new Map<string, FakeContainer>();
+  readonly volumeNames = new Set<string>();
+  /** The ids of images that are elsewhere, by their names; each is here once a container was made of it. */
+  readonly registry = new Map<string, string>();
+  readonly pulled = new Map<string, string>();
+  /** Calls so far, by method. */
+  readonly calls: string[] = [];
+  /** The engine’s side of the input and output of a container. */
+  onAttach: () => Duplex = () => new PassThrough();
+  /** The engine’s side of a further process of a container. */
+  onExec: (program: ExecutedProgram) => Execution = () => ({
+    output: this.onAttach(),
+    exitCode: () => Promise.resolve(0),
+  });
+  /** Runs when a container is started; returns what ends it. */
+  onStart: (container: FakeContainer) => () => void = () => () => {};
+  readonly #committed = new Map<string, string>();
+  readonly #failures = new Map<Method, AppError[]>();
+  readonly #held = new Map<Method, () => Promise<void>>();
+  readonly #events = new EventEmitter();
+  #away = false;
+  #made = 0;
+
+  /** The next call of this method fails. */
+  fail(method: Method, error: AppError = engineAway()): void {
+    this.#failures.set(method, [...(this.#failures.get(method) ?? []), error]);
+  }
+
+  /** The next call of this method waits until it is released. */
+  hold(method: Method): { reached: Promise<void>; release(): void } {
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    this.#held.set(method, async () => {
+      this.#held.delete(method);
+      reached.resolve();
+      await released.promise;
+    });
+    return { reached: reached.promise, release: released.resolve };
+  }
+
+  /** While it is away every call fails, and streams of events end; containers run on. */
+  leave(): void {
+    this.#away = true;
+    this.#events.emit('end');
+  }
+
+  comeBack(): void {
+    this.#away = false;
+  }
+
+  /** The only container of a sandbox that is no helper. */
+  only(): FakeContainer {
+    const agents = [...this.containers.values()].filter(({ state }) => state !== 'created');
+    if (agents.length !== 1 || !agents[0]) throw new Error(`${agents.length} containers`);
+    return agents[0];
+  }
+
+  /** The container ends by itself. */
+  kill(container: FakeContainer, exit: Partial<Exit> = { code: 137 }): void {
+    container.state = 'exited';
+    container.exit = { ...container.exit, ...exit };
+    container.stop();
+    this.#emit('die', container);
+  }
+
+  async ping(): Promise<void> {
+    await this.#call('ping');
+  }
+
+  async cpus(): Promise<number> {
+    await this.#call('cpus');
+    return 4;
+  }
+
+  async hasImage(): Promise<boolean> {
+    await this.#call('hasImage');
+    return true;
+  }
+
+  async imageId(name: string): Promise<string | undefined> {
+    await this.#call('imageId');
+    if (this.registry.has(name)) return this.pulled.get(name);
+    return name.startsWith('belay-action-') ? this.#committed.get(name) : 'sha256:image';
+  }
+
+  async images(): Promise<{ id: string; labels: Record<string, string> }[]> {
+    await this.#call('images');
+    return [];
+  }
+
+  async removeImage(): Promise<void> {
+    await this.#call('removeImage');
+  }
+
+  async untagImage(name: string): Promise<boolean> {
+    await this.#call('untagImage');
+    const isUsed = [...this.containers.values()].some(({ spec }) => spec.Image === name);
+    if (!isUsed) this.pulled.delete(name);
+    return !isUsed;
+  }
+
+  async commit(_container: string, { repo, tag }: NewImage): Promise<string> {
+    await this.#call('commit');
+    const id = `sha256:made-${this.#committed.size}`;
+    this.#committed.set(`${repo}:${tag}`, id);
+    return id;
+  }
+
+  async unpack(): Promise<void> {
+    await this.#call('unpack');
+  }
+
+  async writtenBytes(): Promise<number> {
+    await this.#call('writtenBytes');
+    return 0;
+  }
+
+  async imageHasLabel(): Promise<boolean> {
+    await this.#call('imageHasLabel');
+    return true;
+  }
+
+  async volumeLabels(): Promise<Record<string, string>> {
+    await this.#call('volumeLabels');
+    return {};
+  }
+
+  async imageOf(): Promise<string> {
+    await this.#call('imageOf');
+    return 'runtime';
+  }
+
+  async userOf(): Promise<string> {
+    await this.#call('userOf');
+    return '1000:1000';
+  }
+
+  async pidOf(): Promise<number | undefined> {
+    await this.#call('pidOf');
+    return undefined;
+  }
+
+  async writableFolders(except: string): Promise<string[]> {
+    await this.#call('writableFolders');
+    const others = [...this.containers.values()].filter(({ id }) => id !== except);
+    const mounts = others.flatMap(({ spec }) => spec.HostConfig?.Mounts ?? []);
+    return mounts
+      .filter(({ Type, ReadOnly }) => Type === 'bind' && !ReadOnly)
+      .map((one) => one.Source);
+  }
+
+  async removeVolume(name: string): Promise<void> {
+    await this.#call('removeVolume');
+    this.volumeNames.delete(name);
+  }
+
+  async volumes(): Promise<string[]> {
+    await this.#call('volumes');
+    return [...this.volumeNames];
+  }
+
+  async create(spec: ContainerCreateOptions, { onPulled }: CreateOptions = {}): Promise<string> {
+    await this.#call('create');
+    const { Image: image = '' } = spec;
+    const elsewhere = this.registry.get(image);
+    if (elsewhere !== undefined && !this.pulled.has(image)) {
+      this.pulled.set(image, elsewhere);
+      await onPulled?.(elsewhere);
+    }
+    const id = `container-${++this.#made}`;
+    const exit = { code: 0, outOfMemory: false, error: '' };
+    const made = {
+      id,
+      name: spec.name ?? id,
+      spec,
+      state: 'created' as const,
+      exit,
+      stop: () => {},
+    };
+    this.containers.set(id, made);
+    for (const { Type, Source, ReadOnly } of spec.HostConfig?.Mounts ?? []) {
+      if (Type === 'volume' && !ReadOnly) this.volumeNames.add(Source);
+    }
+    return id;
+  }
+
+  async rename(container: string, name: string): Promise<void> {
+    await this.#call('rename');
+    this.#get(container).name = name;
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#call('start');
+    const container = this.#get(id);
+    container.state = 'running';
+    container.stop = this.onStart(container);
+  }
+
+  async attach(): Promise<Duplex> {
+    await this.#call('attach');
+    return this.onAttach();
+  }
+
+  async exec(_container: string, program: ExecutedProgram): Promise<Execution> {
+    await this.#call('exec');
+    return this.onExec(program);
+  }
+
+  async processes(): Promise<number> {
+    await this.#call('processes');
+    return 2;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#call('remove');
+    const container = this.containers.get(id);
+    if (!container) return;
+    this.containers.delete(id);
+    if (container.state !== 'running') return;
+    container.stop();
+    this.#emit('die', container);
+    this.#emit('destroy', container);
+  }
+
+  async list(wanted: string): Promise<FoundContainer[]> {
+    await this.#call('list');
+    const all = [...this.containers.values()].map(({ id, state, spec }) => ({
+      id,
+      running: state === 'running',
+      labels: spec.Labels ?? {},
+    }));
+    const [name = '', value] = wanted.split('=');
+    return wanted === label ? all : all.filter(({ labels }) => labels[name] === value);
+  }
+
+  async exit(id: string): Promise<Exit | null | undefined> {
+    await this.#call('exit');
+    const container = this.containers.get(id);
+    return container && (container.state === 'exited' ? container.exit : null);
+  }
+
+  async lastLines(): Promise<string> {
+    await this.#call('lastLines');
+    return 'the last line';
+  }
+
+  async events(_label: string, signal: AbortSignal): Promise<AsyncIterable<EngineEvent>> {
+    await this.#call('events');
+    return this.#follow(signal);
+  }
+
+  async *#follow(signal: AbortSignal): AsyncIterable<EngineEvent> {
+    try {
+      for await (const [event] of on(this.#events, 'event', { signal, close: ['end'] })) {
+        yield event as EngineEvent;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #emit(action: string, { id, spec }: FakeContainer): void {
+    if (this.#away) return;
+    this.#events.emit('event', { action, container: id, labels: spec.Labels ?? {} });
+  }
+
+  #get(id: string): FakeContainer {
+    const container = this.containers.get(id);
+    if (!container) throw new AppError('not_found', `There is no container ${id}.`);
+    return container;
+  }
+
+  async #call(method: Method): Promise<void> {
+    await Promise.resolve();
+    this.calls.push(method);
+    await this.#held.get(method)?.();
+    if (this.#away) throw engineAway();
+    const failure = this.#failures.get(method)?.shift();
+    if (failure) throw failure;
+  }
+}

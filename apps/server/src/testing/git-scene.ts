@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PreparedPublish, PublishedChange } from '@belay/protocol';
+import { gitIn, GitServer, put } from '@belay/testkit';
+import { TestServer } from './server.js';
+
+/** The whole server but for containers, beside a real git server with repositories to clone and to push to. */
+export class GitScene {
+  readonly belay = new TestServer();
+  readonly git = new GitServer();
+  readonly folder = mkdtempSync(join(tmpdir(), 'belay-git-in-out-'));
+  readonly source = join(this.folder, 'source');
+  #repositories = 0;
+
+  async start(): Promise<void> {
+    const { belay, git, source } = this;
+    await git.start();
+    await belay.start({ BELAY_MAX_SANDBOXES: '200' });
+    put(source, 'README.md', 'one\ntwo\nthree\n');
+    put(source, 'src/ä b.js', 'let a = 1;\n');
+    put(source, 'data.bin', Buffer.from([0, 1, 2, 255]));
+    put(source, '.gitattributes', '* text eol=crlf filter=evil\nREADME.md export-ignore\n');
+    gitIn(source, 'init', '-q', '-b', 'main', '--template=');
+    gitIn(source, '-c', 'core.autocrlf=false', 'add', '.');
+    gitIn(source, 'commit', '-q', '-m', 'first');
+    gitIn(source, 'branch', 'release/1');
+    await belay.json('PUT', `/api/git/hosts/${git.host}`, {
+      private: true,
+      insecure: true,
+      kind: 'gitea',
+      token: git.token,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.belay.close();
+    await this.git.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** A repository of its own. */
+  readonly repository = (): { bare: string; url: string } => {
+    const path = `acme/app-${++this.#repositories}.git`;
+    return { bare: this.git.publish(path, this.source), url: this.git.url(path) };
+  };
+
+  /** A repository of its own, and a session that was cloned from it. */
+  readonly cloned = async (
+    more: object = {},
+  ): Promise<{ session: string; bare: string; url: string }> => {
+    const { bare, url } = this.repository();
+    const session = await this.belay.session({ repository: { url, ...more } });
+    return { session, bare, url };
+  };
+
+  /** The agent’s patch is now what an edit of the start would give. */
+  readonly edit = (change: (folder: string) => void): void => {
+    const work = mkdtempSync(join(this.folder, 'edit-'));
+    execFileSync('git', ['clone', '-q', '--no-checkout', this.source, work]);
+    put(work, '.git/info/attributes', '* -text !eol !filter\n');
+    gitIn(work, 'checkout', '-q', 'main');
+    change(work);
+    gitIn(work, 'add', '--all');
+    const diff = ['diff', '--cached', '--binary', '--full-index', 'HEAD'];
+    const patch = execFileSync('git', ['-C', work, ...diff]);
+    this.belay.sandboxes.patch = () => [patch];
+  };
+
+  /** What fetches and pushes have left. */
+  readonly scratch = (): string[] => readdirSync(join(this.belay.data, 'git'));
+
+  readonly prepare = (session: string, body: object) =>
+    this.belay.json<PreparedPublish & { detail: string }>(
+      'POST',
+      `/api/sessions/${session}/publish/prepare`,
+      body,
+    );
+
+  readonly publish = (session: string, body: object) =>
+    this.belay.json<PublishedChange & { detail: string }>(
+      'POST',
+      `/api/sessions/${session}/publish`,
+      body,
+    );
+}

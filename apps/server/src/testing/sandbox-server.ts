@@ -1,0 +1,201 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type DockerClient } from '@belay/docker';
+import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
+import { dialRpc, type RpcConnection } from '@belay/rpc';
+import { Config } from '../config.js';
+import { BlobStore } from '../logs/blob-store.js';
+import { Live } from '../logs/live.js';
+import { TerminalLog } from '../logs/terminal-log.js';
+import { TestLogs } from './logs.js';
+import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
+import { AgentListener } from '../sandboxes/connection/agent-listener.js';
+import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.js';
+import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
+import { ServiceCalls } from '../sandboxes/connection/service-calls.js';
+import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
+import { Sidecars } from '../sandboxes/engine/sidecars.js';
+import { Volumes } from '../sandboxes/engine/volumes.js';
+import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
+import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
+import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
+import { SandboxRecords } from '../sandboxes/lifecycle/sandbox-records.store.js';
+import { Sandboxes } from '../sandboxes/lifecycle/sandboxes.js';
+import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
+import { WarmPool } from '../sandboxes/lifecycle/warm-pool.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { MachineAgents } from '../sandboxes/machines/machine-agents.js';
+import { MachineStore } from '../sandboxes/machines/machine.store.js';
+import { Machines } from '../sandboxes/machines/machines.js';
+import { FakeEngine, type FakeContainer } from './fake-engine.js';
+
+type Agent = RpcConnection<typeof agentCalls, typeof serverCalls>;
+
+/** What agents in fake containers do; a test replaces what it wants to see fail. */
+export interface AgentBehaviour {
+  /** Says nothing when false. */
+  connects: boolean;
+  begin(payload: StartPayload): Promise<void>;
+  unpack(bytes: number): Promise<void>;
+}
+
+/** The sandboxes of a server over an engine in memory: real sockets, records and logs; agents that only respond. */
+export class SandboxServer {
+  readonly engine = new FakeEngine();
+  readonly logs = new TestLogs();
+  readonly begun: StartPayload[] = [];
+  readonly unpacked: number[] = [];
+  readonly lost: [session: string, reason: string][] = [];
+  agent: AgentBehaviour = {
+    connects: true,
+    begin: () => Promise.resolve(),
+    unpack: () => Promise.resolve(),
+  };
+  service!: SandboxService;
+  sandboxes!: Sandboxes;
+  records!: SandboxRecords;
+  #lifecycle!: ServerLifecycle;
+  #folder!: string;
+
+  async open(env: Record<string, string> = {}): Promise<this> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'belay-'));
+    await this.logs.open();
+    this.engine.onStart = (container) => this.#runAgent(container);
+    await this.start(env);
+    return this;
+  }
+
+  async start(env: Record<string, string> = {}): Promise<void> {
+    const folder = this.#folder;
+    const variables = { BELAY_DATA: folder, XDG_RUNTIME_DIR: folder, BELAY_POOL: '0', ...env };
+    const config = new Config(variables);
+    const docker = this.engine as unknown as DockerClient;
+    const { log, database } = this.logs;
+    const unused = null as never;
+    const storage = new StorageCalls(
+      log,
+      new TerminalLog(config),
+      new BlobStore(config, database),
+      new Live(),
+    );
+    const sidecars = new Sidecars(config, docker);
+    const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
+    const services = new ServiceCalls(unused, approved, unused);
+    const calls = new AgentCalls(log, storage, services, new Live());
+    const listener = new AgentListener(config);
+    const connections = new SandboxConnections(listener, calls);
+    const volumes = new Volumes(config, docker);
+    this.sandboxes = new Sandboxes(config);
+    const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
+    const containers = new SandboxContainers(
+      config,
+      docker,
+      volumes,
+      sidecars,
+      connections,
+      new MachineAgents(machines, connections),
+    );
+    this.records = new SandboxRecords(config);
+    const pool = new WarmPool(config, containers, this.sandboxes);
+    const deaths = new DeathWatch(config, docker, containers, this.sandboxes, pool);
+    const reconciler = new Reconciler(
+      docker,
+      containers,
+      volumes,
+      this.records,
+      this.sandboxes,
+      log,
+    );
+    this.service = new SandboxService(
+      this.sandboxes,
+      this.records,
+      containers,
+      pool,
+      calls,
+      deaths,
+    );
+    this.#lifecycle = new ServerLifecycle(
+      reconciler,
+      deaths,
+      pool,
+      listener,
+      machines,
+      this.sandboxes,
+    );
+    this.service.onLost((session, reason) => this.lost.push([session, reason]));
+    await this.#lifecycle.onModuleInit();
+  }
+
+  /** The process ends; containers and their agents run on. */
+  async stop(): Promise<void> {
+    await this.#lifecycle.beforeApplicationShutdown();
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    for (const container of this.engine.containers.values()) container.stop();
+    await this.logs.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Starts a session’s sandbox, as the start queue does. */
+  async startSession(session: string, bytes?: number): Promise<void> {
+    const { log } = this.logs;
+    const known = (await log.summaries()).some(({ id }) => id === session);
+    if (!known) await this.logs.session(session);
+    const epoch = await log.nextEpoch(session);
+    const settings = await log.settings(session);
+    const events = await log.read(session, { after: 0 });
+    const openTar = () => Promise.resolve({ tar: Readable.from([Buffer.alloc(bytes ?? 0)]) });
+    await this.service.start({ session, settings, events, epoch }, bytes ? openTar : undefined);
+  }
+
+  #runAgent(container: FakeContainer): () => void {
+    if (!this.agent.connects) return () => {};
+    const mount = container.spec.HostConfig?.Mounts?.find(({ Target }) => Target === '/run/belay');
+    const address = `unix:${mount?.Source}/agent.sock`;
+    const agent: Agent = dialRpc({ address, serves: agentCalls, calls: serverCalls });
+    let own: StartPayload | undefined;
+    const nothing = () => Promise.resolve({});
+    agent.serve({
+      'session.begin': async (payload) => {
+        await this.agent.begin(payload);
+        own = payload;
+        this.begun.push(payload);
+        return {};
+      },
+      'session.events': nothing,
+      'operation.call': () => Promise.resolve({ output: null }),
+      'terminal.keys': nothing,
+      'terminal.resize': nothing,
+      'terminal.hold': nothing,
+      'terminal.open': nothing,
+      'browser.watch': nothing,
+      shutdown: () => {
+        this.engine.kill(container, { code: 0 });
+        return Promise.resolve({});
+      },
+    });
+    agent.accept('workspace.import', async (_meta, stream) => {
+      let bytes = 0;
+      stream.on('data', (chunk: Buffer) => (bytes += chunk.byteLength));
+      stream.once('end', () => {
+        this.agent.unpack(bytes).then(
+          () => {
+            this.unpacked.push(bytes);
+            stream.end();
+          },
+          (error: AppError) => stream.destroy(error),
+        );
+      });
+    });
+    agent.on('connected', () => {
+      const { session = null, epoch = 0 } = own ?? {};
+      const lastSeq = own?.events.at(-1)?.seq ?? 0;
+      void agent.call('hello', { version: '1', session, epoch, lastSeq }).catch(() => {});
+    });
+    return () => void agent.close();
+  }
+}

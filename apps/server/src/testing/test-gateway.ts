@@ -1,0 +1,70 @@
+import type { Event, Message, ModelRequest, SessionSettingsInput } from '@belay/protocol';
+import { BlobStore } from '../logs/blob-store.js';
+import { Live } from '../logs/live.js';
+import { TestLogs } from './logs.js';
+import { ModelGateway } from '../models/model-gateway.js';
+import { ProviderKeys } from '../models/provider-keys.js';
+
+/** A gateway over a real log, for tests: hardly waits between tries, and keeps what streamed. */
+export class TestGateway {
+  readonly logs = new TestLogs();
+  readonly deltas: { kind: string; text: string }[] = [];
+  gateway!: ModelGateway;
+  blobs!: BlobStore;
+
+  static async open(env: Record<string, string>): Promise<TestGateway> {
+    const test = new TestGateway();
+    await test.logs.open(env);
+    const live = new Live();
+    live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
+    test.blobs = new BlobStore(test.logs.config, test.logs.database);
+    test.gateway = new ModelGateway(
+      new ProviderKeys(test.logs.config),
+      test.logs.log,
+      live,
+      test.blobs,
+    );
+    test.gateway.retries = {
+      tries: 3,
+      firstSeconds: 0.01,
+      longestSeconds: 0.02,
+      longestAskedSeconds: 600,
+    };
+    return test;
+  }
+
+  /** Begins session `s`. */
+  session(model: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
+    return this.logs.session('s', { model, ...more });
+  }
+
+  generate(
+    request: Partial<ModelRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+  ) {
+    return this.gateway.generate('s', { ...turn(), ...request }, { signal });
+  }
+
+  streamed(kind: 'text' | 'reasoning' = 'text'): string {
+    return this.deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
+  }
+
+  async events(action: string): Promise<Event[]> {
+    const events = await this.logs.log.read('s', { after: 0 });
+    return events.filter((event) => event.action === action);
+  }
+
+  close(): Promise<void> {
+    return this.logs.close();
+  }
+}
+
+export const turn = (...messages: Message[]): ModelRequest => ({
+  purpose: 'turn',
+  messages: [
+    { role: 'system', text: 'You are an agent.' },
+    { role: 'user', text: 'Fix the sum.', images: [] },
+    ...messages,
+  ],
+  operations: ['terminal.run', 'files.read', 'finish'],
+});

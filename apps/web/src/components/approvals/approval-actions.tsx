@@ -1,0 +1,123 @@
+import { useState } from 'react';
+import {
+  calledOperation,
+  hostSets,
+  hostSetsWith,
+  hostsOfSet,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type HostSetName,
+} from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Input } from '@/components/ui/field';
+import { useMayAnswer } from '@/lib/new-questions';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { AlwaysForm } from './always-form';
+
+/** The three answers to a question that waits: allow once, always allow (a rule), deny (with a reason). */
+export function ApprovalActions({
+  session,
+  request,
+}: {
+  session: string;
+  request: ApprovalRequest;
+}) {
+  const readOnly = useReadOnly();
+  const [mode, setMode] = useState<'choose' | 'always' | 'deny'>('choose');
+  const [sent, setSent] = useState(false);
+  const mayAnswer = useMayAnswer();
+  const answer = (value: ApprovalAnswer) => {
+    if (sent) return;
+    setSent(true);
+    attempt(async () => {
+      try {
+        await client.sessions.answer(session, request.id, value);
+      } catch (error) {
+        setSent(false);
+        throw error;
+      }
+    });
+  };
+  // By one click, so only what there was time to read.
+  const allow = (remember?: ApprovalAnswer['remember']) =>
+    mayAnswer && answer({ verdict: 'approved', ...(remember && { remember }) });
+  if (readOnly) return null;
+  if (mode === 'always')
+    return (
+      <AlwaysForm
+        session={session}
+        request={request}
+        onCancel={() => setMode('choose')}
+        onAnswer={(remember) => answer({ verdict: 'approved', remember })}
+      />
+    );
+  if (mode === 'deny')
+    return (
+      <DenyForm
+        onCancel={() => setMode('choose')}
+        onAnswer={(reason) => answer({ verdict: 'rejected', ...(reason && { reason }) })}
+      />
+    );
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button look="amber" small disabled={sent} aria-disabled={!mayAnswer} onClick={() => allow()}>
+        Allow once
+      </Button>
+      {setsOf(request).map((name) => (
+        <Button
+          key={name}
+          small
+          disabled={sent}
+          aria-disabled={!mayAnswer}
+          title={`In this session: ${hostsOfSet(name).join(', ')}`}
+          onClick={() => allow(ruleFor(name))}
+        >
+          Allow all {hostSets[name].title} hosts
+        </Button>
+      ))}
+      <Button small disabled={sent} onClick={() => setMode('always')}>
+        Always…
+      </Button>
+      <Button look="danger" small disabled={sent} onClick={() => setMode('deny')}>
+        Deny…
+      </Button>
+    </div>
+  );
+}
+
+/** The sets of hosts that a refused host is in. */
+const setsOf = ({ operation, subject }: ApprovalRequest): HostSetName[] =>
+  calledOperation(operation) ? [] : hostSetsWith(subject);
+
+const ruleFor = (name: HostSetName) =>
+  ({ scope: 'session', operation: 'egress', pattern: `@${name}`, expires: null }) as const;
+
+function DenyForm({ onAnswer, onCancel }: { onAnswer(reason: string): void; onCancel(): void }) {
+  const [reason, setReason] = useState('');
+  return (
+    <form
+      className="flex flex-wrap gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAnswer(reason.trim());
+      }}
+    >
+      <Input
+        autoFocus
+        aria-label="Reason"
+        placeholder="Reason, or what to do instead (the agent reads it)"
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        className="h-7 min-w-48 flex-1 max-md:h-8"
+      />
+      <Button small type="submit" look="danger">
+        Deny
+      </Button>
+      <Button small look="ghost" onClick={onCancel}>
+        Back
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { Button } from '@/components/ui/button';
+import { Input } from '@/components/ui/field';
+import { Markdown } from '@/components/ui/markdown';
+import { useReadOnly } from '@/lib/role';
+import { sendChat } from '@/lib/send-chat';
+import { attempt } from '@/lib/toasts';
+
+interface QuestionAnswerProps {
+  session: string;
+  question: string;
+  options: readonly string[];
+}
+
+/** A question of the agent with its options and a line to answer freely. It is answered once: another one needs another key. */
+export function QuestionAnswer({ session, question, options }: QuestionAnswerProps) {
+  const readOnly = useReadOnly();
+  const [text, setText] = useState('');
+  const [sent, setSent] = useState(false);
+  const answer = (value: string) => {
+    setSent(true);
+    attempt(async () => {
+      try {
+        await sendChat(session, { text: value, delivery: 'steer' });
+      } catch (error) {
+        setSent(false);
+        throw error;
+      }
+    });
+  };
+  const asked = (
+    <div className="text-sm font-medium">
+      <Markdown text={question} />
+    </div>
+  );
+  if (readOnly) return asked;
+  return (
+    <div className="space-y-2">
+      {asked}
+      {options.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {options.map((option) => (
+            <Button
+              key={option}
+              small
+              disabled={sent}
+              onClick={() => answer(option)}
+              className="h-auto! min-h-6 max-w-full shrink! py-0.5 text-left whitespace-normal! [overflow-wrap:anywhere]"
+            >
+              {option}
+            </Button>
+          ))}
+        </div>
+      )}
+      <form
+        className="flex gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim()) answer(text.trim());
+        }}
+      >
+        <Input
+          aria-label={`Answer: ${question}`}
+          placeholder="Your answer"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="h-7 max-w-md max-md:h-8"
+        />
+        <Button small look="amber" type="submit" disabled={sent} className="h-7">
+          Answer
+        </Button>
+      </form>
+    </div>
+  );
+}

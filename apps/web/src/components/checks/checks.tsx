@@ -1,0 +1,107 @@
+import type { ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
+import type { Check, ModelChoice } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Failed, Loading } from '@/components/ui/empty';
+import { client } from '@/lib/server';
+import { TryModel } from './try-model';
+
+/** Whether everything is there that agents need, and what to do where it is not. */
+export function Checks() {
+  const checks = useQuery({ queryKey: ['checks'], queryFn: allChecks, staleTime: 0 });
+  return (
+    <>
+      <div className="mb-2 flex items-center justify-between gap-3">
+        <p className="text-sm text-muted">{summaryOf(checks.data?.checks)}</p>
+        <Button small disabled={checks.isFetching} onClick={() => void checks.refetch()}>
+          <RotateCw size={13} aria-hidden /> {checks.isFetching ? 'Checking…' : 'Check again'}
+        </Button>
+      </div>
+      {checks.isPending && <Loading what="the checks" />}
+      {checks.isError && <Failed error={checks.error} retry={() => void checks.refetch()} />}
+      {checks.data && (
+        <ul className="divide-y rounded-md border bg-panel">
+          {checks.data.checks.map((check) => (
+            <CheckRow key={check.name} check={check} />
+          ))}
+          <ModelCheck ready={checks.data.ready} />
+        </ul>
+      )}
+    </>
+  );
+}
+
+function CheckRow({ check: { name, ok, detail, remedy }, children }: CheckRowProps) {
+  return (
+    <li className="flex gap-3 px-4 py-3">
+      {ok ? (
+        <CircleCheck size={17} className="mt-0.5 shrink-0 text-pass" aria-label="Passed" />
+      ) : (
+        <CircleX size={17} className="mt-0.5 shrink-0 text-fail" aria-label="Failed" />
+      )}
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{name}</p>
+        <p className="text-sm break-words text-muted">{detail}</p>
+        {!ok && remedy && <p className="mt-1 text-sm break-words">{remedy}</p>}
+      </div>
+      {children}
+    </li>
+  );
+}
+
+interface CheckRowProps {
+  check: Check;
+  children?: ReactNode;
+}
+
+/** A model is checked by its key; whether it really answers shows a call. */
+function ModelCheck({ ready }: { ready: readonly ModelChoice[] }) {
+  const [first] = ready;
+  if (!first) {
+    const detail = 'No provider has a key, so only the demo can run.';
+    const remedy = 'Add a provider’s API key, or the URL of your own model server.';
+    return (
+      <CheckRow check={{ name: modelName, ok: false, detail, remedy }}>
+        <Link to="/settings" search={{ section: 'models' }} className={link}>
+          Add a key
+        </Link>
+      </CheckRow>
+    );
+  }
+  const names = ready.slice(0, 3).map(({ title }) => title);
+  const more = ready.length > names.length ? ` and ${ready.length - names.length} more` : '';
+  const detail = `${names.join(', ')}${more} can be called.`;
+  return (
+    <CheckRow check={{ name: modelName, ok: true, detail, remedy: null }}>
+      <TryModel model={first} />
+    </CheckRow>
+  );
+}
+
+const modelName = 'Model';
+
+const link =
+  'inline-flex h-6 shrink-0 items-center rounded-md border border-line-strong bg-panel px-2 text-xs font-medium hover:bg-hover max-md:h-8 max-md:text-sm';
+
+interface AllChecks {
+  checks: Check[];
+  /** Models of real providers that can be called. */
+  ready: ModelChoice[];
+}
+
+async function allChecks(): Promise<AllChecks> {
+  const [checks, models] = await Promise.all([client.server.checks(), client.models.list()]);
+  return { checks, ready: models.filter((model) => model.ready && !isPlayed(model.name)) };
+}
+
+/** Whether a model only plays what was written down before. */
+export const isPlayed = (name: string): boolean => /^(scripted|cassette):/.test(name);
+
+function summaryOf(checks: readonly Check[] | undefined): string {
+  const broken = checks?.filter(({ ok }) => !ok).length ?? 0;
+  if (!checks) return 'What Belay needs to run agents.';
+  if (broken === 0) return 'This machine is ready to run agents.';
+  return `${broken} of ${checks.length} ${broken === 1 ? 'needs' : 'need'} attention; start at the top.`;
+}

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { ChevronRight } from 'lucide-react';
+import { clsx } from 'clsx';
+
+interface FoldMarkProps {
+  /** Left out within a `<details>` of the group `fold`, which knows it. */
+  open?: boolean;
+  className?: string;
+}
+
+/** The mark before what can be folded. */
+export function FoldMark({ open, className }: FoldMarkProps) {
+  return (
+    <ChevronRight
+      size={13}
+      aria-hidden
+      className={clsx(
+        'shrink-0 text-faint transition-transform duration-100',
+        open === undefined ? 'group-open/fold:rotate-90' : open && 'rotate-90',
+        className,
+      )}
+    />
+  );
+}
+
+interface FoldButtonProps {
+  open: boolean;
+  onToggle(): void;
+  className?: string;
+  children: ReactNode;
+}
+
+/** The line of something that folds and unfolds below it. */
+export function FoldButton({ open, onToggle, className, children }: FoldButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-expanded={open}
+      onClick={onToggle}
+      className={clsx('flex min-w-0 items-center gap-2 text-left', className)}
+    >
+      <FoldMark open={open} />
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,127 @@
+import { useEffect, useState } from 'react';
+import type { ActionOutput, InstalledAction } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { bytes } from '@/lib/format';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { errorFrom } from '@belay/protocol';
+
+type Example = InstalledAction['manifest']['examples'][number];
+
+/** The inputs that an action comes with, each to be tried at once. */
+export function ActionExamples({ name, examples }: { name: string; examples: Example[] }) {
+  return (
+    <ul className="space-y-2">
+      {examples.map((example, index) => (
+        <li key={`${index} ${example.title}`} className="rounded-md border bg-panel p-3">
+          <Try name={name} example={example} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Try({ name, example }: { name: string; example: Example }) {
+  const readOnly = useReadOnly();
+  const [running, setRunning] = useState(false);
+  const [output, setOutput] = useState<ActionOutput>();
+  const [fault, setFault] = useState<string>();
+  const run = async () => {
+    setRunning(true);
+    setOutput(undefined);
+    setFault(undefined);
+    try {
+      setOutput(await client.actionCalls.call(name, example.input));
+    } catch (error) {
+      setFault(errorFrom(error).message);
+    } finally {
+      setRunning(false);
+    }
+  };
+  const title = example.title ?? 'Example';
+  return (
+    <div className="space-y-2">
+      <div className="flex items-center justify-between gap-3">
+        <span className="min-w-0 truncate text-sm font-medium">{title}</span>
+        {!readOnly && (
+          <Button small disabled={running} onClick={() => void run()} aria-label={`Try ${title}`}>
+            {running ? 'Running…' : 'Try'}
+          </Button>
+        )}
+      </div>
+      <pre className="overflow-x-auto rounded-md bg-hover p-2 font-mono text-xs whitespace-pre-wrap">
+        {JSON.stringify(example.input, null, 2)}
+      </pre>
+      {fault && (
+        <p role="alert" className="text-sm break-words text-fail">
+          {fault}
+        </p>
+      )}
+      {output && <Output name={name} output={output} />}
+    </div>
+  );
+}
+
+function Output({ name, output }: { name: string; output: ActionOutput }) {
+  const { structured, errors, exitCode, files } = output;
+  // Output that is JSON comes as such alone.
+  const text = output.text || JSON.stringify(structured, null, 2);
+  return (
+    <div role="status" className="space-y-2">
+      {exitCode !== 0 && <p className="text-sm text-fail">It ended with code {exitCode}.</p>}
+      {(text || errors) && (
+        <pre className="max-h-72 overflow-auto rounded-md border p-2 font-mono text-xs whitespace-pre-wrap">
+          {[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')}
+        </pre>
+      )}
+      {files.map((file) => (
+        <LeftFile key={file.name} name={name} file={file} />
+      ))}
+    </div>
+  );
+}
+
+/** A picture is shown, a sound is played, anything else is named. */
+function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][number] }) {
+  const isMedia = /^(image|audio)\//.test(file.type);
+  const url = useFileUrl(name, file, isMedia);
+  return (
+    <figure className="space-y-1">
+      {url && file.type.startsWith('image/') && (
+        <img src={url} alt={file.name} className="max-h-80 rounded-md border" />
+      )}
+      {url && file.type.startsWith('audio/') && (
+        <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />
+      )}
+      <figcaption className="text-xs text-faint">
+        {file.name}, {bytes(file.bytes)}
+      </figcaption>
+    </figure>
+  );
+}
+
+function useFileUrl(
+  name: string,
+  { blob, type }: ActionOutput['files'][number],
+  isWanted: boolean,
+): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (!isWanted) return;
+    let made: string | undefined;
+    let isGone = false;
+    void client.actionCalls.blob(name, blob).then(
+      (content) => {
+        if (isGone) return;
+        made = URL.createObjectURL(new Blob([content as BlobPart], { type }));
+        setUrl(made);
+      },
+      () => setUrl(undefined),
+    );
+    return () => {
+      isGone = true;
+      if (made) URL.revokeObjectURL(made);
+    };
+  }, [name, blob, type, isWanted]);
+  return url;
+}

@@ -1,0 +1,176 @@
+import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { permissionSentences, type FoundActions, type InstalledAction } from '@belay/protocol';
+import { NoPage } from '@/components/no-page';
+import { TopBar } from '@/components/top-bar';
+import { Button } from '@/components/ui/button';
+import { Failed, Loading } from '@/components/ui/empty';
+import { Markdown } from '@/components/ui/markdown';
+import { Switch } from '@/components/ui/switch';
+import { askConfirm } from '@/lib/ask';
+import { useReadOnlySettings } from '@/lib/role';
+import { client } from '@/lib/server';
+import { attempt, toast, toastError } from '@/lib/toasts';
+import { ActionExamples } from './action-examples';
+import { ActionSecrets } from './action-secrets';
+import { InstallForm } from './install-form';
+import { KindLabel } from './kind-label';
+import { actionsQuery } from './queries';
+
+const route = getRouteApi('/actions/$name');
+
+export function ActionPage() {
+  const { name } = route.useParams();
+  const actions = useQuery(actionsQuery);
+  const action = actions.data?.find((one) => one.name === name);
+  if (actions.data && !action) return <NoPage title={`There is no action ${name}`} />;
+  return (
+    <>
+      <title>{`${action?.manifest.name_for_human ?? name} · Belay`}</title>
+      <TopBar />
+      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto max-w-3xl space-y-6 p-6 max-sm:p-4">
+          <Link to="/actions" className="block w-fit text-sm text-muted hover:text-ink">
+            ← Actions
+          </Link>
+          {actions.isPending && <Loading what="the action" />}
+          {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
+          {action && <Action key={action.name} action={action} />}
+        </div>
+      </main>
+    </>
+  );
+}
+
+function Action({ action }: { action: InstalledAction }) {
+  const { name, kind, manifest, readme } = action;
+  return (
+    <>
+      <Head action={action} />
+      <Section title="What it may do">
+        <ul className="list-disc space-y-0.5 pl-5 text-sm">
+          {permissionSentences(manifest).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </Section>
+      {manifest.permissions.secrets.length > 0 && (
+        <Section title="Secrets">
+          <ActionSecrets action={action} />
+        </Section>
+      )}
+      {manifest.examples.length > 0 && (
+        <Section title="Examples">
+          <ActionExamples name={name} examples={manifest.examples} />
+        </Section>
+      )}
+      <Section title="What the model reads">
+        <p className="text-sm whitespace-pre-wrap text-muted">{manifest.description_for_model}</p>
+      </Section>
+      {readme && (
+        <Section title={kind === 'skill' ? 'Instructions' : 'Readme'}>
+          <div className="rounded-md border bg-panel p-4 [&>*>:first-child]:mt-0">
+            <Markdown text={readme} />
+          </div>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Head({ action }: { action: InstalledAction }) {
+  const { name, kind, manifest, source, enabled, error } = action;
+  const readOnly = useReadOnlySettings();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [update, setUpdate] = useState<FoundActions>();
+  const [looking, setLooking] = useState(false);
+  const refresh = () => queries.invalidateQueries(actionsQuery);
+  const enable = (on: boolean) =>
+    attempt(async () => {
+      await client.actions.change(name, { enabled: on });
+      await refresh();
+    });
+  const look = async () => {
+    setLooking(true);
+    try {
+      const { from, version } = source;
+      const found = await client.actions.find({ from, version });
+      const own = found.actions.filter((one) => one.name === name);
+      if (own[0]?.state === 'same') toast(`${manifest.name_for_human} is up to date.`);
+      else setUpdate({ ...found, actions: own, faults: [] });
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setLooking(false);
+    }
+  };
+  const remove = async () => {
+    const text =
+      'Its image and its secrets are deleted. Sessions that have it can no longer call it.';
+    if (!(await askConfirm({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true })))
+      return;
+    attempt(async () => {
+      await client.actions.remove(name);
+      await navigate({ to: '/actions' });
+      await refresh();
+    });
+  };
+  return (
+    <header className="space-y-3">
+      <div className="flex items-start justify-between gap-4">
+        <div className="min-w-0">
+          <h1 className="text-xl font-semibold">{manifest.name_for_human}</h1>
+          <p className="font-mono text-xs text-faint">
+            {kind === 'mcp' ? `mcp.${name}.…` : `action.${name}`}
+            <KindLabel kind={kind} />
+          </p>
+        </div>
+        <span className="flex shrink-0 items-center gap-2 text-sm text-muted">
+          New sessions get it
+          <Switch
+            label={`Give ${name} to new sessions`}
+            on={enabled}
+            disabled={readOnly}
+            onChange={enable}
+          />
+        </span>
+      </div>
+      <p>{manifest.description_for_human}</p>
+      {error !== null && <p className="text-sm break-words text-fail">{error}</p>}
+      <p className="text-sm break-all text-muted">
+        From <span className="font-mono text-xs">{source.from}</span>
+        {source.version !== null && `, version ${source.version}`}
+        {source.folder && `, folder ${source.folder}`}
+        {source.commit !== null && (
+          <>
+            , commit <span className="font-mono text-xs">{source.commit.slice(0, 12)}</span>
+          </>
+        )}
+      </p>
+      {!readOnly && !update && (
+        <div className="flex gap-2">
+          {source.commit !== null && (
+            <Button disabled={looking} onClick={() => void look()}>
+              {looking ? 'Looking…' : 'Check for updates'}
+            </Button>
+          )}
+          <Button look="danger" onClick={() => void remove()}>
+            Remove
+          </Button>
+        </div>
+      )}
+      {update && <InstallForm found={update} onClose={() => setUpdate(undefined)} />}
+    </header>
+  );
+}
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section aria-label={title} className="space-y-2">
+      <h2 className="font-medium">{title}</h2>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,16 @@
+import { neededSecrets, type InstalledAction } from '@belay/protocol';
+import { plural } from '@/lib/format';
+
+/** Whether sessions get it, in a word or two. */
+export function ActionState({ action }: { action: InstalledAction }) {
+  const { enabled, state } = action;
+  const missing = neededSecrets(action).length;
+  const [text, look] = !enabled
+    ? ['off', 'text-faint']
+    : missing > 0
+      ? [`${plural(missing, 'secret')} not set`, 'text-muted']
+      : state === 'failed'
+        ? ['not connected', 'text-fail']
+        : ['on', 'text-pass'];
+  return <span className={`shrink-0 text-sm ${look}`}>{text}</span>;
+}

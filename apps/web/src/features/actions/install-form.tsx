@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import type { FoundActions } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Field, Input } from '@/components/ui/field';
+import { client } from '@/lib/server';
+import { toastError } from '@/lib/toasts';
+import { InstallLog } from './install-log';
+import { Offers } from './offers';
+import { useInstall } from './use-install';
+
+interface InstallFormProps {
+  /** What is looked up at once, for an update. */
+  found?: FoundActions;
+  onClose(): void;
+}
+
+/** From an address to what it has, what that may do, and the install with its log. */
+export function InstallForm({ found: given, onClose }: InstallFormProps) {
+  const [address, setAddress] = useState('');
+  const [found, setFound] = useState(given);
+  const [looking, setLooking] = useState(false);
+  const { job, begin, cancel } = useInstall();
+  const look = async () => {
+    setLooking(true);
+    try {
+      setFound(await client.actions.find(sourceOf(address.trim())));
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setLooking(false);
+    }
+  };
+  return (
+    <section aria-label="Install action" className="space-y-3 rounded-md border bg-panel p-4">
+      {!found && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void look();
+          }}
+          className="space-y-3"
+        >
+          <Field
+            label="Repository"
+            hint="user/repo of GitHub or the URL of a git repository; @version chooses a branch, a tag or a commit. Folders are installed with belay actions install."
+          >
+            <Input
+              value={address}
+              onChange={({ target }) => setAddress(target.value)}
+              placeholder="user/repo@v1"
+              autoFocus
+              spellCheck={false}
+            />
+          </Field>
+          <div className="flex gap-2">
+            <Button type="submit" look="solid" disabled={looking || address.trim() === ''}>
+              {looking ? 'Looking…' : 'Find actions'}
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </div>
+        </form>
+      )}
+      {found && !job && (
+        <Offers
+          found={found}
+          onInstall={(names) => void begin(found.id, names)}
+          onCancel={given ? onClose : () => setFound(undefined)}
+        />
+      )}
+      {job && <InstallLog job={job} onStop={cancel} onClose={onClose} />}
+    </section>
+  );
+}
+
+/** `@version` stands after the last slash; a user of an address does not. */
+function sourceOf(address: string): { from: string; version: string | null } {
+  const [, from, version] = /^(.*\/[^@/]+)@([^@]+)$/.exec(address) ?? [];
+  return from === undefined || version === undefined
+    ? { from: address, version: null }
+    : { from, version };
+}

@@ -1,0 +1,23 @@
+import { create } from 'zustand';
+import type { PreviewSize } from './preview-frame';
+
+export interface PreviewChoice {
+  side: 'agent' | 'preview';
+  /** The first that is listened on, until one is chosen. */
+  port: number | null;
+  path: string;
+  size: PreviewSize;
+}
+
+const first: PreviewChoice = { side: 'agent', port: null, path: '/', size: 'panel' };
+
+/** By session, until the page is left. */
+const useChoices = create<Record<string, PreviewChoice>>()(() => ({}));
+
+/** What the browser panel of a session shows; it stays while the panel is moved or hidden. */
+export function usePreviewChoice(
+  session: string,
+): [PreviewChoice, (change: Partial<PreviewChoice>) => void] {
+  const choice = useChoices((choices) => choices[session]) ?? first;
+  return [choice, (change) => useChoices.setState({ [session]: { ...choice, ...change } })];
+}

@@ -1,0 +1,190 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { ExternalLink, RotateCw } from 'lucide-react';
+import { isEnded, previewPath } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Input, Select } from '@/components/ui/field';
+import { IconButton } from '@/components/ui/icon-button';
+import { useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
+import { ensureSandbox } from '@/features/session-log/use-can-act';
+import { client } from '@/lib/server';
+import { attempt, toast } from '@/lib/toasts';
+import { usePreviewChoice } from './preview-choice';
+import { PreviewFrame, previewSizes, type PreviewSize } from './preview-frame';
+
+/** How often the sandbox is asked for its ports. */
+const portsMs = 2_000;
+
+/** What a program in the sandbox serves, in a frame of the user’s browser. */
+export function PreviewView() {
+  const session = useSessionId();
+  const state = useSessionState(session);
+  const [choice, choose] = usePreviewChoice(session);
+  const [reloads, setReloads] = useState(0);
+  const found = useQuery({
+    queryKey: ['ports', session],
+    queryFn: () => client.sessions.call(session, 'system.ports', {}),
+    refetchInterval: portsMs,
+    retry: 0,
+  });
+  const ports = found.data?.ports ?? [];
+  const port = choice.port ?? ports[0] ?? null;
+  const isOpen = port !== null && ports.includes(port);
+  const start = () =>
+    attempt(async () => {
+      await ensureSandbox(session);
+      await found.refetch();
+    });
+  if (found.isPending) return <Loading what="ports" />;
+  if (found.isError && state && isEnded(state))
+    return (
+      <Empty title="The sandbox has ended">
+        <p>Start it, and the server in it, to see what it serves.</p>
+        <Button small className="mt-2" onClick={start}>
+          Start sandbox
+        </Button>
+      </Empty>
+    );
+  // What was shown stays while an agent that is away connects again.
+  if (found.isError && !found.data)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex h-8 shrink-0 items-center gap-1 border-b px-1">
+        <IconButton
+          label="Reload"
+          icon={RotateCw}
+          className="size-6"
+          disabled={!isOpen}
+          onClick={() => setReloads(reloads + 1)}
+        />
+        <Select
+          aria-label="Port"
+          className="h-6 w-auto font-mono text-xs"
+          value={port ?? ''}
+          disabled={port === null}
+          onChange={(event) => choose({ port: Number(event.target.value), path: '/' })}
+        >
+          {port === null && <option value="">No port</option>}
+          {optionsOf(ports, port).map((each) => (
+            <option key={each} value={each}>
+              :{each}
+            </option>
+          ))}
+        </Select>
+        <Path
+          key={`${port} ${choice.path}`}
+          path={choice.path}
+          disabled={!isOpen}
+          onGo={(path) => {
+            choose({ path });
+            setReloads(reloads + 1);
+          }}
+        />
+        <Select
+          aria-label="Size"
+          className="h-6 w-auto text-xs"
+          value={choice.size}
+          onChange={(event) => choose({ size: event.target.value as PreviewSize })}
+        >
+          {Object.entries(previewSizes).map(([name, { label, size }]) => (
+            <option key={name} value={name}>
+              {size ? `${label}, ${size.width} × ${size.height}` : label}
+            </option>
+          ))}
+        </Select>
+        <IconButton
+          label="Open in a new tab"
+          icon={ExternalLink}
+          className="size-6"
+          disabled={!isOpen}
+          onClick={() =>
+            attempt(async () => {
+              const { url } = await client.sessions.preview(session, {
+                port: port ?? 0,
+                path: choice.path,
+              });
+              window.open(url, '_blank', 'noopener');
+            })
+          }
+        />
+      </div>
+      <div className="min-h-0 flex-1">
+        {isOpen ? (
+          <Opened
+            key={`${port} ${choice.path} ${reloads} ${state === 'paused'}`}
+            port={port}
+            path={choice.path}
+            size={choice.size}
+          />
+        ) : port === null ? (
+          <Empty title="Nothing is served">
+            When a program in the sandbox listens on a port, what it serves appears here. Ask the
+            agent to start the development server.
+          </Empty>
+        ) : (
+          <Empty title={`Nothing listens on port ${port}`}>
+            It is shown again when a program listens there.
+          </Empty>
+        )}
+      </div>
+    </div>
+  );
+}
+
+let opening = 0;
+
+/** A ticket opens one frame once: each reload takes another. */
+function Opened({ port, path, size }: { port: number; path: string; size: PreviewSize }) {
+  const session = useSessionId();
+  const [key] = useState(() => (opening += 1));
+  const opened = useQuery({
+    queryKey: ['preview', key],
+    queryFn: () => client.sessions.preview(session, { port, path }),
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: 0,
+  });
+  if (opened.isError) return <Failed error={opened.error} retry={() => void opened.refetch()} />;
+  if (!opened.data) return <Loading what="preview" />;
+  return <PreviewFrame url={opened.data.url} title={`Preview of port ${port}`} size={size} />;
+}
+
+/** What is chosen stays in the list while nothing listens there. */
+const optionsOf = (ports: readonly number[], port: number | null): number[] =>
+  [...new Set(port === null ? ports : [...ports, port])].sort((one, other) => one - other);
+
+/** As it is typed: what is encoded already stays so. */
+const pathOf = (text: string): string =>
+  encodeURI(`/${text.trim().replace(/^[/\\]+/, '')}`).replaceAll(/%25([\da-f]{2})/gi, '%$1');
+
+interface PathProps {
+  path: string;
+  disabled: boolean;
+  onGo(path: string): void;
+}
+
+function Path({ path, disabled, onGo }: PathProps) {
+  const [text, setText] = useState(path);
+  return (
+    <form
+      className="min-w-0 flex-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = pathOf(text);
+        if (previewPath.safeParse(wanted).success) onGo(wanted);
+        else toast('This is no path. Write one such as /about?page=2.');
+      }}
+    >
+      <Input
+        aria-label="Path"
+        value={text}
+        disabled={disabled}
+        onChange={(event) => setText(event.target.value)}
+        className="h-6 truncate border-transparent bg-sunken font-mono text-xs"
+      />
+    </form>
+  );
+}

@@ -1,0 +1,123 @@
+import { useMemo, useState } from 'react';
+import { useSessionId } from '@/features/session-log/session-context';
+import { usePreferences } from '@/lib/preferences';
+import type { ChangedFile } from './changed-files';
+import { ChangesTree } from './changes-tree';
+import type { Expansion } from './context-lines';
+import { useViewed, viewedMark } from './decisions';
+import { DiffList } from './diff-list';
+import { diffRows, type DiffRow } from './diff-rows';
+import { useFetchedParts, useWholeFiles, type CommitRange } from './fetched-files';
+import { FileRow } from './file-row';
+import { GapRow } from './gap-row';
+import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
+
+interface ChangedFilesProps {
+  files: readonly ChangedFile[];
+  range: CommitRange;
+  /** The commit after the changes. */
+  commit: string;
+  decides: boolean;
+}
+
+/** The files that changed with their hunks, however many there are. */
+export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
+  const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
+  const [target, setTarget] = useState<{ path: string } | null>(null);
+  const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
+  const session = useSessionId();
+  const viewed = useViewed(({ parts }) => parts[session] ?? noMarks);
+  const marks = useMemo(() => new Set(viewed), [viewed]);
+  const fetched = useFetchedParts(files, range, chosen);
+  const wholes = useWholeFiles({ files, expanded, fetched, commit });
+  const rows = useMemo(
+    () => diffRows(files, { chosen, fetched, expanded, wholes }),
+    [files, chosen, fetched, expanded, wholes],
+  );
+  const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
+  const view = (file: ChangedFile) => {
+    const mark = viewedMark(file);
+    useViewed.getState().toggle(session, mark);
+    // What was looked through is out of the way.
+    fold(file.path, marks.has(mark));
+  };
+  const expand = (path: string, to: (now: Expansion) => Expansion) =>
+    setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
+  const render = (row: DiffRow) => {
+    if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
+    if (row.kind === 'file') {
+      const { file, open } = row;
+      return (
+        <FileRow
+          file={file}
+          open={open}
+          onToggle={() => fold(file.path, !open)}
+          whole={expanded.get(file.path)?.whole ?? false}
+          onWhole={() => {
+            expand(file.path, ({ gaps, whole }) => ({ gaps, whole: !whole }));
+            fold(file.path, true);
+          }}
+          viewed={decides ? marks.has(viewedMark(file)) : undefined}
+          onViewed={() => view(file)}
+        />
+      );
+    }
+    if (row.kind === 'gap')
+      return (
+        <GapRow
+          gap={row.gap}
+          isLast={row.isLast}
+          state={row.state}
+          onShow={(more) => expand(row.path, (now) => showing(now, row.gap.index, more))}
+        />
+      );
+    if (row.kind === 'context') {
+      const { path, whole, from, to } = row;
+      return <CodeLines path={path} lines={whole} from={from} to={to} decides={decides} />;
+    }
+    const { diff, hunk, from, to } = row;
+    return (
+      <HunkView
+        file={diff}
+        hunk={hunk}
+        from={from}
+        to={to}
+        decides={decides}
+        draft={drafts.get(hunk.raw)}
+        onDraft={(draft) => setDrafts((now) => new Map(now).set(hunk.raw, draft))}
+      />
+    );
+  };
+  return (
+    <div className="flex min-h-0 flex-1">
+      {hasTree && (
+        <ChangesTree
+          files={files}
+          viewed={decides ? marks : undefined}
+          shown={target?.path ?? null}
+          onShow={(path) => {
+            setTarget({ path });
+            fold(path, true);
+          }}
+          onViewed={view}
+        />
+      )}
+      <DiffList rows={rows} target={target} render={render} />
+    </div>
+  );
+}
+
+const noMarks: readonly string[] = [];
+const unexpanded: Expansion = { whole: false, gaps: new Map() };
+
+function showing(
+  { whole, gaps }: Expansion,
+  index: number,
+  more: { begin: number; end: number },
+): Expansion {
+  const { begin, end } = gaps.get(index) ?? { begin: 0, end: 0 };
+  const next = { begin: begin + more.begin, end: end + more.end };
+  return { whole, gaps: new Map(gaps).set(index, next) };
+}

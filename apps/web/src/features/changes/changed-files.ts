@@ -1,0 +1,59 @@
+import type { OperationOutput } from '@belay/protocol';
+import { parseFile, parseHead, splitDiff, type FileDiff } from './diff';
+
+export interface ChangedFile {
+  path: string;
+  status: 'added' | 'modified' | 'deleted' | 'renamed';
+  added: number;
+  removed: number;
+  binary: boolean;
+  /** Its part of the diff; undefined when that was cut off before it. */
+  part: string | undefined;
+}
+
+/** Every file that changed, also those that a cut diff does not reach. */
+export function changedFiles({
+  diff,
+  truncated,
+  files,
+}: OperationOutput<'workspace.diff'>): ChangedFile[] {
+  const parts = splitDiff(diff);
+  if (files.length === 0) return parts.map(fileOf);
+  // The last part of a cut diff may be half a file.
+  const whole = truncated ? parts.slice(0, -1) : parts;
+  const byPath = new Map(whole.map((part) => [parseHead(headOf(part)).path, part]));
+  return files.map((file) => ({ ...file, part: byPath.get(file.path) }));
+}
+
+const parsed = new Map<string, FileDiff>();
+const mostParsed = 500;
+
+/** Of what was parsed, the last few hundred files are kept. */
+export function fileDiff(part: string): FileDiff {
+  const known = parsed.get(part);
+  if (known) return known;
+  if (parsed.size >= mostParsed) parsed.clear();
+  const file = parseFile(part);
+  parsed.set(part, file);
+  return file;
+}
+
+/** A file of a patch that came without a list of its files. */
+function fileOf(part: string): ChangedFile {
+  const head = headOf(part);
+  const { path, from, to, binary } = parseHead(head);
+  const lines = part.slice(head.length).split('\n');
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { path, status: statusOf(from, to), added: count('+'), removed: count('-'), binary, part };
+}
+
+function statusOf(from: string | null, to: string | null): ChangedFile['status'] {
+  if (from === null) return 'added';
+  if (to === null) return 'deleted';
+  return from === to ? 'modified' : 'renamed';
+}
+
+function headOf(part: string): string {
+  const end = part.indexOf('\n@@ -');
+  return end < 0 ? part : part.slice(0, end + 1);
+}

@@ -1,0 +1,173 @@
+import { changedFiles } from './changed-files';
+import { gapsOf, unchangedLines, wholeLines } from './context-lines';
+import { parseDiff } from './diff';
+import { diffRows, isOpen } from './diff-rows';
+
+const part = (path: string, lines = 1): string =>
+  [
+    `diff --git a/${path} b/${path}`,
+    'index 1111111..2222222 100644',
+    `--- a/${path}`,
+    `+++ b/${path}`,
+    `@@ -0,0 +1,${lines} @@`,
+    ...Array.from({ length: lines }, (_, index) => `+line ${index + 1}`),
+    '',
+  ].join('\n');
+const listed = (path: string, added = 1) =>
+  ({ path, status: 'modified', added, removed: 0, binary: false }) as const;
+const nothing = {
+  chosen: new Map(),
+  fetched: new Map(),
+  expanded: new Map(),
+  wholes: new Map(),
+};
+const kinds = (rows: ReturnType<typeof diffRows>) => rows.map(({ kind }) => kind).join(' ');
+
+describe('the files of a diff', () => {
+  it('are all there when the diff was cut, without the half of the last one', () => {
+    const diff = part('a') + part('b') + part('c').slice(0, -5);
+    const files = changedFiles({
+      diff,
+      truncated: true,
+      files: ['a', 'b', 'c', 'd'].map((path) => listed(path)),
+    });
+    expect(files.map(({ path, part: text }) => [path, text !== undefined])).toEqual([
+      ['a', true],
+      ['b', true],
+      ['c', false],
+      ['d', false],
+    ]);
+  });
+
+  it('are read from a patch that came alone', () => {
+    const diff = `${part('a', 3)}diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n`;
+    expect(changedFiles({ diff, truncated: false, files: [] })).toMatchObject([
+      { path: 'a', status: 'modified', added: 3, removed: 0 },
+      { path: 'new', status: 'renamed', added: 0, removed: 0 },
+    ]);
+  });
+});
+
+describe('the rows of a diff', () => {
+  it('have the lines of large hunks in pieces', () => {
+    const files = changedFiles({
+      diff: part('a', 200),
+      truncated: false,
+      files: [listed('a', 200)],
+    });
+    const rows = diffRows(files, nothing);
+    expect(rows.map((row) => (row.kind === 'hunk' ? [row.from, row.to] : row.kind))).toEqual([
+      'file',
+      [0, 80],
+      [80, 160],
+      [160, 200],
+    ]);
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+  });
+
+  it('fold what is large, until the user unfolds it', () => {
+    const files = changedFiles({
+      diff: part('a', 700),
+      truncated: false,
+      files: [listed('a', 700)],
+    });
+    expect(kinds(diffRows(files, nothing))).toBe('file');
+    const chosen = new Map([['a', true]]);
+    expect(kinds(diffRows(files, { ...nothing, chosen }))).toMatch(/^file hunk/);
+  });
+
+  it('fetch a file beyond the cut when it is unfolded, and say why it cannot be shown', () => {
+    const [file] = changedFiles({ diff: '', truncated: true, files: [listed('a')] });
+    if (!file) throw new Error('There is one.');
+    expect(isOpen(file, nothing)).toBe(false);
+    const chosen = new Map([['a', true]]);
+    const rows = (fetched: { part: string } | { failed: string } | null) =>
+      diffRows([file], { ...nothing, chosen, fetched: new Map([['a', fetched]]) });
+    expect(rows(null)[1]).toMatchObject({ text: 'Loading its lines…' });
+    expect(rows({ failed: 'It is gone.' })[1]).toMatchObject({ text: 'It is gone.' });
+    expect(kinds(rows({ part: part('a') }))).toBe('file hunk');
+  });
+});
+
+describe('the lines around the hunks', () => {
+  const text = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
+  const hunk = (at: number) => [
+    `@@ -${at},6 +${at},7 @@`,
+    ...text.slice(at - 1, at + 2).map((line) => ` ${line}`),
+    '+new',
+    ...text.slice(at + 2, at + 5).map((line) => ` ${line}`),
+  ];
+  // The second hunk begins a line later after the change than before it.
+  const diff = [
+    'diff --git a/a b/a',
+    '--- a/a',
+    '+++ b/a',
+    ...hunk(31),
+    ...hunk(61).with(0, '@@ -61,6 +62,7 @@'),
+    '',
+  ].join('\n');
+  const files = changedFiles({ diff, truncated: false, files: [] });
+  const after = text.toSpliced(33, 0, 'new').toSpliced(64, 0, 'new');
+  const rows = (
+    expansion: { whole?: boolean; gaps?: [number, { begin: number; end: number }][] },
+    lines: string[] | null = after,
+  ) =>
+    diffRows(files, {
+      ...nothing,
+      expanded: new Map([['a', { whole: false, ...expansion, gaps: new Map(expansion.gaps) }]]),
+      wholes: new Map(lines && [['a', { lines }]]),
+    }).map((row) => {
+      if (row.kind === 'gap') return `gap ${row.gap.from} to ${row.gap.to}`;
+      return row.kind === 'context' ? `context ${row.from + 1} to ${row.to}` : row.kind;
+    });
+
+  it('are gaps at first, of which the last has no known end', () =>
+    expect(rows({}, null)).toEqual([
+      'file',
+      'gap 1 to 30',
+      'hunk',
+      'gap 38 to 61',
+      'hunk',
+      'gap 69 to null',
+    ]));
+
+  it('appear step by step at both ends of a gap, until none is left', () => {
+    expect(rows({ gaps: [[1, { begin: 10, end: 4 }]] }).slice(3, 6)).toEqual([
+      'context 38 to 47',
+      'gap 48 to 57',
+      'context 58 to 61',
+    ]);
+    expect(rows({ gaps: [[1, { begin: 20, end: 20 }]] }).slice(3, 4)).toEqual(['context 38 to 61']);
+    expect(rows({ gaps: [[2, { begin: 20, end: 0 }]] }).slice(-2)).toEqual([
+      'context 69 to 88',
+      'gap 89 to 102',
+    ]);
+  });
+
+  it('are all there for a whole file, with both numbers', () => {
+    expect(rows({ whole: true })).toEqual([
+      'file',
+      'context 1 to 30',
+      'hunk',
+      'context 38 to 61',
+      'hunk',
+      'context 69 to 102',
+    ]);
+    expect(unchangedLines(after, -1)[61]).toMatchObject({ text: 'line 61', before: 61, after: 62 });
+  });
+
+  it('are only those of the file that the diff is about', () => {
+    const [file] = parseDiff(diff);
+    if (!file) throw new Error('There is one.');
+    expect(wholeLines(`${after.join('\n')}\n`, file)).toEqual(after);
+    expect(wholeLines(text.join('\n'), file)).toBeNull();
+  });
+
+  it('are none of a new file, and none after a hunk that ends its file', () => {
+    expect(
+      kinds(diffRows(changedFiles({ diff: part('a'), truncated: false, files: [] }), nothing)),
+    ).toBe('file hunk');
+    const short = diff.slice(0, diff.lastIndexOf('\n line'));
+    expect(gapsOf(parseDiff(short)[0]!).map(({ from }) => from)).toEqual([1, 38]);
+  });
+});

@@ -1,0 +1,115 @@
+import { fileDiff, type ChangedFile } from './changed-files';
+import { gapsOf, unchangedLines, type Expansion, type Gap } from './context-lines';
+import type { DiffLine, FileDiff, Hunk } from './diff';
+
+export type DiffRow =
+  | { kind: 'file'; key: string; file: ChangedFile; open: boolean }
+  | { kind: 'hunk'; key: string; diff: FileDiff; hunk: Hunk; from: number; to: number }
+  | { kind: 'note'; key: string; text: string }
+  /** Lines around hunks that are shown, a part of those of the file. */
+  | { kind: 'context'; key: string; path: string; whole: DiffLine[]; from: number; to: number }
+  /** Lines around hunks that are not. */
+  | { kind: 'gap'; key: string; path: string; gap: Gap; isLast: boolean; state: FileState };
+
+/** The lines of a whole file: null while they are fetched, a sentence when they cannot be. */
+export type FileState = { lines: readonly string[] } | { failed: string } | null;
+
+/** A file with more changed lines than this begins folded. */
+const foldedAbove = 600;
+/** Most lines of one row, so that a row of a large hunk is drawn within a frame. */
+const mostLines = 80;
+
+export interface Unfolded {
+  /** What the user unfolded or folded, by path. */
+  chosen: ReadonlyMap<string, boolean>;
+  /** Parts of the diff that were fetched for files that it did not reach; null while, and a sentence if, it fails. */
+  fetched: ReadonlyMap<string, { part: string } | { failed: string } | null>;
+  /** What the user asked to see around the hunks, by path. */
+  expanded: ReadonlyMap<string, Expansion>;
+  /** The lines of those files. */
+  wholes: ReadonlyMap<string, FileState>;
+}
+
+/** Whether a file’s lines are shown. One whose lines are not here is fetched when it is unfolded. */
+export const isOpen = (file: ChangedFile, { chosen }: Pick<Unfolded, 'chosen'>): boolean =>
+  chosen.get(file.path) ?? (file.part !== undefined && file.added + file.removed <= foldedAbove);
+
+/** What is drawn below each other: files, and pieces of their hunks. */
+export function diffRows(files: readonly ChangedFile[], unfolded: Unfolded): DiffRow[] {
+  return files.flatMap((file) => {
+    const open = isOpen(file, unfolded);
+    const head: DiffRow = { kind: 'file', key: file.path, file, open };
+    return open ? [head, ...bodyOf(file, unfolded)] : [head];
+  });
+}
+
+function bodyOf(file: ChangedFile, unfolded: Unfolded): DiffRow[] {
+  const note = (text: string): DiffRow[] => [{ kind: 'note', key: `${file.path}\n`, text }];
+  if (file.binary) return note('A binary file changed.');
+  const more = unfolded.fetched.get(file.path);
+  if (more && 'failed' in more) return note(more.failed);
+  const part = file.part ?? more?.part;
+  if (part === undefined) return note('Loading its lines…');
+  const diff = fileDiff(part);
+  if (diff.hunks.length === 0) return note('No line changed.');
+  const around = rowsAround(file.path, diff, unfolded);
+  return [
+    ...diff.hunks.flatMap((hunk, index) => [
+      ...(around.get(index) ?? []),
+      ...pieces(file.path, diff, { hunk, index }),
+    ]),
+    ...(around.get(diff.hunks.length) ?? []),
+  ];
+}
+
+/** What is before each hunk and after the last, by the place of the hunk. */
+function rowsAround(path: string, diff: FileDiff, { expanded, wholes }: Unfolded) {
+  const state = wholes.get(path) ?? null;
+  const lines = state && 'lines' in state ? state.lines : undefined;
+  const { whole, gaps: shown } = expanded.get(path) ?? { whole: false, gaps: new Map() };
+  return new Map(
+    gapsOf(diff, lines?.length).map((gap): [number, DiffRow[]] => {
+      const { index, from, to, shift } = gap;
+      const { begin = 0, end = 0 } = shown.get(index) ?? {};
+      const isLast = index === diff.hunks.length;
+      const row = (rest: Gap): DiffRow => {
+        const key = `${path}\n${index}\ngap`;
+        return { kind: 'gap', key, path, gap: rest, isLast, state };
+      };
+      if (!lines || to === null) return [index, [row(gap)]];
+      const context = (first: number, last: number): DiffRow[] =>
+        contextRows(path, unchangedLines(lines, shift), { from: first - 1, to: last });
+      if (whole || begin + end > to - from) return [index, context(from, to)];
+      const rest = { ...gap, from: from + begin, to: to - end };
+      return [index, [...context(from, rest.from - 1), row(rest), ...context(rest.to + 1, to)]];
+    }),
+  );
+}
+
+function contextRows(path: string, whole: DiffLine[], range: { from: number; to: number }) {
+  const rows: DiffRow[] = [];
+  for (let { from } = range; from < range.to; from += mostLines) {
+    const to = Math.min(range.to, from + mostLines);
+    rows.push({ kind: 'context', key: `${path}\n${from}\ncontext`, path, whole, from, to });
+  }
+  return rows;
+}
+
+function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: Hunk; index: number }) {
+  const rows: DiffRow[] = [];
+  for (let from = 0; from === 0 || from < hunk.lines.length; from += mostLines) {
+    const key = `${path}\n${index}\n${from}`;
+    const to = Math.min(hunk.lines.length, from + mostLines);
+    rows.push({ kind: 'hunk', key, diff, hunk, from, to });
+  }
+  return rows;
+}
+
+/** In pixels, before it was drawn. */
+export function estimatedHeight(row: DiffRow): number {
+  if (row.kind === 'file') return 29;
+  if (row.kind === 'note') return 36;
+  if (row.kind === 'gap') return 28;
+  if (row.kind === 'context') return (row.to - row.from) * 18;
+  return (row.from === 0 ? 29 : 0) + (row.to - row.from) * 18;
+}

@@ -1,0 +1,33 @@
+import type { Runs } from './syntax';
+import type { Segment } from './word-diff';
+
+/** A stretch of a line that looks the same from its beginning to its end. */
+export interface Painted extends Segment {
+  /** A place in `syntaxKinds`. */
+  kind: number;
+}
+
+/** A line cut wherever its syntax or what differs begins or ends. */
+export function painted(
+  text: string,
+  runs: Runs = noRuns,
+  segments: readonly Segment[] = [{ text, changed: false }],
+): Painted[] {
+  const parts: Painted[] = [];
+  let run = 0;
+  let left = runs[0] ?? Infinity;
+  for (const { text: segment, changed } of segments) {
+    for (let at = 0; at < segment.length;) {
+      const length = Math.min(left, segment.length - at);
+      parts.push({ text: segment.slice(at, at + length), changed, kind: runs[run + 1] ?? 0 });
+      at += length;
+      left -= length;
+      if (left > 0) continue;
+      run += 2;
+      left = runs[run] ?? Infinity;
+    }
+  }
+  return parts;
+}
+
+const noRuns: Runs = new Uint32Array();

@@ -1,0 +1,76 @@
+/** What a stretch of code is, as it is coloured; the numbers of `Run`s are places in this list. */
+export const syntaxKinds = [
+  'plain',
+  'keyword',
+  'string',
+  'comment',
+  'number',
+  'title',
+  'type',
+  'attribute',
+] as const;
+
+/** Of one line: lengths in UTF-16 units and kinds, in turn. */
+export type Runs = Uint32Array;
+
+/** A text’s runs, line by line: those of line `n` are from `starts[n]` to `starts[n + 1]`. */
+export interface Highlighted {
+  starts: Uint32Array;
+  runs: Uint32Array;
+}
+
+export interface HighlightRequest {
+  id: number;
+  language: string;
+  texts: string[];
+}
+
+export interface HighlightReply {
+  id: number;
+  texts: Highlighted[];
+}
+
+const byEnding: Record<string, string> = {
+  bash: 'bash sh zsh',
+  c: 'c h',
+  cpp: 'cpp cc cxx hpp hh hxx',
+  csharp: 'cs',
+  css: 'css',
+  diff: 'diff patch',
+  go: 'go',
+  graphql: 'graphql gql',
+  ini: 'ini toml cfg conf properties',
+  java: 'java',
+  javascript: 'js jsx mjs cjs',
+  json: 'json jsonc json5',
+  kotlin: 'kt kts',
+  less: 'less',
+  lua: 'lua',
+  makefile: 'mk makefile',
+  markdown: 'md markdown mdx',
+  objectivec: 'm mm',
+  perl: 'pl pm',
+  php: 'php',
+  python: 'py pyi pyw',
+  r: 'r',
+  ruby: 'rb rake gemspec gemfile rakefile',
+  rust: 'rs',
+  scss: 'scss',
+  sql: 'sql',
+  swift: 'swift',
+  typescript: 'ts tsx mts cts',
+  vbnet: 'vb',
+  xml: 'xml html htm xhtml svg vue svelte',
+  yaml: 'yaml yml',
+};
+const languages = new Map(
+  Object.entries(byEnding).flatMap(([language, endings]) =>
+    endings.split(' ').map((ending) => [ending, language] as const),
+  ),
+);
+
+/** The language of a file by its name; undefined when it is not known. */
+export function languageOf(path: string): string | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return languages.get(name.slice(name.lastIndexOf('.') + 1));
+}

@@ -1,0 +1,64 @@
+import { actionOutput, type ActionOutput as Output } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { useBlobUrl } from '@/features/session-log/blob-image';
+import { useLog, useSessionId } from '@/features/session-log/session-context';
+import { download } from '@/lib/download';
+import { bytes } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+type LeftFile = Output['files'][number];
+
+/** What a call of an installed action left: pictures are seen, sounds are played, all of it can be saved. */
+export function ActionFiles({ output }: { output: unknown }) {
+  const { data } = actionOutput.safeParse(output);
+  if (!data || data.files.length === 0) return null;
+  return (
+    <ul className="space-y-2 border-t p-2 text-xs" aria-label="Files of the action">
+      {data.files.map((file) => (
+        <li key={`${file.name} ${file.blob}`} className="space-y-1">
+          <Shown file={file} />
+          <FileLine file={file} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The last lines that a call prints while it runs. */
+export function ActionOutput({ call }: { call: string }) {
+  const text = useLog((log) => log.outputs.get(call) ?? '').trimEnd();
+  if (!text) return null;
+  return (
+    <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
+      {text.split('\n').slice(-6).join('\n')}
+    </pre>
+  );
+}
+
+function FileLine({ file }: { file: LeftFile }) {
+  const session = useSessionId();
+  const save = () =>
+    attempt(async () => {
+      const content = await client.sessions.blob(session, file.blob);
+      download(file.name, content as BlobPart, file.type);
+    });
+  return (
+    <p className="flex items-center gap-2">
+      <span className="min-w-0 truncate font-mono">{file.name}</span>
+      <span className="shrink-0 text-faint">{bytes(file.bytes)}</span>
+      <Button small onClick={save} aria-label={`Download ${file.name}`}>
+        Download
+      </Button>
+    </p>
+  );
+}
+
+function Shown({ file }: { file: LeftFile }) {
+  const isPicture = file.type.startsWith('image/');
+  const isSound = file.type.startsWith('audio/');
+  const url = useBlobUrl(isPicture || isSound ? file.blob : null, file.type);
+  if (!url) return null;
+  if (isPicture) return <img src={url} alt={file.name} className="max-h-72 rounded-md border" />;
+  return <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />;
+}

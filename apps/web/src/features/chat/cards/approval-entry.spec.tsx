@@ -1,0 +1,324 @@
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import {
+  AppError,
+  newEvent,
+  type ApprovalMode,
+  type ApprovalRequest,
+  type NewEvent,
+} from '@belay/protocol';
+import { ChatPanel } from '@/features/chat/chat-panel';
+import { readingMs } from '@/lib/new-questions';
+import { renderSession } from '@/testing/render-session';
+import { call, failedWith, logOf } from '@/testing/session-log';
+
+const command = 'npm publish --tag next\nrm -rf dist && echo "<b>done</b>"';
+const request: ApprovalRequest = {
+  id: 'call',
+  operation: 'terminal.run',
+  input: { command },
+  risk: 'execute',
+  subject: command,
+};
+
+const asked = (
+  part: Partial<ApprovalRequest> = {},
+  { mode = 'ask' as ApprovalMode, until = null as string | null } = {},
+): NewEvent =>
+  newEvent('server', 'approval', {
+    args: { ...request, ...part, mode, until },
+    message: 'Approval',
+    id: 'call',
+  });
+
+type Options = Parameters<typeof renderSession>[1];
+const answering = {
+  sessions: { answer: () => undefined },
+  rules: { preview: () => ({ matches: 0, examples: [] }) },
+};
+
+/** Shows a call with its approval, while the session waits for it. */
+const show = (events: NewEvent[] = [asked()], options: Options = {}) =>
+  renderSession(<ChatPanel />, {
+    events: logOf(call('terminal.run', { command }), ...events),
+    summary: { state: 'waiting', waitingFor: [request] },
+    replies: answering,
+    ...options,
+  });
+
+const { setTimeout: start } = globalThis;
+afterEach(() => void (globalThis.setTimeout = start));
+
+/** Holds the time for reading, which a busy machine may spend on finding a button; the result lets it pass. */
+const holdReading = (): (() => void) => {
+  const held: (() => void)[] = [];
+  const hold = (run: () => void, ms?: number) =>
+    ms === readingMs ? void held.push(run) : start(run, ms);
+  globalThis.setTimeout = hold as typeof setTimeout;
+  return () => act(() => held.forEach((run) => run()));
+};
+
+const click = async (name: string) => {
+  const button = await screen.findByRole('button', { name });
+  await waitFor(() => expect(button.getAttribute('aria-disabled')).not.toBe('true'));
+  fireEvent.click(button);
+};
+const buttons = ['Allow once', 'Always…', 'Deny…'];
+const shownButtons = () => buttons.filter((name) => screen.queryByRole('button', { name }));
+
+describe('a call that waits for the user', () => {
+  it('is answered by a click only when there was time to read it', async () => {
+    const letRead = holdReading();
+    const { rest } = await show();
+    const allow = await screen.findByRole('button', { name: 'Allow once' });
+    expect(allow.getAttribute('aria-disabled')).toBe('true');
+    fireEvent.click(allow);
+    letRead();
+    expect(allow.getAttribute('aria-disabled')).toBe('false');
+    fireEvent.click(allow);
+    await waitFor(() => expect(rest.sentTo('sessions.answer')).toHaveLength(1));
+  });
+
+  it('stays in sight above the message box, and is shown once', async () => {
+    await show();
+    const waiting = await screen.findByRole('region', { name: 'Waiting for you' });
+    within(waiting).getByRole('button', { name: 'Allow once' });
+    expect(screen.getAllByRole('button', { name: 'Allow once' })).toHaveLength(1);
+    expect(screen.getByRole('log').contains(waiting)).toBe(false);
+  });
+
+  it('is shown whole, as text', async () => {
+    await show();
+    expect((await screen.findByLabelText('Requested call')).textContent).toBe(command);
+    screen.getByText('Run this command?');
+    screen.getByText('2 lines');
+    screen.getByText('waiting for you');
+  });
+
+  it.each([
+    [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
+    [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
+    [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
+  ])('asks what %j is', async (part, question) => {
+    await show([asked(part)]);
+    await screen.findByText(question);
+    expect(screen.getByLabelText('Requested call').textContent).toBe(part.subject);
+  });
+
+  it('allows all hosts of a package manager at once, named exactly', async () => {
+    const letRead = holdReading();
+    const { rest } = await show([
+      asked({ operation: 'egress', subject: 'codeload.github.com:443' }),
+    ]);
+    const button = await screen.findByRole('button', { name: 'Allow all npm hosts' });
+    expect(button.title).toMatch(/^In this session: registry\.npmjs\.org, .*codeload\.github\.com/);
+    expect(screen.queryByRole('button', { name: 'Allow all apt hosts' })).toBeNull();
+    expect(button.getAttribute('aria-disabled')).toBe('true');
+    letRead();
+    await click('Allow all npm hosts');
+    const remember = { scope: 'session', operation: 'egress', pattern: '@npm', expires: null };
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.answer')).toEqual([{ verdict: 'approved', remember }]),
+    );
+  });
+
+  it('says how long it is held back when it then runs by itself', async () => {
+    const until = new Date(Date.now() + 60_000).toISOString();
+    await show([asked({}, { mode: 'delay', until })]);
+    await screen.findByText(/^Runs in (59|60) s unless you deny it\.$/);
+  });
+
+  it('is allowed once', async () => {
+    const { rest } = await show();
+    await click('Allow once');
+    await waitFor(() =>
+      expect(rest.sentTo('sessions.answer')).toEqual([
+        { params: { id: 's', call: 'call' }, query: {}, body: { verdict: 'approved' } },
+      ]),
+    );
+  });
+
+  it.each([
+    [' Use the staging registry ', { verdict: 'rejected', reason: 'Use the staging registry' }],
+    ['  ', { verdict: 'rejected' }],
+  ])('is denied with the reason “%s”', async (reason, answer) => {
+    const { rest } = await show();
+    await click('Deny…');
+    fireEvent.change(screen.getByRole('textbox', { name: 'Reason' }), {
+      target: { value: reason },
+    });
+    await click('Deny');
+    await waitFor(() => expect(rest.bodiesOf('sessions.answer')).toEqual([answer]));
+  });
+
+  it('is answered once, however often the user clicks', async () => {
+    const { rest } = await show();
+    await click('Deny…');
+    await act(() => click('Deny'));
+    await act(() => click('Deny'));
+    expect(rest.sentTo('sessions.answer')).toHaveLength(1);
+  });
+
+  it('can be answered again after the server refused', async () => {
+    const answer = () => {
+      throw new AppError('conflict', 'Somebody answered before you.');
+    };
+    await show(undefined, { replies: { sessions: { answer } } });
+    await click('Allow once');
+    await screen.findByText('Somebody answered before you.');
+    await waitFor(() =>
+      expect(screen.getByRole('button', { name: 'Allow once' })).toHaveProperty('disabled', false),
+    );
+  });
+});
+
+const operator = {
+  role: 'user',
+  scope: 'operate',
+  label: 'CI',
+  sessions: 'all',
+  expires: null,
+  hasPassword: false,
+} as const;
+
+describe('always allowing', () => {
+  const subject = 'npm test --watch';
+  const input = { command: subject };
+  const example = { session: 'other', seq: 3, subject: 'npm test -- unit' };
+  const preview = jest.fn(() => ({ matches: 2, examples: [example] }));
+  const replies = { ...answering, rules: { preview } };
+
+  it('suggests a pattern, previews it, and answers with the rule', async () => {
+    const { rest } = await show([asked({ subject, input })], { replies });
+    await click('Always…');
+    expect(await screen.findByLabelText(/^Pattern for terminal\.run/)).toHaveProperty(
+      'value',
+      'npm test *',
+    );
+    await screen.findByText(/Would match 2 past calls, such as/);
+    screen.getByText('npm test -- unit');
+    expect(rest.bodiesOf('rules.preview')).toMatchObject([
+      {
+        session: 's',
+        scope: 'session',
+        operation: 'terminal.run',
+        pattern: 'npm test *',
+        verdict: 'approved',
+      },
+    ]);
+    await click('Always allow');
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.answer')).toEqual([
+        {
+          verdict: 'approved',
+          remember: {
+            scope: 'session',
+            operation: 'terminal.run',
+            pattern: 'npm test *',
+            expires: null,
+          },
+        },
+      ]),
+    );
+  });
+
+  it('offers a rule beyond the session only to who may make one', async () => {
+    const me = () => ({ ...operator });
+    await show([asked({ subject, input })], { replies: { ...replies, server: { me } } });
+    await click('Always…');
+    const choices = [...(await screen.findByLabelText(/^Scope/)).querySelectorAll('option')];
+    expect(choices.map(({ textContent }) => textContent)).toEqual(['This session']);
+  });
+
+  it('takes the pattern, the scope and the expiry that the user chose', async () => {
+    const { rest } = await show([asked({ subject, input })], { replies });
+    await click('Always…');
+    const choose = (label: RegExp, value: string) =>
+      fireEvent.change(screen.getByLabelText(label), { target: { value } });
+    choose(/^Pattern/, 'npm *');
+    choose(/^Scope/, 'workspace');
+    choose(/^Expiry/, 'hour');
+    const before = Date.now();
+    await click('Always allow');
+    await waitFor(() => expect(rest.bodiesOf('sessions.answer')).toHaveLength(1));
+    const [answer] = rest.bodiesOf('sessions.answer');
+    expect(answer).toMatchObject({ remember: { scope: 'workspace', pattern: 'npm *' } });
+    const { expires } = (answer as { remember: { expires: string } }).remember;
+    expect(Math.abs(Date.parse(expires) - before - 3_600_000)).toBeLessThan(60_000);
+  });
+
+  it('makes no rule of an empty pattern, and none when the user goes back', async () => {
+    const { rest } = await show([asked({ subject, input })], { replies });
+    await click('Always…');
+    fireEvent.change(screen.getByLabelText(/^Pattern/), { target: { value: '' } });
+    await click('Always allow');
+    await click('Back');
+    expect(shownButtons()).toEqual(buttons);
+    expect(rest.bodiesOf('sessions.answer')).toEqual([]);
+  });
+});
+
+describe('a call that was decided', () => {
+  it('shows who decided it as soon as that happens elsewhere', async () => {
+    const { live } = await show();
+    await screen.findByRole('button', { name: 'Allow once' });
+    const [, , decided] = logOf(asked(), asked(), approve('server', 'rule-1'));
+    act(() => {
+      live.events(decided ? [decided] : []);
+    });
+    await waitFor(() => expect(shownButtons()).toEqual([]));
+  });
+
+  const approve = (source: NewEvent['source'], rule: string | null = null) =>
+    newEvent(source, 'approve', { args: { rule }, message: 'Allowed', id: 'call' });
+  const reject = newEvent('user', 'reject', {
+    args: { reason: 'Not on a Friday' },
+    message: 'Denied',
+    id: 'call',
+  });
+
+  it.each([
+    ['the user', approve('user'), 'You allowed this'],
+    ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
+    ['the policy', approve('server'), 'The policy allowed this'],
+    ['the user, who said why', reject, 'You denied this: Not on a Friday'],
+  ])('names %s on its card, and nowhere else', async (_, verdict, text) => {
+    const done = failedWith('terminal.run', 'Cancelled.');
+    await show([asked(), verdict, done], { summary: { state: 'running' } });
+    const line = await screen.findByText(text);
+    expect(line.closest('button')?.textContent).toContain('npm publish --tag next');
+    expect(screen.getByRole('log').textContent.split('npm publish')).toHaveLength(2);
+    expect(shownButtons()).toEqual([]);
+  });
+
+  it('names the host of a connection, which has no card', async () => {
+    const host = asked({ operation: 'egress', subject: 'evil.example:443', id: 'connection' });
+    const verdict = { ...approve('user'), id: 'connection' };
+    await show([host, verdict], { summary: { state: 'running', waitingFor: [] } });
+    await screen.findByText('evil.example:443');
+    expect(screen.getByRole('log').textContent).toContain('You allowed this: evil.example:443');
+  });
+});
+
+describe('a call that nobody can decide', () => {
+  it.each(['finished', 'failed', 'limited', 'stopped'] as const)(
+    'offers nothing once the session is %s',
+    async (state) => {
+      await show(undefined, { summary: { state } });
+      await screen.findByText('Not answered');
+      expect(shownButtons()).toEqual([]);
+    },
+  );
+
+  it('offers nothing once the call has a result', async () => {
+    await show([asked(), failedWith('terminal.run', 'Cancelled.')]);
+    await screen.findByText('Not answered');
+    expect(shownButtons()).toEqual([]);
+  });
+
+  it('is only read by a viewer', async () => {
+    await show(undefined, { role: 'viewer' });
+    expect((await screen.findByLabelText('Requested call')).textContent).toBe(command);
+    await waitFor(() => expect(shownButtons()).toEqual([]));
+    expect(screen.queryByText('Not answered')).toBeNull();
+  });
+});

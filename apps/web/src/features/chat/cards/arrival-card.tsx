@@ -1,0 +1,37 @@
+import type { Event, EventOf } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { Blocks } from 'lucide-react';
+import { clock } from '@/lib/format';
+import { ActionFiles } from './action-card';
+import { outputText } from './call-text';
+
+/** What came of a call that ran in the background, where it came. */
+export function ArrivalCard({ event }: { event: Event & EventOf<'arrival'> }) {
+  const { ok, output } = event.args;
+  const text = ok ? outputText(event.args) : '';
+  return (
+    <section className="py-1" aria-label={event.message}>
+      <div className="overflow-hidden rounded-md border">
+        <p className="flex items-center gap-2 px-2 py-1 text-sm leading-5">
+          <Blocks size={14} aria-hidden className="shrink-0 text-faint" />
+          <span className={clsx('min-w-0 flex-1 break-words', !ok && 'text-fail')}>
+            {event.message}
+          </span>
+          <time dateTime={event.time} className="shrink-0 text-xs text-faint tabular-nums">
+            {clock(event.time)}
+          </time>
+        </p>
+        {text && (
+          <pre
+            tabIndex={0}
+            aria-label="Output"
+            className="max-h-48 overflow-auto border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted"
+          >
+            {text}
+          </pre>
+        )}
+        <ActionFiles output={output} />
+      </div>
+    </section>
+  );
+}

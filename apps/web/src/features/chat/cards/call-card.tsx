@@ -1,0 +1,79 @@
+import { useState, type ReactNode } from 'react';
+import { calledOperation, type Event } from '@belay/protocol';
+import { FoldButton } from '@/components/ui/fold';
+import { BlobImage } from '@/features/session-log/blob-image';
+import { endOf, failed, type Result } from '@/features/session-log/call-result';
+import { useIsPast, useView } from '@/features/session-log/session-context';
+import { ActionFiles, ActionOutput } from './action-card';
+import { byOperation, on } from './by-operation';
+import { CallDetail } from './call-detail';
+import { CallLabel } from './call-label';
+import { CallLinks } from './call-links';
+import { CallOutcome } from './call-outcome';
+import { outputText } from './call-text';
+import { EditLines } from './edit-lines';
+import { LiveOutput } from './live-output';
+
+/** One operation: what was asked, what came of it, and where to look closer. */
+export function CallCard({ event }: { event: Event }) {
+  const [open, setOpen] = useState(false);
+  const answer = useView((view) => view.results.get(event.id ?? ''));
+  const arrival = useView((view) => view.arrivals.get(event.id ?? ''));
+  const result = endOf(answer, arrival);
+  const past = useIsPast();
+  return (
+    <div className="py-1">
+      <div className="overflow-hidden rounded-md border">
+        <FoldButton
+          open={open}
+          onToggle={() => setOpen(!open)}
+          className="w-full px-2 py-1 hover:bg-hover/60"
+        >
+          <CallLabel event={event} />
+          <CallOutcome call={event} result={result} />
+        </FoldButton>
+        {!open && !result && !past && liveOf(event)}
+        {!result && !past && isAction(event) && <ActionOutput call={event.id ?? ''} />}
+        {!open && result && <Glance event={event} result={result} />}
+        {result && !arrival && isAction(event) && <ActionFiles output={result.args.output} />}
+        {open && <CallDetail event={event} result={result} />}
+        {open && <CallLinks event={event} result={result} />}
+      </div>
+    </div>
+  );
+}
+
+const isAction = ({ action }: Event): boolean => calledOperation(action)?.display === 'action';
+
+/** What is shown of a call that is still running. */
+const liveOf = byOperation<ReactNode>(
+  on('terminal.run', ({ args }) => <LiveOutput terminal={args.terminal} />),
+);
+
+/** What is shown of a folded card: why it failed, the lines of a small edit, or pictures. */
+function Glance({ event, result }: { event: Event; result: Result }) {
+  if (failed(result)) {
+    const text = outputText(result.args);
+    return text ? (
+      <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
+        {text.split('\n').slice(-6).join('\n')}
+      </pre>
+    ) : null;
+  }
+  if (calledOperation(event.action)?.display === 'edit')
+    return <EditLines call={event.id ?? ''} limit={8} />;
+  if (isAction(event)) return null;
+  const { images } = result.args;
+  return images.length === 0 ? null : (
+    <div className="flex flex-wrap gap-2 border-t bg-sunken p-2">
+      {images.map((blob) => (
+        <BlobImage
+          key={blob}
+          blob={blob}
+          alt={`Picture from ${event.action}`}
+          className="max-h-48"
+        />
+      ))}
+    </div>
+  );
+}

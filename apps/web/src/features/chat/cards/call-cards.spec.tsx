@@ -1,0 +1,297 @@
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { newEvent, type NewEvent, type OperationOutput } from '@belay/protocol';
+import { ChatPanel } from '@/features/chat/chat-panel';
+import { usePanelLinks } from '@/features/session-log/panel-links';
+import { lookAt, useSessionContext } from '@/features/session-log/session-context';
+import { renderSession } from '@/testing/render-session';
+import { call, failedWith, logOf, result, succeeded } from '@/testing/session-log';
+
+function LookAt({ seq }: { seq: number }) {
+  const context = useSessionContext();
+  return (
+    <button type="button" onClick={() => lookAt(context, seq)}>
+      Look
+    </button>
+  );
+}
+
+const show = (...events: NewEvent[]) => renderSession(<ChatPanel />, { events: logOf(...events) });
+const card = (name: RegExp) => screen.findByRole('button', { name });
+const open = async (name: RegExp) => fireEvent.click(await card(name));
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
+const run = (part: Partial<OperationOutput<'terminal.run'>>): NewEvent =>
+  succeeded('terminal.run', {
+    terminal: 'main',
+    status: 'exited',
+    exitCode: 0,
+    text: '',
+    omittedBytes: 0,
+    from: 40,
+    to: 90,
+    seconds: 1,
+    directory: '/work',
+    ...part,
+  });
+const npmTest = call('terminal.run', { command: 'npm test' });
+
+describe('the card of a command', () => {
+  it('shows the output of its terminal while it runs, without what was there before', async () => {
+    const { live } = await show(
+      call('terminal.run', { command: 'ls' }, { id: 'before' }),
+      { ...run({ to: 6 }), id: 'before' },
+      npmTest,
+    );
+    await card(/Run npm test running/);
+    const bytes = new TextEncoder().encode('a.txt\n\u001b[32m12 passed\u001b[0m\n');
+    act(() => {
+      void live.terminal?.({ terminal: 'main', offset: 0, bytes });
+    });
+    expect((await screen.findByText(/12 passed/)).textContent).toBe('12 passed');
+  });
+
+  it('counts no time after the end of the session', async () => {
+    await renderSession(<ChatPanel />, {
+      events: logOf(npmTest),
+      summary: { state: 'stopped', updated: '2026-01-01T00:05:00Z' },
+    });
+    expect((await card(/npm test not finished/)).textContent).not.toContain('running');
+  });
+
+  it('counts to the moment that is looked at', async () => {
+    const later = (action: 'pause' | 'resume', time: string) => ({
+      ...newEvent('user', action, { args: {}, message: action }),
+      time,
+    });
+    await renderSession(
+      <>
+        <ChatPanel />
+        <LookAt seq={2} />
+      </>,
+      {
+        events: logOf(
+          npmTest,
+          later('pause', '2026-01-01T00:00:42Z'),
+          later('resume', '2026-01-01T01:00:00Z'),
+        ),
+      },
+    );
+    fireEvent.click(screen.getByRole('button', { name: 'Look' }));
+    await card(/npm test running 42s/);
+  });
+
+  it('shows how it ended, and its output only once it is opened', async () => {
+    await show(npmTest, run({ text: 'all good\n' }));
+    await card(/Run npm test exit 0 1\.0 s/);
+    expect(screen.queryByText('all good')).toBeNull();
+    await open(/npm test/);
+    expect(screen.getByLabelText('Input').textContent).toBe('npm test');
+    expect(screen.getByLabelText('Output').textContent).toBe('all good');
+    fireEvent.click(screen.getByRole('button', { name: 'View in terminal' }));
+    expect(usePanelLinks.getState().terminal).toMatchObject({ name: 'main', offset: 40 });
+  });
+
+  it('shows the end of its output when it failed, and all of it once it is opened', async () => {
+    await show(npmTest, run({ exitCode: 2, text: lines(40).join('\n'), omittedBytes: 2_048 }));
+    await card(/npm test exit 2/);
+    const glance = screen.getByText(/line 40/);
+    expect(glance.textContent).toMatch(/^line 36\n[^]*\n\[2\.0 kB left out\]$/);
+    await open(/npm test/);
+    const output = screen.getByLabelText('Output').textContent;
+    expect(output.split('\n').slice(0, -1)).toEqual(lines(40));
+  });
+
+  it('shows an error of the operation itself as its sentence', async () => {
+    await show(npmTest, failedWith('terminal.run', 'The terminal `main` is held by the user.'));
+    await card(/npm test failed/);
+    screen.getByText('The terminal `main` is held by the user.');
+  });
+
+  it('says that it goes on in the background, and shows no exit code that there is not', async () => {
+    await show(npmTest, run({ status: 'background', exitCode: null }));
+    expect((await card(/npm test in background/)).textContent).not.toContain('exit');
+  });
+
+  it('shows a result that is not as its schema says as it came', async () => {
+    const output = { exitCode: 'none', text: 5 };
+    await show(npmTest, result({ operation: 'terminal.run', ok: true, output }));
+    expect((await card(/npm test/)).textContent).not.toMatch(/exit|failed/);
+    await open(/npm test/);
+    expect(JSON.parse(screen.getByLabelText('Output').textContent)).toEqual(output);
+  });
+
+  it('shows an input that is not valid as it came', async () => {
+    const args = { command: '', wait: 'long' };
+    await show(
+      { source: 'agent', action: 'terminal.run', args, message: 'A call', id: 'call' },
+      failedWith('terminal.run', 'command: Too small'),
+    );
+    await open(/^Run/);
+    expect(JSON.parse(screen.getByLabelText('Input').textContent)).toEqual(args);
+  });
+});
+
+describe('the card of an edit', () => {
+  const edit = call('files.write', { path: 'src/a.ts', content: 'x' });
+  const written = succeeded('files.write', {
+    path: 'src/a.ts',
+    size: 1,
+    lines: 20,
+    version: null,
+    created: true,
+  });
+  const landed = newEvent('agent', 'code', {
+    args: { path: 'src/a.ts', line: 7, change: 'REPLACE', content: lines(20), removed: 2 },
+    message: 'Edited src/a.ts',
+    id: 'call',
+  });
+  const commit = newEvent('agent', 'commit', {
+    args: {
+      commit: 'c0ffee0',
+      parent: null,
+      files: [
+        { path: 'src/a.ts', added: 20, removed: 2 },
+        { path: 'b.ts', added: 1, removed: 0 },
+      ],
+    },
+    message: 'Commit',
+    id: 'call',
+  });
+
+  it('shows what was added and removed, and the first lines with their numbers', async () => {
+    await show(edit, landed, commit, written);
+    await card(/Write src\/a\.ts \+21 −2/);
+    const shown = within(screen.getByRole('group', { name: 'Lines of src/a.ts' }));
+    shown.getByText('− 2 lines');
+    expect(shown.getAllByText(/^line /).map(({ textContent }) => textContent)).toEqual(lines(8));
+    shown.getByText('7');
+    shown.getByText('14');
+    shown.getByText('… 12 more lines');
+  });
+
+  it('shows all lines once it is opened, and leads to the file and to the commit', async () => {
+    await show(edit, landed, commit, written);
+    await open(/^Write/);
+    const shown = within(screen.getByRole('group', { name: 'Lines of src/a.ts' }));
+    expect(shown.getAllByText(/^line /)).toHaveLength(20);
+    fireEvent.click(screen.getByRole('button', { name: 'View in code' }));
+    expect(usePanelLinks.getState().file).toMatchObject({ path: 'src/a.ts', line: 7 });
+    fireEvent.click(screen.getByRole('button', { name: 'View changes' }));
+    expect(usePanelLinks.getState().commit).toMatchObject({ commit: 'c0ffee0', parent: null });
+  });
+
+  it('says of lines that it does not have that they are too large to show', async () => {
+    await show(
+      edit,
+      { ...landed, args: { ...landed.args, content: [], truncated: true } },
+      written,
+    );
+    await screen.findByText('… too large to show here');
+  });
+});
+
+describe('cards of other calls', () => {
+  it('shows a file that was read as its text, and leads to it', async () => {
+    await show(
+      call('files.read', { path: 'README.md' }),
+      succeeded('files.read', {
+        path: 'README.md',
+        content: '# Hello\n',
+        from: 1,
+        to: 1,
+        lines: 1,
+        size: 8,
+        next: null,
+        version: null,
+      }),
+    );
+    await open(/Read README\.md/);
+    expect(screen.getByLabelText('Output').textContent).toBe('# Hello');
+    fireEvent.click(screen.getByRole('button', { name: 'View in code' }));
+    expect(usePanelLinks.getState().file).toMatchObject({ path: 'README.md', line: 1 });
+  });
+
+  it('shows a page by its address and its text', async () => {
+    const url = 'http://localhost:8080/list';
+    const page = { url, title: 'List', text: 'Two items [e1]', truncated: false, notes: [] };
+    await show(call('browser.open', { url }), succeeded('browser.open', page));
+    await open(/Open a page http:\/\/localhost:8080\/list/);
+    expect(screen.getByLabelText('Output').textContent).toBe('Two items [e1]');
+    expect(screen.queryByRole('button', { name: 'View in code' })).toBeNull();
+  });
+
+  it('shows a tool of an MCP server that nobody knows any more', async () => {
+    const tool = 'mcp.github.find_issue';
+    await show(
+      { source: 'agent', action: tool, args: { number: 7 }, message: 'A call', id: 'call' },
+      result({ operation: tool, ok: true, output: { text: 'It is open.' } }),
+    );
+    await open(/find_issue \(github\) \{"number":7\}/);
+    expect(screen.getByLabelText('Output').textContent).toBe('It is open.');
+  });
+
+  it('shows a picture without a click', async () => {
+    const blob = 'b'.repeat(64);
+    const shot = succeeded('browser.screenshot', {
+      url: 'http://x',
+      title: 'X',
+      image: blob,
+    } as never);
+    await renderSession(<ChatPanel />, {
+      events: logOf(call('browser.screenshot', {}), {
+        ...shot,
+        args: { ...shot.args, images: [blob] },
+      }),
+      replies: { sessions: { blob: () => new Uint8Array([1]) } },
+    });
+    await screen.findByAltText('Picture from browser.screenshot');
+  });
+
+  it('makes one line of reads that follow each other', async () => {
+    const read = (path: string) => call('files.read', { path }, { id: path });
+    await show(
+      npmTest,
+      run({}),
+      read('src/a.ts'),
+      read('src/b.ts'),
+      call('files.list', { path: '.' }, { id: 'list' }),
+      read('c.md'),
+    );
+    await open(/^Read 3 files, list files a\.ts, b\.ts, c\.md/);
+    for (const name of [/^Read src\/a\.ts/, /^Read src\/b\.ts/, /^List/, /^Read c\.md/])
+      await card(name);
+  });
+
+  it('offers the whole of a result that was shortened', async () => {
+    const tool = 'mcp.github.find_issue';
+    const full = 'a'.repeat(64);
+    await show(
+      { source: 'agent', action: tool, args: {}, message: 'A call', id: 'call' },
+      result({ operation: tool, ok: true, output: { text: 'Long', omittedCharacters: 9, full } }),
+    );
+    await open(/find_issue/);
+    screen.getByRole('button', { name: 'Download full output' });
+  });
+
+  it('marks a call of the user as theirs', async () => {
+    await show(call('terminal.run', { command: 'ls' }, { source: 'user' }), run({}));
+    await card(/You · Run ls/);
+  });
+
+  it('leaves out what only causes an event of its own', async () => {
+    await show(call('plan.update', { markdown: '- [ ] one' }), npmTest);
+    await card(/npm test/);
+    expect(screen.queryByRole('button', { name: /plan/i })).toBeNull();
+  });
+});
+
+describe('the card of the end', () => {
+  it.each([
+    ['success', 'Done'],
+    ['failure', 'Could not be done'],
+  ] as const)('tells a %s by its words', async (outcome, words) => {
+    await show(call('finish', { outcome, summary: 'It was **hard**.' }));
+    await screen.findByText(words);
+    expect(screen.getByText('hard').tagName).toBe('STRONG');
+  });
+});

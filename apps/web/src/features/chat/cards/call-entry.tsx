@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react';
+import type { Event } from '@belay/protocol';
+import { AskCard } from './ask-card';
+import { byOperation, on } from './by-operation';
+import { CallCard } from './call-card';
+import { FinishCard } from './finish-card';
+import { Reasoning } from './reasoning';
+
+/** One call: by the card of its operation, or by the one for all others. */
+export function CallEntry({ event }: { event: Event }) {
+  return cardOf(event) ?? <CallCard event={event} />;
+}
+
+const cardOf = byOperation<ReactNode>(
+  on('ask', (call) => <AskCard call={call} />),
+  on('finish', (call) => <FinishCard call={call} />),
+  on('think', ({ args }) => (
+    <div className="py-1">
+      <Reasoning text={args.thought} label="Thought" />
+    </div>
+  )),
+);

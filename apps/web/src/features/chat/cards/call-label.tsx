@@ -1,0 +1,65 @@
+import {
+  calledOperation,
+  mcpToolNamed,
+  summaryOf,
+  type Display,
+  type Event,
+} from '@belay/protocol';
+import {
+  Blocks,
+  Brain,
+  CircleHelp,
+  FilePen,
+  FileText,
+  Flag,
+  Globe,
+  Plug,
+  SquareTerminal,
+  Wrench,
+  type LucideIcon,
+} from 'lucide-react';
+
+const icons: Record<Display, LucideIcon> = {
+  command: SquareTerminal,
+  terminal: SquareTerminal,
+  file: FileText,
+  edit: FilePen,
+  page: Globe,
+  thought: Brain,
+  question: CircleHelp,
+  ending: Flag,
+  event: Wrench,
+  action: Blocks,
+  plain: Wrench,
+};
+
+/** What a call does, in a verb and what it is about; its name is in the tooltip. */
+export function CallLabel({ event }: { event: Event }) {
+  const { icon: Icon, verb, subject } = labelOf(event);
+  return (
+    <>
+      <Icon size={14} aria-hidden className="shrink-0 text-faint" />
+      <span className="min-w-0 flex-1 truncate text-sm leading-5" title={event.action}>
+        {event.source === 'user' && 'You · '}
+        {verb} <span className="ml-0.5 font-mono text-xs text-muted">{subject}</span>
+      </span>
+    </>
+  );
+}
+
+function labelOf(event: Event): { icon: LucideIcon; verb: string; subject: string } {
+  const subject = firstLine(summaryOf(event.action, event.args));
+  const tool = mcpToolNamed(event.action);
+  if (tool) return { icon: Plug, verb: `${tool.name} (${tool.server})`, subject };
+  const operation = calledOperation(event.action);
+  if (!operation) return { icon: Wrench, verb: event.action, subject };
+  const { display, title } = operation;
+  // “Read README.md”: of a file or a command it is plain what the verb is about.
+  const isShort =
+    subject !== '' && (display === 'command' || display === 'file' || display === 'edit');
+  return { icon: icons[display], verb: isShort ? (title.split(' ')[0] ?? title) : title, subject };
+}
+
+/** As much of a summary as can show in one line; a call without input has none. */
+const firstLine = (summary: string): string =>
+  summary === '{}' ? '' : (summary.split('\n')[0] ?? '').slice(0, 300);

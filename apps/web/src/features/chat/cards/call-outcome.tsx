@@ -1,0 +1,91 @@
+import { isEnded, runResultOf, type Event } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { ShieldCheck } from 'lucide-react';
+import { failed, type Result } from '@/features/session-log/call-result';
+import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
+import { useSessionState, useWaits } from '@/features/session-log/summaries';
+import { useSessionTime } from '@/features/session-log/use-session-time';
+import { duration, took } from '@/lib/format';
+import { decisionOf } from './decision';
+
+interface CallOutcomeProps {
+  call: Event;
+  result: Result | undefined;
+}
+
+/** In a few words how a call went, or that it is still running. */
+export function CallOutcome({ call, result }: CallOutcomeProps) {
+  const id = call.id ?? '';
+  const verdict = useView((view) => view.verdicts.get(id));
+  const session = useSessionId();
+  const past = useIsPast();
+  const waiting = useWaits(session, id) && !past;
+  const state = useSessionState(session);
+  if (result)
+    return (
+      <>
+        {verdict && <Verdict verdict={verdict} />}
+        <Ended call={id} result={result} />
+      </>
+    );
+  if (!past && state !== undefined && isEnded(state))
+    return <span className="shrink-0 text-xs text-faint">not finished</span>;
+  if (waiting) return <span className="shrink-0 text-xs text-amber">waiting for you</span>;
+  return (
+    <span className="flex shrink-0 items-center gap-1.5 text-xs text-run">
+      <span
+        aria-hidden
+        className={clsx('size-1.5 rounded-full bg-run', !past && 'animate-breathe')}
+      />
+      running
+      <Elapsed since={verdict?.time ?? call.time} />
+    </span>
+  );
+}
+
+/** Who allowed or denied the call; its words are for the tooltip and for screen readers where it was allowed. */
+function Verdict({ verdict }: { verdict: Event }) {
+  const { allowed, decider, reason } = decisionOf(verdict);
+  const text = `${decider} ${allowed ? 'allowed' : 'denied'} this${reason ? `: ${reason}` : ''}`;
+  return allowed ? (
+    <span title={text} className="shrink-0 text-faint">
+      <ShieldCheck size={13} aria-hidden />
+      <span className="sr-only">{text}</span>
+    </span>
+  ) : (
+    <span title={text} className="max-w-1/2 truncate text-xs text-fail">
+      {text}
+    </span>
+  );
+}
+
+/** Shown once it takes longer than a moment. */
+function Elapsed({ since }: { since: string }) {
+  const seconds = (useSessionTime() - Date.parse(since)) / 1_000;
+  return seconds < 3 ? null : <span className="tabular-nums">{duration(seconds)}</span>;
+}
+
+function Ended({ call, result }: { call: string; result: Result }) {
+  const commit = useView((view) => view.commits.get(call));
+  const run = runResultOf(result.args);
+  const lines = commit?.args.files.reduce(
+    (sum, file) => ({ added: sum.added + file.added, removed: sum.removed + file.removed }),
+    { added: 0, removed: 0 },
+  );
+  return (
+    <span className="flex shrink-0 items-center gap-2 text-xs tabular-nums">
+      {lines && (
+        <span>
+          <span className="text-pass">+{lines.added}</span>{' '}
+          <span className="text-fail">−{lines.removed}</span>
+        </span>
+      )}
+      {typeof run?.exitCode === 'number' && (
+        <span className={failed(result) ? 'text-fail' : 'text-pass'}>exit {run.exitCode}</span>
+      )}
+      {!result.args.ok && <span className="text-fail">failed</span>}
+      {run?.status === 'background' && <span className="text-run">in background</span>}
+      <span className="text-faint">{took(result.args.seconds)}</span>
+    </span>
+  );
+}

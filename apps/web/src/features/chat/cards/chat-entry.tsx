@@ -1,0 +1,33 @@
+import { memo } from 'react';
+import { isEvent } from '@belay/protocol';
+import type { LogEntry } from '@/features/session-log/log-entries';
+import { ApprovalEntry } from './approval-entry';
+import { ArrivalCard } from './arrival-card';
+import { CallEntry } from './call-entry';
+import { GesturesEntry } from './gestures-entry';
+import { MessageEntry, TaskEntry } from './message-entry';
+import { NoteEntry } from './note-entry';
+import { ReadsCard } from './reads-card';
+import { SayEntry } from './say-entry';
+
+/** Fewer reads are shown each by itself. */
+const fewReads = 3;
+
+/** One entry of the conversation, as what it is. */
+export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry }) {
+  const { event } = entry;
+  if (isEvent(event, 'start')) return <TaskEntry event={event} />;
+  if (isEvent(event, 'message')) return <MessageEntry event={event} />;
+  if (isEvent(event, 'approval')) return <ApprovalEntry event={event} />;
+  if (isEvent(event, 'say')) return <SayEntry event={event} />;
+  if (isEvent(event, 'arrival')) return <ArrivalCard event={event} />;
+  if (entry.gestures) return <GesturesEntry event={event} gestures={entry.gestures} />;
+  if (entry.reads && entry.reads.length > 1)
+    return entry.reads.length < fewReads ? (
+      entry.reads.map((read) => <CallEntry key={read.seq} event={read} />)
+    ) : (
+      <ReadsCard events={entry.reads} />
+    );
+  if (entry.kind === 'call') return <CallEntry event={event} />;
+  return <NoteEntry event={event} />;
+});

@@ -1,0 +1,9 @@
+import { isEvent, type Event } from '@belay/protocol';
+
+/** Who decided about a call, and how. */
+export function decisionOf(verdict: Event) {
+  const allowed = isEvent(verdict, 'approve');
+  const rule = allowed || isEvent(verdict, 'reject') ? verdict.args.rule : null;
+  const decider = rule ? 'A rule' : verdict.source === 'user' ? 'You' : 'The policy';
+  return { allowed, decider, reason: isEvent(verdict, 'reject') ? verdict.args.reason : '' };
+}

@@ -1,0 +1,32 @@
+import type { Event } from '@belay/protocol';
+import { MousePointerClick } from 'lucide-react';
+import type { Gestures } from '@/features/session-log/gestures';
+import { useView } from '@/features/session-log/session-context';
+import { clock, plural } from '@/lib/format';
+import { outputText } from './call-text';
+
+/** What the user did in the agent’s browser, in one line; what failed of it is said. */
+export function GesturesEntry({ event, gestures }: { event: Event; gestures: Gestures }) {
+  const results = useView((view) => view.results);
+  const failed = gestures.calls.flatMap((id) => {
+    const result = results.get(id);
+    return result && !result.args.ok ? [outputText(result.args)] : [];
+  });
+  return (
+    <p className="flex gap-2 py-1 text-sm text-muted">
+      <MousePointerClick size={14} aria-hidden className="mt-0.5 shrink-0 text-faint" />
+      <span className="min-w-0 flex-1 break-words">
+        You, in the browser: {wordsOf(gestures)}
+        {failed.length > 0 && <span className="text-fail"> {failed.at(-1)}</span>}
+      </span>
+      <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
+        {clock(event.time)}
+      </time>
+    </p>
+  );
+}
+
+const wordsOf = ({ clicks, scrolls, typed }: Gestures): string =>
+  [clicks > 0 && plural(clicks, 'click'), typed && `typed “${typed}”`, scrolls > 0 && 'scrolled']
+    .filter(Boolean)
+    .join(', ');

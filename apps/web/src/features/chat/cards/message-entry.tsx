@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import { isEnded, type Event, type EventOf } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { BlobImage } from '@/features/session-log/blob-image';
+import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
+import { useCanAct } from '@/features/session-log/use-can-act';
+import { clock } from '@/lib/format';
+import { editedText, isQueued, isWithdrawn } from './queued';
+import { QueuedMessage } from './queued-message';
+
+/** The task that the session was given, or that it began again. */
+export function TaskEntry({ event }: { event: Event & EventOf<'start'> }) {
+  const { task, images, again } = event.args;
+  if (again) return <p className="py-1.5 text-sm text-faint">Restarted</p>;
+  return <UserText time={event.time} text={task} images={images} />;
+}
+
+/** A message of the user. */
+export function MessageEntry({ event }: { event: Event & EventOf<'message'> }) {
+  const { images, delivery, pinned } = event.args;
+  const { seq } = event;
+  const session = useSessionId();
+  const upTo = useMoment(({ at }) => at ?? Number.POSITIVE_INFINITY);
+  const past = useIsPast();
+  const state = useSessionState(session);
+  const mayChange = useCanAct();
+  const queued = useLog((log) => !past && isQueued(log.events, event));
+  const edited = useLog((log) => editedText(log.events, seq, upTo));
+  const withdrawn = useLog((log) => isWithdrawn(log.events, seq, upTo));
+  const text = edited ?? event.args.text;
+  const notes = [
+    withdrawn && 'withdrawn: the agent does not read it',
+    queued && (state && isEnded(state) ? 'not read yet' : 'queued: read at the end of this turn'),
+    delivery === 'steer' && 'sent immediately',
+    edited !== null && 'edited',
+    pinned && 'pinned',
+  ].filter(Boolean);
+  return (
+    <UserText
+      look={withdrawn ? 'withdrawn' : queued ? 'queued' : 'plain'}
+      time={event.time}
+      text={text}
+      images={images}
+      note={notes.length ? ` (${notes.join(', ')})` : ''}
+    >
+      {mayChange && delivery === 'queue' && (
+        <QueuedMessage session={session} message={seq} text={text} queued={queued} />
+      )}
+    </UserText>
+  );
+}
+
+interface UserTextProps {
+  time: string;
+  text: string;
+  images?: readonly string[];
+  note?: string;
+  look?: 'plain' | 'queued' | 'withdrawn';
+  children?: ReactNode;
+}
+
+function UserText({ time, text, images = [], note, look = 'plain', children }: UserTextProps) {
+  return (
+    <div className="py-2">
+      <div
+        className={clsx(
+          'rounded-lg border px-3 py-2',
+          look === 'plain' ? 'bg-sunken' : 'border-dashed border-line-strong text-muted',
+        )}
+      >
+        <p className="mb-0.5 text-xs font-medium text-faint">
+          You{note}
+          <time dateTime={time} className="float-right font-normal tabular-nums">
+            {clock(time)}
+          </time>
+        </p>
+        <p
+          className={clsx(
+            'max-h-72 overflow-y-auto text-base break-words whitespace-pre-wrap',
+            look === 'withdrawn' && 'line-through',
+          )}
+        >
+          {text}
+        </p>
+        {images.length > 0 && (
+          <div className="mt-2 flex flex-wrap gap-2">
+            {images.map((blob) => (
+              <BlobImage key={blob} blob={blob} alt="Attached picture" className="max-h-40" />
+            ))}
+          </div>
+        )}
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import type { Event } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { clock } from '@/lib/format';
+
+const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
+
+/** Something that happened to the session, in one line. */
+export function NoteEntry({ event }: { event: Event }) {
+  const failed = bad.has(event.action) || event.args['state'] === 'failed';
+  return (
+    <p className="flex gap-2 py-1 text-sm text-muted">
+      <span
+        aria-hidden
+        className={clsx(
+          'mt-2 size-1.5 shrink-0 rounded-full',
+          failed ? 'bg-fail' : 'bg-line-strong',
+        )}
+      />
+      <span className="min-w-0 flex-1 break-words">{event.message}</span>
+      <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
+        {clock(event.time)}
+      </time>
+    </p>
+  );
+}

@@ -1,0 +1,46 @@
+import { isEnded, isEvent, operationNamed, type Event } from '@belay/protocol';
+
+/**
+ * Whether a queued message still waits for the agent. The server notes what it took; a log from before that note shows
+ * it by its replies: a turn ends with a reply without calls, an answer or a finish, and the reply after that has read
+ * what came before it.
+ */
+export function isQueued(events: readonly Event[], message: Event): boolean {
+  if (!isEvent(message, 'message') || message.args.delivery !== 'queue') return false;
+  const at = events.findLastIndex(({ seq }) => seq <= message.seq);
+  const before = events.slice(0, at).findLast((event) => turnOf(event) !== null);
+  let ended = before === undefined || turnOf(before) === 'ended';
+  for (const event of events.slice(at + 1)) {
+    if (isEvent(event, 'deliver') && event.args.messages.includes(message.seq)) return false;
+    if (isEvent(event, 'withdraw') && event.args.message === message.seq) return false;
+    if (isEvent(event, 'rewind') && event.args.what !== 'files' && event.args.seq < message.seq)
+      return false;
+    if (isEvent(event, 'say')) {
+      const read = event.args.seen?.others ?? event.seq;
+      if (ended && read >= message.seq) return false;
+    }
+    ended = (turnOf(event) ?? (ended ? 'ended' : 'begun')) === 'ended';
+  }
+  return true;
+}
+
+/** The text of a message as the user changed it last, up to an event. */
+export function editedText(events: readonly Event[], message: number, upTo: number): string | null {
+  const last = events.findLast(
+    (event) => event.seq <= upTo && isEvent(event, 'edit') && event.args.message === message,
+  );
+  return last && isEvent(last, 'edit') ? last.args.text : null;
+}
+
+export const isWithdrawn = (events: readonly Event[], message: number, upTo: number): boolean =>
+  events.some(
+    (event) => event.seq <= upTo && isEvent(event, 'withdraw') && event.args.message === message,
+  );
+
+/** What an event means for the turn; null for nothing. */
+function turnOf(event: Event): 'begun' | 'ended' | null {
+  if (isEvent(event, 'say')) return event.args.calls.length > 0 ? 'begun' : 'ended';
+  if (isEvent(event, 'result'))
+    return operationNamed(event.args.operation)?.servedBy === 'loop' ? 'ended' : null;
+  return isEvent(event, 'state') && isEnded(event.args.state) ? 'ended' : null;
+}

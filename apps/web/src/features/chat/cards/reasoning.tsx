@@ -1,0 +1,17 @@
+import { FoldMark } from '@/components/ui/fold';
+import { usePreferences } from '@/lib/preferences';
+
+/** Thoughts, folded unless the user wants to see them. */
+export function Reasoning({ text, label }: { text: string; label: string }) {
+  const open = usePreferences((state) => state.reasoning);
+  return (
+    <details open={open} className="group/fold text-sm text-muted">
+      <summary className="flex list-none items-center gap-1 text-faint hover:text-ink">
+        <FoldMark />
+        <span className="shrink-0">{label}</span>
+        <span className="truncate group-open/fold:hidden">· {text.slice(0, 120)}</span>
+      </summary>
+      <p className="mt-1 border-l-2 pl-3 whitespace-pre-wrap">{text}</p>
+    </details>
+  );
+}

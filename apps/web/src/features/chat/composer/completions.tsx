@@ -1,0 +1,90 @@
+import { useState, type KeyboardEvent, type RefObject } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { clsx } from 'clsx';
+import { filesQuery } from '@/features/session-log/files-query';
+import { useSessionId } from '@/features/session-log/session-context';
+import { matching } from '@/lib/matching';
+import { complete, tokenAt, type Token } from './completion';
+import { slashCommands } from './send';
+
+interface CompletionsState {
+  token: Token | null;
+  words: readonly string[];
+  chosen: number;
+  take(word: string): void;
+  /** Whether the list handled the key. */
+  onKeyDown(event: KeyboardEvent): boolean;
+}
+
+/** What may follow `/` or `@` at the caret. */
+export function useCompletions(
+  text: string,
+  setText: (text: string) => void,
+  field: RefObject<HTMLTextAreaElement | null>,
+): CompletionsState {
+  const id = useSessionId();
+  const [closed, setClosed] = useState<string | null>(null);
+  const [choice, setChoice] = useState({ text: '', index: 0 });
+  const found = tokenAt(text, field.current?.selectionStart ?? text.length);
+  const token = closed === text ? null : found;
+  const files = useQuery({ ...filesQuery(id, null), enabled: token?.sign === '@' });
+  const all =
+    token?.sign === '/'
+      ? Object.keys(slashCommands)
+      : (files.data?.entries.filter(({ kind }) => kind === 'file').map(({ path }) => path) ?? []);
+  const words = token ? matching(all, token.text) : [];
+  const chosen = choice.text === text ? choice.index : 0;
+
+  const take = (word: string) => {
+    if (!token) return;
+    const next = complete(text, token, word);
+    setText(next.text);
+    setClosed(next.text);
+    requestAnimationFrame(() => field.current?.setSelectionRange(next.caret, next.caret));
+  };
+  const onKeyDown = (event: KeyboardEvent): boolean => {
+    const word = words[chosen];
+    if (word === undefined) return false;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const typedWhole = event.key === 'Enter' && token?.text === word;
+    if (step) setChoice({ text, index: (chosen + step + words.length) % words.length });
+    else if (event.key === 'Escape') setClosed(text);
+    else if ((event.key === 'Tab' || event.key === 'Enter') && !typedWhole) take(word);
+    else return false;
+    event.preventDefault();
+    return true;
+  };
+  return { token, words, chosen, take, onKeyDown };
+}
+
+export function Completions({ token, words, chosen, take }: CompletionsState) {
+  if (!words.length || !token) return null;
+  return (
+    <ul
+      role="listbox"
+      aria-label={token.sign === '/' ? 'Commands' : 'Files'}
+      className="absolute right-3 bottom-full left-3 z-20 mb-1 rounded-md border border-line-strong bg-panel p-1"
+    >
+      {words.map((word, index) => (
+        <li key={word} role="option" aria-selected={index === chosen}>
+          <button
+            type="button"
+            tabIndex={-1}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => take(word)}
+            className={clsx(
+              'flex w-full justify-between gap-4 rounded-sm px-2 py-1 text-left text-sm',
+              index === chosen && 'bg-hover',
+            )}
+          >
+            <span className="truncate font-mono text-xs leading-5">
+              {token.sign}
+              {word}
+            </span>
+            {token.sign === '/' && <span className="text-faint">{slashCommands[word]?.title}</span>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

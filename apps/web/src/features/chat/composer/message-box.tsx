@@ -1,0 +1,124 @@
+import { useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
+import { isEnded, type SessionState } from '@belay/protocol';
+import { Paperclip, SendHorizontal } from 'lucide-react';
+import { Button } from '@/components/ui/button';
+import { Choice } from '@/components/ui/choice';
+import { IconButton } from '@/components/ui/icon-button';
+import { useIsPast, useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
+import { client } from '@/lib/server';
+import { attempt, toastError } from '@/lib/toasts';
+import { Attachments } from './attachments';
+import { Completions, useCompletions } from './completions';
+import { runSlashCommand, sendMessage } from './send';
+import { useAttachments } from './use-attachments';
+import { useMessageText } from './use-message-text';
+
+const deliveries = [
+  { value: 'queue', label: 'After this turn' },
+  { value: 'steer', label: 'Now' },
+] as const;
+
+/** Where the user writes to the agent. */
+export function MessageBox() {
+  const id = useSessionId();
+  const state = useSessionState(id);
+  const past = useIsPast();
+  const { text, setText, browse } = useMessageText();
+  const [delivery, setDelivery] = useState<'queue' | 'steer'>('queue');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const attached = useAttachments();
+  const completions = useCompletions(text, setText, field);
+  const working = state === 'running';
+
+  const send = async () => {
+    const written = text.trim();
+    if (!written && !attached.items.length) return;
+    setText('');
+    try {
+      if (await runSlashCommand(id, written)) return;
+      await sendMessage(
+        id,
+        { text: written, delivery: working ? delivery : 'queue' },
+        attached.take(),
+      );
+    } catch (error) {
+      setText(written);
+      toastError(error);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (completions.onKeyDown(event)) return;
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if ((step === 1 || step === -1) && browse(step)) return event.preventDefault();
+    if (event.key === 'Escape' && working)
+      return attempt(() => client.sessions.pause(id), 'Pausing after this call.');
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (!files.length) return;
+    event.preventDefault();
+    attached.add(files);
+  };
+
+  return (
+    <form
+      className="relative border-t p-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        attached.add([...event.dataTransfer.files]);
+      }}
+    >
+      <Completions {...completions} />
+      <div className="rounded-lg border border-line-strong bg-panel focus-within:border-amber">
+        <Attachments items={attached.items} onRemove={attached.remove} />
+        <textarea
+          ref={field}
+          id="message"
+          aria-label="Message to the agent"
+          aria-autocomplete="list"
+          rows={2}
+          value={text}
+          disabled={past}
+          placeholder={past ? 'Go to the live end to write a message' : hint(state)}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          className="field-sizing-content block max-h-60 min-h-14 w-full resize-none bg-transparent px-3 py-2 outline-none"
+        />
+        <div className="flex items-center gap-2 px-2 pb-2">
+          <IconButton
+            label="Attach files"
+            icon={Paperclip}
+            onClick={attached.choose}
+            disabled={past}
+          />
+          {working && (
+            <Choice<'queue' | 'steer'>
+              label="When the agent reads it"
+              value={delivery}
+              options={deliveries}
+              onChange={setDelivery}
+            />
+          )}
+          <Button small look="solid" type="submit" disabled={past} className="ml-auto">
+            <SendHorizontal size={13} aria-hidden /> Send
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+const hint = (state: SessionState | undefined): string =>
+  state && isEnded(state)
+    ? 'Send a message to continue; @ for files, / for commands'
+    : 'Message the agent; @ for files, / for commands';

@@ -1,0 +1,107 @@
+import {
+  isEnded,
+  type OperationName,
+  type OperationRequest,
+  type SessionSummary,
+} from '@belay/protocol';
+import { showFile } from '@/features/session-log/panel-links';
+import { askConfirm, askText } from '@/lib/ask';
+import { toBase64 } from '@/lib/base64';
+import { download } from '@/lib/download';
+import { plural } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt, toast } from '@/lib/toasts';
+import { wholeFile } from './file-content';
+import { baseName, type TreeNode } from '@/lib/file-tree';
+
+const largestUpload = 50 * 1_048_576;
+
+/** The user’s changes to files of the workspace. Each is an event that the agent can read. */
+export interface FileActions {
+  save(path: string): void;
+  copyPath(path: string): void;
+  create(folder: string): void;
+  rename(node: TreeNode): void;
+  remove(node: TreeNode): void;
+  upload(folder: string, files: readonly File[]): void;
+}
+
+interface Listeners {
+  /** The list of files is another one. */
+  changed(): void;
+  /** A file or folder is not there any more. */
+  gone(path: string): void;
+}
+
+/** Hands the bytes of a file to the browser. */
+export const saveFile = (session: string, path: string): void =>
+  attempt(async () =>
+    download(baseName(path), await wholeFile(session, path), 'application/octet-stream'),
+  );
+
+export function fileActions(
+  session: Pick<SessionSummary, 'id' | 'state'>,
+  { changed, gone }: Listeners,
+): FileActions {
+  const call = async <N extends OperationName>(operation: N, input: OperationRequest<N>) => {
+    if (isEnded(session.state)) await client.sessions.wake(session.id);
+    await client.sessions.call(session.id, operation, input);
+    changed();
+  };
+  return {
+    save: (path) => saveFile(session.id, path),
+    copyPath: (path) => attempt(() => navigator.clipboard.writeText(path), 'Path copied.'),
+    create: (folder) =>
+      attempt(async () => {
+        const path = await askText({
+          title: 'New file',
+          label: 'Path; folders are made as needed',
+          value: folder && `${folder}/`,
+          verb: 'Create',
+        });
+        if (!path) return;
+        await call('files.write', { path, content: '', version: null });
+        showFile(path);
+      }),
+    rename: ({ path, kind }) =>
+      attempt(async () => {
+        const to = await askText({
+          title: 'Rename or move',
+          label: 'Path',
+          value: path,
+          verb: 'Rename',
+        });
+        if (!to || to === path) return;
+        await call('files.move', { from: path, to });
+        gone(path);
+        if (kind === 'file') showFile(to);
+      }),
+    remove: ({ path, kind }) =>
+      attempt(async () => {
+        const folder = kind === 'folder';
+        const sure = await askConfirm({
+          title: `Delete ${baseName(path)}?`,
+          text: folder
+            ? 'The folder goes with everything in it. The history keeps what was there.'
+            : 'The history keeps what was there.',
+          verb: 'Delete',
+          danger: true,
+        });
+        if (!sure) return;
+        await call('files.remove', { path, recursive: folder });
+        gone(path);
+      }),
+    upload: (folder, files) =>
+      attempt(async () => {
+        const fitting = files.filter(({ size }) => size <= largestUpload);
+        for (const file of fitting)
+          await call('files.write', {
+            path: folder ? `${folder}/${file.name}` : file.name,
+            content: toBase64(new Uint8Array(await file.arrayBuffer())),
+            encoding: 'base64',
+          });
+        if (fitting.length) toast(`Uploaded ${plural(fitting.length, 'file')}.`);
+        if (fitting.length < files.length) toast('Files over 50 MB were left out.');
+      }),
+  };
+}

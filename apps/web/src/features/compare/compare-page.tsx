@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { errorFrom, type Comparison } from '@belay/protocol';
+import { NoPage } from '@/components/no-page';
+import { TopBar } from '@/components/top-bar';
+import { Failed, Loading } from '@/components/ui/empty';
+import { sessionsQuery } from '@/features/session-log/summaries';
+import { useReadOnly } from '@/lib/role';
+import { ComparedSession } from './compared-session';
+import { KeepActions, KeptBar } from './keep-actions';
+import { comparisonQuery } from './queries';
+
+const route = getRouteApi('/compare/$id');
+
+/** One task by several models or runs, side by side. */
+export function ComparePage() {
+  const { id } = route.useParams();
+  return <ComparisonView key={id} id={id} />;
+}
+
+export function ComparisonView({ id }: { id: string }) {
+  const found = useQuery(comparisonQuery(id));
+  const live = useQuery(sessionsQuery);
+  if (found.isError && errorFrom(found.error).code === 'not_found')
+    return <NoPage title={found.error.message} />;
+  // The list of sessions is newer than the answer, as soon as it is there.
+  const known = new Map(live.data?.map((session) => [session.id, session]));
+  const comparison = found.data && {
+    ...found.data,
+    sessions: found.data.sessions.map((session) => known.get(session.id) ?? session),
+  };
+  return (
+    <>
+      <title>{`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}</title>
+      <TopBar />
+      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
+        {found.isPending && <Loading what="the comparison" />}
+        {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
+        {comparison && <Compared comparison={comparison} />}
+      </main>
+    </>
+  );
+}
+
+function Compared({ comparison }: { comparison: Comparison }) {
+  const readOnly = useReadOnly();
+  const { sessions, failed, kept, check, task } = comparison;
+  const title = sessions[0]?.title ?? 'Comparison';
+  // The first line of a task is its title, unless it was given one.
+  const rest = (task.startsWith(title) ? task.slice(title.length) : task).trim();
+  const labels = labelsOf(sessions.map(({ model }) => model));
+  return (
+    <div className="space-y-4 p-4 max-sm:p-3">
+      <header className="max-w-4xl space-y-1">
+        <h1 className="text-xl font-semibold break-words">{title}</h1>
+        {rest && (
+          <p className="line-clamp-4 text-sm break-words whitespace-pre-wrap text-muted">{rest}</p>
+        )}
+        {check !== null && (
+          <p className="text-sm text-muted">
+            Check, run by the server at the end: <code className="break-all">{check}</code>
+          </p>
+        )}
+      </header>
+      {failed.map(({ model, error }, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a list that never changes
+        <p key={index} role="alert" className="rounded-md bg-fail-soft p-3 text-sm break-words">
+          <code>{model}</code> was not started. {error}
+        </p>
+      ))}
+      {kept && <KeptBar comparison={comparison} label={labelOf(kept.session)} />}
+      <div className="grid auto-cols-[minmax(300px,1fr)] grid-flow-col items-start gap-3 overflow-x-auto pb-2 max-md:auto-cols-auto max-md:grid-flow-row">
+        {sessions.map((session, index) => (
+          <ComparedSession
+            key={session.id}
+            session={session}
+            label={labels[index] ?? session.model}
+            kept={kept?.session === session.id}
+          >
+            {!readOnly && (
+              <KeepActions comparison={comparison} session={session} labelOf={labelOf} />
+            )}
+          </ComparedSession>
+        ))}
+      </div>
+    </div>
+  );
+
+  function labelOf(id: string): string {
+    return labels[sessions.findIndex((session) => session.id === id)] ?? id;
+  }
+}
+
+/** A model that works on it several times is numbered. */
+function labelsOf(models: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return models.map((model) => {
+    const run = (seen.get(model) ?? 0) + 1;
+    seen.set(model, run);
+    const isAlone = models.filter((each) => each === model).length === 1;
+    return isAlone ? model : `${model} (run ${run})`;
+  });
+}

@@ -1,0 +1,45 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { isEnded, type SessionSummary } from '@belay/protocol';
+import { changedFiles, type ChangedFile } from '@/features/changes/changed-files';
+import { queryClient } from '@/lib/query-client';
+import { client } from '@/lib/server';
+
+/** While it works its changes are asked for again after this time. */
+const lookMs = 5_000;
+/** A larger patch is shown by its session alone. */
+const maxBytes = 2 * 2 ** 20;
+
+export interface SessionPatch {
+  files: readonly ChangedFile[];
+  tooLarge: boolean;
+}
+
+/** What a session has changed so far; undefined while that is not known. */
+export function usePatch(session: SessionSummary): SessionPatch | undefined {
+  const { data } = useQuery({
+    ...patchQuery(session),
+    refetchInterval: isEnded(session.state) ? false : lookMs,
+    placeholderData: keepPreviousData,
+    // A session that has no sandbox yet has no changes either.
+    enabled: session.state !== 'starting',
+  });
+  return data;
+}
+
+export async function hasChanges(session: SessionSummary): Promise<boolean> {
+  const { files, tooLarge } = await queryClient.ensureQueryData(patchQuery(session));
+  return tooLarge || files.length > 0;
+}
+
+const patchQuery = ({ id, state, steps }: SessionSummary) =>
+  queryOptions({
+    queryKey: ['patch', id, isEnded(state) ? `${state} ${steps}` : 'working'],
+    queryFn: async () => patchOf(await client.sessions.patch(id)),
+    retry: 0,
+  });
+
+function patchOf(patch: Uint8Array): SessionPatch {
+  if (patch.length > maxBytes) return { files: [], tooLarge: true };
+  const diff = new TextDecoder().decode(patch);
+  return { files: changedFiles({ diff, truncated: false, files: [] }), tooLarge: false };
+}

@@ -1,0 +1,30 @@
+import { summaryWith } from '@/testing/session-log';
+import { fleetLines, keyOfLine } from './fleet-fold';
+import { groupFleet } from './fleet-order';
+
+const of = (id: string, part: Parameters<typeof summaryWith>[0] = {}) =>
+  summaryWith({ id, comparison: 'c', ...part });
+const linesOf = (sessions: ReturnType<typeof of>[], unfolded: string[] = []) =>
+  fleetLines(groupFleet(sessions, {}), new Set(unfolded)).map(keyOfLine);
+
+describe('a comparison in the list', () => {
+  const sessions = [
+    of('a', { state: 'finished' }),
+    of('b'),
+    of('x', { comparison: null, state: 'finished' }),
+  ];
+
+  it('is one row, where its most urgent session stands, and unfolds', () => {
+    expect(linesOf(sessions)).toEqual(['At work', 'comparison c', 'Ended', 'x']);
+    expect(linesOf(sessions, ['c'])).toEqual(['At work', 'comparison c', 'a', 'b', 'Ended', 'x']);
+  });
+
+  it('shows those that wait for the user also when it is folded', () => {
+    const asks = of('q', { state: 'waiting', question: '?' });
+    expect(linesOf([...sessions, asks])).toEqual(['Needs you', 'comparison c', 'q', 'Ended', 'x']);
+  });
+
+  it('of which one session is shown is a row like any other', () => {
+    expect(linesOf([of('a')])).toEqual(['At work', 'a']);
+  });
+});

@@ -1,0 +1,57 @@
+import { useMemo } from 'react';
+import type { SessionSummary } from '@belay/protocol';
+import { answerFirst } from '@/features/session-log/answer-first';
+import { sessionsQuery } from '@/features/session-log/summaries';
+import { useCommands, type Command } from '@/lib/commands';
+import { queryClient } from '@/lib/query-client';
+import { client } from '@/lib/server';
+import { fleetShortcuts } from '@/lib/shortcuts';
+import { attempt, toast } from '@/lib/toasts';
+
+type FleetKey = keyof typeof fleetShortcuts;
+
+export function useFleetKeys(pick: (id: string) => void): void {
+  const commands = useMemo(() => {
+    const runs: Record<FleetKey, () => void> = {
+      'fleet.next': () => step(1),
+      'fleet.previous': () => step(-1),
+      'fleet.pick': () => withFocused(({ id }) => pick(id)),
+      'fleet.allow': () => withFocused((session) => answerFirst(session, 'approved')),
+      'fleet.reject': () => withFocused((session) => answerFirst(session, 'rejected')),
+      'fleet.archive': () =>
+        withFocused(({ id, archived }) =>
+          attempt(
+            () => client.sessions.change(id, { archived: !archived }),
+            archived ? 'Unarchived.' : 'Archived.',
+          ),
+        ),
+      'fleet.search': () => document.querySelector<HTMLElement>('#fleet-search')?.focus(),
+    };
+    return Object.entries(runs).map(([id, run]): Command => ({
+      ...fleetShortcuts[id as FleetKey],
+      id,
+      group: 'Fleet',
+      run,
+    }));
+  }, [pick]);
+  useCommands(commands);
+}
+
+/** Goes to the next row that is drawn; the list draws some more than are seen. */
+function step(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>('a[data-session]')];
+  const at = links.findIndex((link) => link === focusedLink());
+  const next = at < 0 ? links[0] : links[at + by];
+  next?.focus();
+  next?.closest('article')?.scrollIntoView({ block: 'nearest' });
+}
+
+const focusedLink = () =>
+  document.activeElement?.closest('article')?.querySelector<HTMLElement>('a[data-session]') ?? null;
+
+function withFocused(work: (session: SessionSummary) => void): void {
+  const id = focusedLink()?.dataset['session'];
+  const session = queryClient.getQueryData(sessionsQuery.queryKey)?.find((each) => each.id === id);
+  if (session) work(session);
+  else toast('Focus a session first: j and k move between them.');
+}

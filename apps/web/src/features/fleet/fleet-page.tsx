@@ -1,0 +1,54 @@
+import { useCallback, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { SessionSummary } from '@belay/protocol';
+import { TopBar } from '@/components/top-bar';
+import { Failed, Loading } from '@/components/ui/empty';
+import { needsUser } from '@/features/session-log/needs-user';
+import { sessionsQuery } from '@/features/session-log/summaries';
+import { FleetBoard } from './fleet-board';
+import { useFleetKeys } from './fleet-keys';
+import { Welcome } from './welcome';
+
+const route = getRouteApi('/');
+
+/** The board of all sessions. */
+export function FleetPage() {
+  const filter = route.useSearch();
+  const sessions = useQuery(sessionsQuery);
+  const waiting = (sessions.data ?? []).filter(isWaiting).length;
+  const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set());
+  const pick = useCallback((id: string) => setPicked((now) => toggled(now, id)), []);
+  useFleetKeys(pick);
+  return (
+    <>
+      <title>{waiting ? `(${waiting}) Belay` : 'Belay'}</title>
+      <TopBar />
+      <main id="content" className="flex min-h-0 flex-1 flex-col">
+        <h1 className="sr-only">Fleet</h1>
+        {sessions.isPending && <Loading what="the sessions" />}
+        {sessions.isError && (
+          <Failed error={sessions.error} retry={() => void sessions.refetch()} />
+        )}
+        {sessions.data?.length === 0 && <Welcome />}
+        {!!sessions.data?.length && (
+          <FleetBoard
+            sessions={sessions.data}
+            filter={filter}
+            picked={picked}
+            onPick={pick}
+            onPickOnly={setPicked}
+          />
+        )}
+      </main>
+    </>
+  );
+}
+
+function toggled(picked: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(picked);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+const isWaiting = (session: SessionSummary): boolean => !session.archived && needsUser(session);

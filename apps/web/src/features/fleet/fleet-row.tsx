@@ -1,0 +1,127 @@
+import { memo } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { isEnded, mountWords, type SessionSummary } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { HardDrive } from 'lucide-react';
+import { MachineLabel } from '@/components/ui/machine-label';
+import { StateDot } from '@/components/ui/state-dot';
+import { needsUser } from '@/features/session-log/needs-user';
+import { stripMarkdown } from '@/lib/strip-markdown';
+import { FleetFigures } from './fleet-figures';
+import { columns } from './fleet-header';
+import { needOf } from './fleet-order';
+import { WaitingQuestions } from '@/components/approvals/waiting-questions';
+
+interface FleetRowProps {
+  session: SessionSummary;
+  /** Undefined where nothing can be picked. */
+  picked: boolean | undefined;
+  /** Below the row of its comparison. */
+  within: boolean;
+  onPick(id: string): void;
+}
+
+/** One session in one line; its question and the answers below it while it waits. Drawn again when it changed. */
+export const FleetRow = memo(function FleetRow({ session, picked, within, onPick }: FleetRowProps) {
+  const waits = needsUser(session);
+  const navigate = useNavigate();
+  return (
+    <article
+      aria-label={session.title}
+      className={clsx(
+        'group border-b px-4 focus-within:bg-hover/60 hover:bg-hover/40',
+        within && 'pl-8 max-md:pl-6',
+        waits && 'bg-amber-soft/60',
+        picked && 'bg-run-soft/70',
+      )}
+    >
+      {/* A click anywhere on the line opens the session, but on what has a use of its own. */}
+      <div
+        className={clsx(
+          columns,
+          'cursor-pointer items-center max-md:py-2',
+          waits ? 'min-h-10' : 'min-h-14',
+        )}
+        onClick={({ target, currentTarget }) => {
+          if (!(target instanceof Element)) return;
+          // Menus are elsewhere in the page.
+          const own = target.closest('a, button, input') || !currentTarget.contains(target);
+          if (!own && getSelection()?.isCollapsed !== false)
+            void navigate({ to: '/sessions/$id', params: { id: session.id } });
+        }}
+      >
+        {picked === undefined ? (
+          <span className="max-md:hidden" />
+        ) : (
+          <input
+            type="checkbox"
+            aria-label={`Select ${session.title}`}
+            checked={picked}
+            onChange={() => onPick(session.id)}
+            className="accent-[var(--amber)] opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 max-md:hidden"
+          />
+        )}
+        <StateDot state={session.state} queued={needOf(session) === 'Queued'} />
+        <div className="min-w-0 max-md:order-first max-md:col-span-2">
+          <div className="flex min-w-0 items-baseline gap-2">
+            <Link
+              to="/sessions/$id"
+              params={{ id: session.id }}
+              data-session={session.id}
+              title={session.title}
+              className="truncate font-medium hover:underline"
+            >
+              {session.title}
+            </Link>
+            {within && (
+              <span className="truncate font-mono text-xs text-muted">{session.model}</span>
+            )}
+            {session.machine && (
+              <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
+                <MachineLabel machine={session.machine} />
+              </span>
+            )}
+            {session.mounts.length > 0 && (
+              <span
+                role="img"
+                aria-label="Has host folders"
+                title={session.mounts.map(mountWords).join('\n')}
+                className={clsx(
+                  'shrink-0 self-center',
+                  session.mounts.some(({ readOnly }) => !readOnly) ? 'text-amber' : 'text-muted',
+                )}
+              >
+                <HardDrive size={12} aria-hidden />
+              </span>
+            )}
+            {session.tags.map((tag) => (
+              <span
+                key={tag}
+                className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
+              >
+                {tag}
+              </span>
+            ))}
+          </div>
+          <Doing session={session} />
+        </div>
+        <FleetFigures session={session} readOnly={picked === undefined} />
+      </div>
+      {waits && (
+        <div className="pb-3 md:pl-36">
+          <WaitingQuestions session={session} />
+        </div>
+      )}
+    </article>
+  );
+});
+
+/** What a machine does is in monospace, what is said in words is not. While it waits for the user its question is said below. */
+function Doing({ session }: { session: SessionSummary }) {
+  const { state, current, reason } = session;
+  if (needsUser(session)) return null;
+  if (current !== null && !isEnded(state))
+    return <p className="truncate font-mono text-xs text-muted">{current}</p>;
+  const words = state === 'running' ? 'Waiting for the model’s reply' : stripMarkdown(reason ?? '');
+  return <p className="truncate text-sm leading-4 text-muted empty:hidden">{words}</p>;
+}

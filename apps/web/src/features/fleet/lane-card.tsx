@@ -1,0 +1,98 @@
+import { memo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { isEnded, type SessionSummary } from '@belay/protocol';
+import { Archive, MoreHorizontal } from 'lucide-react';
+import { clsx } from 'clsx';
+import { Button } from '@/components/ui/button';
+import { IconButton } from '@/components/ui/icon-button';
+import { Menu } from '@/components/ui/menu';
+import { StateDot } from '@/components/ui/state-dot';
+import { needsUser } from '@/features/session-log/needs-user';
+import { sessionActions } from '@/features/session-log/session-actions';
+import { useNow } from '@/lib/clock';
+import { age, dollars } from '@/lib/format';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { stripMarkdown } from '@/lib/strip-markdown';
+import { attempt } from '@/lib/toasts';
+import type { Lane } from './fleet-lanes';
+import { needOf } from './fleet-order';
+import { WaitingQuestions } from '@/components/approvals/waiting-questions';
+
+interface LaneCardProps {
+  session: SessionSummary;
+  lane: Lane;
+}
+
+/** One session on the board. Drawn again when it changed. */
+export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps) {
+  const readOnly = useReadOnly();
+  const now = useNow(5_000);
+  const { id, title, state, current, reason, comparison } = session;
+  const waits = needsUser(session);
+  const doing = isEnded(state) ? stripMarkdown(reason ?? '') : (current ?? reason ?? '');
+  return (
+    <article
+      aria-label={title}
+      className={clsx(
+        'space-y-1.5 rounded-md border bg-panel p-2.5 focus-within:border-line-strong',
+        waits && 'border-amber-fill bg-amber-soft/60',
+      )}
+    >
+      <div className="flex items-start gap-1">
+        <Link
+          to="/sessions/$id"
+          params={{ id }}
+          data-session={id}
+          className="line-clamp-2 min-w-0 flex-1 font-medium break-words hover:underline"
+        >
+          {title}
+        </Link>
+        <Menu
+          trigger={
+            <IconButton label={`More for ${title}`} icon={MoreHorizontal} className="size-6" />
+          }
+          items={() => sessionActions(session, readOnly)}
+        />
+      </div>
+      {waits ? (
+        <WaitingQuestions session={session} />
+      ) : (
+        <p
+          className={clsx(
+            'line-clamp-2 text-muted break-words empty:hidden',
+            !isEnded(state) && current !== null ? 'font-mono text-xs' : 'text-sm',
+          )}
+        >
+          {doing}
+        </p>
+      )}
+      <div className="flex items-center gap-x-3 text-xs whitespace-nowrap text-muted tabular-nums">
+        <StateDot state={state} queued={needOf(session) === 'Queued'} />
+        <span className="min-w-0 truncate font-mono text-faint" title={session.model}>
+          {session.model.split(/[:/]/).at(-1)}
+        </span>
+        <span>{dollars(session.dollars)}</span>
+        <span title="Since it was started">{age(session.created, now)}</span>
+      </div>
+      <div className="flex items-center gap-2 empty:hidden">
+        {lane === 'Review' && !readOnly && (
+          <Button
+            small
+            aria-label={`Archive ${title}`}
+            onClick={() =>
+              attempt(() => client.sessions.change(id, { archived: true }), 'Archived.')
+            }
+          >
+            <Archive size={13} aria-hidden /> Done
+          </Button>
+        )}
+        {comparison !== null && (
+          <Link to="/compare/$id" params={{ id: comparison }} className="text-xs underline">
+            Compare
+          </Link>
+        )}
+      </div>
+    </article>
+  );
+});

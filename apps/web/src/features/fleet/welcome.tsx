@@ -1,0 +1,97 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { MessageCircleQuestion, Play } from 'lucide-react';
+import { Checks } from '@/components/checks/checks';
+import { Button } from '@/components/ui/button';
+import { examplesQuery } from '@/lib/queries';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { toastError } from '@/lib/toasts';
+
+/** Both need no key. The second one waits for the user: for one answer, and for one approval. */
+const demos = {
+  watch: {
+    name: 'fix-failing-test',
+    title: 'Fix the failing test',
+    task: 'Find out why the test fails and fix it.',
+    model: 'scripted:example:fix-failing-test',
+    approvals: 'auto',
+  },
+  decide: {
+    name: 'ask-first',
+    title: 'Change a guide, asking first',
+    task: 'Ask me for a better unit of distances, change the code, and check it by the tests.',
+    model: 'scripted:example:ask-first',
+    approvals: 'ask',
+  },
+} as const;
+
+/** What the user sees first: a session that needs no key, one click away, and what is missing for their own. */
+export function Welcome() {
+  const readOnly = useReadOnly();
+  return (
+    <div className="min-h-0 overflow-y-auto">
+      <section className="mx-auto max-w-xl p-6 pt-[12vh] max-sm:p-4 max-sm:pt-8">
+        <h2 className="mb-2 text-xl font-semibold">No sessions yet</h2>
+        <p className="text-muted">
+          A session is an agent in a container of its own, at work on a task. You see everything it
+          does, and it asks before it runs a command or reaches out.
+        </p>
+        {!readOnly && (
+          <>
+            <Beginnings />
+            <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
+            <Checks />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Beginnings() {
+  const navigate = useNavigate();
+  const [starting, setStarting] = useState(false);
+  const { data: examples = [] } = useQuery(examplesQuery);
+  const start = async ({ approvals, ...demo }: (typeof demos)[keyof typeof demos]) => {
+    setStarting(true);
+    const example = examples.find(({ name }) => name === demo.name) ?? demo;
+    try {
+      const session = await client.sessions.create({
+        task: example.task,
+        title: example.title,
+        workspace: `example:${example.name}`,
+        model: example.model,
+        approvals,
+        tags: ['demo'],
+      });
+      await navigate({ to: '/sessions/$id', params: { id: session.id } });
+    } catch (error) {
+      toastError(error);
+      setStarting(false);
+    }
+  };
+  return (
+    <>
+      <div className="mt-4 flex flex-wrap items-center gap-2">
+        <Button look="solid" disabled={starting} onClick={() => void start(demos.watch)}>
+          <Play size={14} aria-hidden /> {starting ? 'Starting…' : 'Watch the demo'}
+        </Button>
+        <Button disabled={starting} onClick={() => void start(demos.decide)}>
+          <MessageCircleQuestion size={14} aria-hidden /> Try one that asks you
+        </Button>
+        <Link
+          to="/new"
+          className="inline-flex h-8 items-center rounded-md border border-line-strong bg-panel px-3 text-sm font-medium hover:bg-hover"
+        >
+          Start your own
+        </Link>
+      </div>
+      <p className="mt-2 text-sm text-faint">
+        The demo fixes a failing test; the other one asks you a question and for an approval. Their
+        model is scripted: they need no key and cost nothing.
+      </p>
+    </>
+  );
+}

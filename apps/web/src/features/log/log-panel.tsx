@@ -1,0 +1,68 @@
+import { useDeferredValue, useMemo, useState } from 'react';
+import type { Event } from '@belay/protocol';
+import { Input } from '@/components/ui/field';
+import { VirtualList } from '@/components/ui/virtual-list';
+import {
+  lookAt,
+  useLog,
+  useMoment,
+  useSessionContext,
+} from '@/features/session-log/session-context';
+import { clock } from '@/lib/format';
+
+const seqOf = (event: Event): number => event.seq;
+
+/** Every event as it is, newest first. */
+export function LogPanel() {
+  const context = useSessionContext();
+  // A long log is searched in a pause of the drawing.
+  const events = useDeferredValue(useLog((log) => log.events));
+  const at = useMoment((moment) => moment.at);
+  const [text, setText] = useState('');
+  const shown = useMemo(() => narrow(events, text, at), [events, text, at]);
+  return (
+    <div className="flex h-full flex-col">
+      <div className="border-b p-1">
+        <Input
+          type="search"
+          aria-label="Filter the log"
+          placeholder="Filter by action or text"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="h-6 border-transparent bg-sunken"
+        />
+      </div>
+      <VirtualList
+        items={shown}
+        keyOf={seqOf}
+        estimate={24}
+        label="Events"
+        className="min-h-0 flex-1 overflow-auto"
+        render={(event) => (
+          <button
+            type="button"
+            onClick={() => lookAt(context, event.seq)}
+            title="Show this moment"
+            className="flex w-full gap-2 border-b px-2 py-0.5 text-left font-mono text-xs leading-5 hover:bg-hover"
+          >
+            <span className="w-10 shrink-0 text-right text-faint">{event.seq}</span>
+            <span className="shrink-0 text-faint">{clock(event.time)}</span>
+            <span className="w-28 shrink-0 truncate">{event.action}</span>
+            <span className="truncate text-muted">{event.message}</span>
+          </button>
+        )}
+      />
+    </div>
+  );
+}
+
+function narrow(events: readonly Event[], text: string, at: number | null): readonly Event[] {
+  const words = text.toLowerCase();
+  return events
+    .filter(
+      (event) =>
+        (at === null || event.seq <= at) &&
+        (!words || event.action.includes(words) || event.message.toLowerCase().includes(words)),
+    )
+    .toReversed();
+}

@@ -1,0 +1,43 @@
+import { maxCompared } from '@belay/protocol';
+import { Field, Input, Select } from '@/components/ui/field';
+import type { SessionForm } from './new-session';
+
+interface CompareFieldsProps {
+  form: SessionForm;
+  onChange(part: Partial<SessionForm>): void;
+}
+
+/** The check command, and how often each model works on the task. */
+export function CompareFields({ form, onChange }: CompareFieldsProps) {
+  const { models, runs, check, tasks } = form;
+  const most = Math.floor(maxCompared / Math.max(1, models.length));
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-4 max-sm:grid-cols-1">
+      <Field
+        label="Check command"
+        hint="Optional. The server runs it in the sandbox at the end and shows its exit code, whatever the agent says."
+      >
+        <Input
+          placeholder="npm test"
+          value={check}
+          onChange={({ target }) => onChange({ check: target.value })}
+          className="font-mono text-xs"
+        />
+      </Field>
+      {tasks.length === 1 && most > 1 && (
+        <Field label="Runs of each model" className="sm:w-40">
+          <Select
+            value={Math.min(runs, most)}
+            onChange={({ target }) => onChange({ runs: Number(target.value) })}
+          >
+            {Array.from({ length: most }, (_, index) => (
+              <option key={index} value={index + 1}>
+                {index + 1}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { confinementOf } from '@belay/protocol';
+import { Field, Select } from '@/components/ui/field';
+import { machinesQuery } from '@/lib/queries';
+
+interface MachineFieldProps {
+  /** Null is a sandbox of the server. */
+  chosen: string | null;
+  onChange(chosen: string | null): void;
+}
+
+/** Where the agent runs; nothing where no machine has joined. */
+export function MachineField({ chosen, onChange }: MachineFieldProps) {
+  const { data = [] } = useQuery(machinesQuery);
+  if (data.length === 0) return null;
+  const machine = data.find(({ name }) => name === chosen);
+  return (
+    <Field
+      label="Runs in"
+      className="col-span-full"
+      hint={
+        machine?.kind === 'bare' && (
+          <strong className="text-fail">
+            Nothing is confined: commands run on {machine.host} with all rights of the user who
+            joined it.
+          </strong>
+        )
+      }
+    >
+      <Select value={chosen ?? ''} onChange={({ target }) => onChange(target.value || null)}>
+        <option value="">A sandbox of this server</option>
+        {data.map(({ name, host, kind, connected }) => (
+          <option key={name} value={name} disabled={!connected}>
+            {`${name} (${confinementOf({ kind, host })}${connected ? '' : ', not connected'})`}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}

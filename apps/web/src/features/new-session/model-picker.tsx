@@ -1,0 +1,101 @@
+import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import type { ModelChoice } from '@belay/protocol';
+import { Failed, Loading } from '@/components/ui/empty';
+import { Input } from '@/components/ui/field';
+
+interface ModelPickerProps {
+  choices: readonly ModelChoice[] | undefined;
+  error: Error | null;
+  chosen: readonly string[];
+  onChange(chosen: string[]): void;
+}
+
+/** The models that can be called now, and the way to more of them. */
+export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerProps) {
+  const [other, setOther] = useState('');
+  const toggle = (name: string) =>
+    onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
+  const ready = choices?.filter((choice) => choice.ready) ?? [];
+  const unknown = chosen.filter((name) => !ready.some((choice) => choice.name === name));
+  const shown = [...ready, ...unknown.map((name) => ({ name, title: name }))];
+  const closed = (choices?.length ?? 0) - ready.length;
+  return (
+    <fieldset>
+      <legend className="mb-1 text-sm font-medium">Models</legend>
+      {chosen.length > 1 && <ChosenModels names={chosen} onRemove={toggle} />}
+      {error && <Failed error={error} />}
+      {!choices && !error && <Loading what="the models" />}
+      <ul className="max-h-64 divide-y overflow-y-auto rounded-md border border-line-strong bg-panel empty:hidden">
+        {shown.map(({ name, title }) => (
+          <li key={name}>
+            <label className="flex cursor-pointer items-baseline gap-2 px-3 py-1.5 hover:bg-hover">
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={() => toggle(name)}
+                className="translate-y-0.5 accent-[var(--amber)]"
+              />
+              <span className="min-w-0 flex-1 text-sm break-words">
+                {title !== name && <span className="mr-2">{title}</span>}
+                <span className="font-mono text-xs break-all text-faint">{name}</span>
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+      <Input
+        aria-label="Add a model"
+        placeholder="Add a model (provider:model)"
+        value={other}
+        onChange={(event) => setOther(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !other.trim()) return;
+          event.preventDefault();
+          toggle(other.trim());
+          setOther('');
+        }}
+        className="mt-2 font-mono text-xs"
+      />
+      <p className="mt-1 text-xs text-faint">
+        Several models work on the same task, each in a session of its own, and are compared.
+        {closed > 0 && (
+          <>
+            {' '}
+            {closed} more {closed === 1 ? 'model needs' : 'models need'} a key:{' '}
+            <Link to="/settings" search={{ section: 'models' }} className="underline">
+              add one
+            </Link>
+            .
+          </>
+        )}
+      </p>
+    </fieldset>
+  );
+}
+
+/** All that would be started, also those that the list has scrolled out of sight. */
+function ChosenModels({
+  names,
+  onRemove,
+}: {
+  names: readonly string[];
+  onRemove(name: string): void;
+}) {
+  return (
+    <ul aria-label="Chosen models" className="mb-1.5 flex flex-wrap gap-1.5">
+      {names.map((name) => (
+        <li
+          key={name}
+          className="flex items-center gap-1 rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs"
+        >
+          {name}
+          <button type="button" aria-label={`Remove ${name}`} onClick={() => onRemove(name)}>
+            <X size={12} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,376 @@
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { AppError, sessionDefaults } from '@belay/protocol';
+import { QuestionDialog } from '@/components/ui/question-dialog';
+import { renderWeb, type RenderOptions } from '@/testing/render-web';
+import { summaryWith } from '@/testing/session-log';
+import { NewSessionPage } from './new-session-page';
+
+const model = (name: string, ready = true) => ({ name, title: name, ready, remedy: null });
+const models = [
+  model('scripted:example:hello'),
+  model('openai:small'),
+  model('google:large'),
+  model('anthropic:none', false),
+];
+
+const replies = {
+  models: { list: () => models },
+  server: {
+    examples: () => [
+      { name: 'hello', title: 'Say hello', task: 'Hello', model: 'scripted:example:hello' },
+    ],
+  },
+  settings: { read: () => sessionDefaults.parse({}) },
+  mcp: { list: () => [] },
+  actions: { list: () => [] },
+  sessions: { create: () => summaryWith({ id: 'new' }) },
+} satisfies RenderOptions['replies'];
+
+const show = async (options: RenderOptions = {}) => {
+  const form = (
+    <>
+      <NewSessionPage />
+      <QuestionDialog />
+    </>
+  );
+  const page = await renderWeb(form, { path: '/new', replies, ...options });
+  await waitFor(() => expect(page.rest.sentTo('settings.read')).toHaveLength(1));
+  await screen.findByRole('textbox', { name: 'Task' });
+  return page;
+};
+const write = (label: string | RegExp, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
+const box = (name: string | RegExp) => screen.findByRole('checkbox', { name });
+const start = (name: string | RegExp = 'Start') => screen.findByRole('button', { name });
+const click = async (element: Promise<HTMLElement>) => {
+  const found = await element;
+  await act(async () => fireEvent.click(found));
+};
+
+describe('the form of a new session', () => {
+  it('starts a session with the first model that can be called, and opens it', async () => {
+    const { rest, pathname } = await show();
+    expect(await box('openai:small')).toHaveProperty('checked', true);
+    write('Task', ' Fix the tests ');
+    await click(start());
+    await waitFor(() => expect(pathname()).toBe('/sessions/new'));
+    expect(rest.bodiesOf('sessions.create')).toEqual([
+      {
+        task: 'Fix the tests',
+        model: 'openai:small',
+        image: null,
+        sandbox: 'hardened',
+        workspace: null,
+        budgets: {},
+        egress: {},
+        trust: false,
+        tags: [],
+      },
+    ]);
+  });
+
+  it.each([{ ctrlKey: true }, { metaKey: true }])('starts with %j and Enter', async (keys) => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Task', 'Fix');
+    fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter' });
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+    fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter', ...keys });
+    await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
+  });
+
+  it('starts nothing without a task', async () => {
+    const { rest } = await show();
+    await box('openai:small');
+    await click(start());
+    expect(screen.getByLabelText('Task')).toHaveProperty('validity.valueMissing', true);
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('starts nothing without a model, and says so', async () => {
+    const noModels = { ...replies, models: { list: () => [model('anthropic:none', false)] } };
+    const { rest, pathname } = await show({ replies: noModels });
+    await screen.findByText(/^Choose a model first\./);
+    await screen.findByText(/1 more model needs a key/);
+    write('Task', 'Fix');
+    expect(await start()).toHaveProperty('disabled', true);
+    const task = screen.getByLabelText('Task');
+    await act(async () => fireEvent.keyDown(task, { key: 'Enter', ctrlKey: true }));
+    expect(pathname()).toBe('/new');
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it.each([
+    ['its one session', ['Fix']],
+    ['each of several sessions, without storing it', ['Fix', 'Test']],
+  ])('sends a folder into the sandbox of %s', async (_, tasks) => {
+    const content = new TextEncoder().encode('hello');
+    const file = { name: 'a.txt', webkitRelativePath: 'app/a.txt', size: 5, lastModified: 0 };
+    const files = [{ ...file, arrayBuffer: async () => content.buffer }];
+    const choose = jest.spyOn(HTMLInputElement.prototype, 'click').mockImplementation(function (
+      this: HTMLInputElement,
+    ) {
+      Object.defineProperty(this, 'files', { value: files });
+      this.dispatchEvent(new Event('change'));
+    });
+    const uploads = { toSession: () => undefined };
+    const { rest } = await show({ replies: { ...replies, uploads } });
+    await box('openai:small');
+    write('Task', 'Fix');
+    for (const [at, task] of tasks.slice(1).entries()) {
+      await click(screen.findByRole('button', { name: 'Add task' }));
+      write(`Task ${at + 2}`, task);
+    }
+    await click(screen.findByRole('radio', { name: 'My folder' }));
+    await click(screen.findByRole('button', { name: /Choose a folder/ }));
+    choose.mockRestore();
+    await click(start(/^Start/));
+    await waitFor(() => expect(rest.sentTo('uploads.toSession')).toHaveLength(tasks.length));
+    expect(rest.bodiesOf('sessions.create')).toMatchObject(
+      tasks.map(() => ({ workspace: 'upload' })),
+    );
+    expect(rest.sentTo('uploads.workspace')).toEqual([]);
+    for (const sent of rest.sentTo('uploads.toSession')) {
+      expect(sent.params).toEqual({ id: 'new' });
+      expect(sent.query).toEqual({ bytes: '2048' });
+      expect(new TextDecoder().decode(sent.body as Uint8Array)).toMatch(/^a\.txt\0.*hello/s);
+    }
+  });
+
+  it('begins with a clone of a repository', async () => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Task', 'Fix');
+    await click(screen.findByRole('radio', { name: 'Git repository' }));
+    write(/^Repository/, ' https://github.com/acme/app ');
+    write('Branch', 'next');
+    await click(start());
+    await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
+    expect(rest.bodiesOf('sessions.create')).toMatchObject([
+      { workspace: null, repository: { url: 'https://github.com/acme/app', branch: 'next' } },
+    ]);
+  });
+
+  it('shares folders of the host for an admin, and does not remember them', async () => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Task', 'Fix');
+    fireEvent.click(screen.getByText(/^More:/));
+    fireEvent.change(await screen.findByLabelText(/^Host folders/), {
+      target: { value: '/srv/data:ro\n\n /srv/out ' },
+    });
+    await click(start());
+    await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
+    expect(rest.bodiesOf('sessions.create')).toMatchObject([
+      {
+        mounts: [
+          { folder: '/srv/data', readOnly: true },
+          { folder: '/srv/out', readOnly: false },
+        ],
+      },
+    ]);
+    expect(localStorage.getItem('belay.new-session')).not.toContain('/srv');
+  });
+
+  it('starts one session for each task and model, and then shows the fleet', async () => {
+    const { rest, pathname } = await show();
+    fireEvent.click(await box('openai:small'));
+    fireEvent.click(await box('openai:small'));
+    fireEvent.click(await box('google:large'));
+    write('Task', 'One');
+    fireEvent.click(screen.getByRole('button', { name: 'Add task' }));
+    write('Task 2', 'Two');
+    await click(start('Start 4 sessions'));
+    await waitFor(() => expect(pathname()).toBe('/'));
+    expect(
+      rest.bodiesOf('sessions.create').map((body) => Object.values(body as object).slice(0, 2)),
+    ).toEqual([
+      ['One', 'openai:small'],
+      ['One', 'google:large'],
+      ['Two', 'openai:small'],
+      ['Two', 'google:large'],
+    ]);
+  });
+
+  it('compares several models, or runs of one, on one task', async () => {
+    const comparison = {
+      id: 'c',
+      created: '2026-01-01T00:00:00Z',
+      task: 'Fix',
+      check: null,
+      sessions: [],
+      failed: [],
+      kept: null,
+    };
+    const comparisons = { create: () => comparison };
+    const { rest, pathname } = await show({ replies: { ...replies, comparisons } });
+    fireEvent.click(await box('google:large'));
+    write('Task', 'Fix');
+    write(/^Runs of each model/, '3');
+    write(/^Check command/, ' npm test ');
+    await click(start('Start 6 sessions'));
+    await waitFor(() => expect(pathname()).toBe('/compare/c'));
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+    expect(rest.bodiesOf('comparisons.create')).toMatchObject([
+      { task: 'Fix', models: ['openai:small', 'google:large'], runs: 3, check: 'npm test' },
+    ]);
+  });
+
+  it('is filled by a template, and saved as one', async () => {
+    const release = {
+      name: 'Release',
+      task: 'Write the notes',
+      model: 'google:large',
+      check: 'npm test',
+      approvals: 'auto' as const,
+      budgets: { dollars: 2, seconds: 90 },
+      egress: { profile: 'none' as const },
+    };
+    const templates = {
+      list: () => [release],
+      save: ({ params, body }: { params: { name: string }; body: object }) => ({
+        ...release,
+        ...body,
+        name: params.name,
+      }),
+    };
+    const { rest } = await show({ replies: { ...replies, templates } });
+    fireEvent.change(await screen.findByRole('combobox', { name: 'Template' }), {
+      target: { value: 'Release' },
+    });
+    expect(screen.getByLabelText('Task')).toHaveProperty('value', 'Write the notes');
+    expect(await box('google:large')).toHaveProperty('checked', true);
+    expect(screen.getByLabelText(/^Approvals/)).toHaveProperty('value', 'auto');
+    expect(screen.getByLabelText(/^Time limit/)).toHaveProperty('value', '1.5');
+    await click(screen.findByRole('button', { name: 'Save as template…' }));
+    const name = await screen.findByLabelText('Name');
+    fireEvent.change(name, { target: { value: 'Release 2' } });
+    await click(screen.findByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(rest.sentTo('templates.save')).toHaveLength(1));
+    const { name: _, ...content } = release;
+    expect(rest.sentTo('templates.save')).toMatchObject([
+      { params: { name: 'Release 2' }, body: content },
+    ]);
+  });
+
+  it('starts no model of the last time that cannot be called now, and names all that it starts', async () => {
+    const models = ['openai:small', 'ollama:gone', 'google:large'];
+    await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
+    const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
+    expect(chosen.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+      'openai:small',
+      'google:large',
+    ]);
+    write('Task', 'Fix');
+    await start('Start 2 sessions');
+    fireEvent.click(chosen.getByRole('button', { name: 'Remove google:large' }));
+    expect(screen.queryByRole('list', { name: 'Chosen models' })).toBeNull();
+    await start('Start');
+  });
+
+  it('takes a model by its name, with Enter that starts nothing', async () => {
+    const { rest } = await show();
+    write('Task', 'Fix');
+    write('Add a model', 'openai-compatible:mine');
+    // What is not prevented would submit the form.
+    expect(fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' })).toBe(false);
+    expect(await box('openai-compatible:mine')).toHaveProperty('checked', true);
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('stays as it is when the server refuses, and says why', async () => {
+    const create = () => {
+      throw new AppError('conflict', 'The engine is not running. Start Docker.');
+    };
+    const { pathname } = await show({ replies: { ...replies, sessions: { create } } });
+    await box('openai:small');
+    write('Task', 'Fix');
+    await click(start());
+    await screen.findByText('The engine is not running. Start Docker.');
+    expect(pathname()).toBe('/new');
+    expect(screen.getByLabelText('Task')).toHaveProperty('value', 'Fix');
+    expect(await start()).toHaveProperty('disabled', false);
+  });
+
+  it('plays an example with the model that was written for it', async () => {
+    const onlyPlayed = { ...replies, models: { list: () => models.slice(0, 1) } };
+    const { rest } = await show({
+      path: '/new?example=hello&task=Say+hello',
+      replies: onlyPlayed,
+    });
+    expect(await box('scripted:example:hello')).toHaveProperty('checked', true);
+    await click(start());
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.create')).toMatchObject([
+        { task: 'Say hello', model: 'scripted:example:hello', workspace: 'example:hello' },
+      ]),
+    );
+  });
+});
+
+describe('its further options', () => {
+  it('show what the server has, and send only what was changed', async () => {
+    const read = () =>
+      sessionDefaults.parse({ budgets: { steps: 40, dollars: 2 }, approvals: 'delay' });
+    const { rest } = await show({ replies: { ...replies, settings: { read } } });
+    await box('openai:small');
+    expect(await screen.findByLabelText(/^Step limit/)).toHaveProperty('value', '40');
+    expect(screen.getByLabelText(/^Approvals/)).toHaveProperty('value', 'delay');
+    write('Task', 'Fix');
+    write(/^Step limit/, '');
+    write(/^Time limit/, '1.5');
+    write(/^Allowed hosts/, 'a.example, b.example:80');
+    write(/^Tags/, 'x, y');
+    fireEvent.click(await box(/^Run as root/));
+    await click(start());
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.create')).toEqual([
+        {
+          task: 'Fix',
+          model: 'openai:small',
+          image: null,
+          sandbox: 'root',
+          workspace: null,
+          budgets: { steps: null, seconds: 90 },
+          egress: { hosts: ['a.example', 'b.example:80'] },
+          trust: false,
+          tags: ['x', 'y'],
+        },
+      ]),
+    );
+  });
+
+  it.each(['0', '-3', '1.5'])('refuse %s as a limit of steps', async (steps) => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Task', 'Fix');
+    await screen.findByLabelText(/^Step limit/);
+    write(/^Step limit/, steps);
+    await click(start());
+    expect(screen.getByLabelText(/^Step limit/)).toHaveProperty('validity.valid', false);
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('offer the MCP servers that are enabled, each to be left out', async () => {
+    const server = (name: string, enabled: boolean) => ({
+      name,
+      transport: { type: 'http' as const, url: 'https://mcp.example', headers: [] },
+      enabled,
+      tools: null,
+      state: 'connected' as const,
+      error: null,
+      offered: [],
+    });
+    const list = () => [server('github', true), server('docs', true), server('old', false)];
+    const { rest } = await show({ replies: { ...replies, mcp: { list } } });
+    await box('openai:small');
+    const servers = within(await screen.findByRole('group', { name: 'MCP servers' }));
+    expect(servers.getAllByRole('checkbox')).toHaveLength(2);
+    fireEvent.click(servers.getByRole('checkbox', { name: /github/ }));
+    write('Task', 'Fix');
+    await click(start());
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.create')).toMatchObject([{ mcp: ['docs'] }]),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+/** @jest-environment node */
+import { emptyForm, entriesOf, sessionsOf } from './new-session';
+
+describe('sessionsOf', () => {
+  it('makes one session for each task and model', () => {
+    const form = {
+      ...emptyForm,
+      tasks: ['One\n---\nwith a rule', ' ', 'Two\n'],
+      models: ['a:1', 'b:2'],
+    };
+    expect(
+      sessionsOf(form, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
+    ).toEqual([
+      ['One\n---\nwith a rule', 'a:1', 'ws'],
+      ['One\n---\nwith a rule', 'b:2', 'ws'],
+      ['Two', 'a:1', 'ws'],
+      ['Two', 'b:2', 'ws'],
+    ]);
+  });
+
+  it('reads budgets and lists as they were typed', () => {
+    const [session] = sessionsOf(
+      {
+        ...emptyForm,
+        tasks: ['x'],
+        models: ['a:1'],
+        own: { steps: '', dollars: '0.5', minutes: '2', hosts: 'a.example, b.example:80' },
+        tags: 'x  y',
+        root: true,
+      },
+      null,
+    );
+    expect(session).toMatchObject({ tags: ['x', 'y'], sandbox: 'root' });
+    // What was not touched is left to the server’s settings.
+    expect(session?.budgets).toEqual({ steps: null, dollars: 0.5, seconds: 120 });
+    expect(session?.egress).toEqual({ hosts: ['a.example', 'b.example:80'] });
+    expect(session).not.toHaveProperty('approvals');
+    expect(session).not.toHaveProperty('planFile');
+    const kept = { ...emptyForm, tasks: ['x'], models: ['a:1'], keepsPlan: true };
+    const files = ['docs/plan.md', ' '].map((planFile) => sessionsOf({ ...kept, planFile }, null));
+    expect(files.map(([first]) => first?.planFile)).toEqual(['docs/plan.md', 'DevinPlan.md']);
+  });
+});
+
+it('packs a folder without its name and without installed packages', () => {
+  const file = (webkitRelativePath: string) =>
+    ({ name: 'x', webkitRelativePath, size: 1, lastModified: 0 }) as File;
+  const files = ['app/a.ts', 'app/node_modules/b/c.js', 'app/src/d.ts', 'app/.git/HEAD'].map(file);
+  expect(entriesOf(files).map(({ path }) => path)).toEqual(['a.ts', 'src/d.ts', '.git/HEAD']);
+});

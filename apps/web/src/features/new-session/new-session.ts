@@ -1,0 +1,135 @@
+import {
+  maxCompared,
+  mountIn,
+  usualPlanFile,
+  type NewComparison,
+  type NewSession,
+} from '@belay/protocol';
+import { changeOf, words, type DefaultTexts } from '@/components/session-defaults/default-texts';
+import { client } from '@/lib/server';
+import { packTar, type TarEntry } from './tar';
+
+/** What the form holds; text as it was typed. */
+export interface SessionForm {
+  tasks: readonly string[];
+  models: readonly string[];
+  workspace:
+    | { kind: 'empty' }
+    | { kind: 'example'; name: string }
+    | { kind: 'folder'; files: File[] }
+    | { kind: 'repository'; url: string; branch: string };
+  image: string;
+  /** What this session does not take from the server’s settings. */
+  own: Partial<DefaultTexts>;
+  /** Undefined is all that are on. */
+  mcp?: string[] | undefined;
+  /** Undefined is all that are on. */
+  actions?: string[] | undefined;
+  /** A shell command that the server runs at the end; empty for none. */
+  check: string;
+  /** How many sessions each model gets. */
+  runs: number;
+  /** A joined machine; null is a sandbox. */
+  machine: string | null;
+  /** Folders of the server’s machine, one in a line, as `/srv/data:ro`. */
+  mounts: string;
+  tags: string;
+  root: boolean;
+  trust: boolean;
+  /** Whether a file of the workspace keeps the plan, and which. */
+  keepsPlan: boolean;
+  planFile: string;
+}
+
+export const emptyForm: SessionForm = {
+  tasks: [''],
+  models: [],
+  workspace: { kind: 'empty' },
+  image: '',
+  own: {},
+  check: '',
+  runs: 1,
+  machine: null,
+  mounts: '',
+  tags: '',
+  root: false,
+  trust: false,
+  keepsPlan: false,
+  planFile: usualPlanFile,
+};
+
+/** One session for each task and model. */
+export function sessionsOf(form: SessionForm, workspace: string | null): NewSession[] {
+  const tasks = form.tasks.map((task) => task.trim()).filter(Boolean);
+  return tasks.flatMap((task) =>
+    form.models.map((model): NewSession => ({
+      task,
+      model,
+      image: form.image.trim() || null,
+      sandbox: form.root ? 'root' : 'hardened',
+      ...(form.machine !== null && { machine: form.machine }),
+      workspace,
+      ...repositoryOf(form.workspace),
+      ...changeOf(form.own),
+      ...(form.mcp && { mcp: form.mcp }),
+      ...(form.actions && { actions: form.actions }),
+      ...(form.mounts.trim() && { mounts: mountsOf(form.mounts) }),
+      ...(form.check.trim() && { check: form.check.trim() }),
+      trust: form.trust,
+      ...(form.keepsPlan && { planFile: form.planFile.trim() || usualPlanFile }),
+      tags: words(form.tags),
+    })),
+  );
+}
+
+/** One task with two to six sessions is a comparison; undefined for anything else. */
+export function comparisonOf(
+  form: SessionForm,
+  workspace: string | null,
+): NewComparison | undefined {
+  const tasks = form.tasks.filter((task) => task.trim());
+  const count = form.models.length * form.runs;
+  const [first] = sessionsOf(form, workspace);
+  if (!first || tasks.length !== 1 || count < 2 || count > maxCompared) return undefined;
+  const { model: _, ...common } = first;
+  return { ...common, models: [...form.models], runs: form.runs };
+}
+
+const mountsOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map(mountIn);
+
+function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 'repository'> {
+  if (workspace.kind !== 'repository') return {};
+  const branch = workspace.branch.trim();
+  return { repository: { url: workspace.url.trim(), ...(branch && { branch }) } };
+}
+
+/** Sends the chosen folder, if one was, for several sessions, and returns the workspace’s name. */
+export async function uploadWorkspace({ workspace }: SessionForm): Promise<string | null> {
+  if (workspace.kind === 'empty' || workspace.kind === 'repository') return null;
+  if (workspace.kind === 'example') return `example:${workspace.name}`;
+  return (await client.uploads.workspace(await archiveOf(workspace.files))).workspace;
+}
+
+/** A chosen folder as an archive, in memory: a browser sends no stream over HTTP/1.1. */
+export const archiveOf = async (files: readonly File[]): Promise<Uint8Array> =>
+  new Uint8Array(await new Response(packTar(entriesOf(files))).arrayBuffer());
+
+const skipped = /(^|\/)(node_modules|\.venv|__pycache__|\.DS_Store)(\/|$)/;
+
+/** Files of a chosen folder without its own name, and without what is installed anew anyway. */
+export function entriesOf(files: readonly File[]): TarEntry[] {
+  return files
+    .map((file) => ({ file, path: (file.webkitRelativePath || file.name).replace(/^[^/]+\//, '') }))
+    .filter(({ path }) => !skipped.test(path))
+    .map(({ file, path }) => ({
+      path,
+      size: file.size,
+      modified: file.lastModified,
+      content: async () => new Uint8Array(await file.arrayBuffer()),
+    }));
+}

@@ -1,0 +1,59 @@
+import { Plus, X } from 'lucide-react';
+import { Button } from '@/components/ui/button';
+import { IconButton } from '@/components/ui/icon-button';
+
+interface TaskFieldsProps {
+  tasks: readonly string[];
+  onChange(tasks: string[]): void;
+}
+
+/** One task, or several that each become a session of their own. */
+export function TaskFields({ tasks, onChange }: TaskFieldsProps) {
+  const several = tasks.length > 1;
+  return (
+    <div className="space-y-3">
+      {tasks.map((task, index) => {
+        const label = several ? `Task ${index + 1}` : 'Task';
+        return (
+          // oxlint-disable-next-line react/no-array-index-key -- a task has no other name than its place
+          <div key={index}>
+            <div className="mb-1 flex h-6 items-center justify-between">
+              <label htmlFor={`task-${index}`} className="text-sm font-medium">
+                {label}
+              </label>
+              {several && (
+                <IconButton
+                  label={`Remove task ${index + 1}`}
+                  icon={X}
+                  className="size-6"
+                  onClick={() => onChange(tasks.toSpliced(index, 1))}
+                />
+              )}
+            </div>
+            <textarea
+              id={`task-${index}`}
+              autoFocus={index === tasks.length - 1}
+              required
+              rows={several ? 3 : 5}
+              value={task}
+              onChange={(event) => onChange(tasks.with(index, event.target.value))}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+                event.preventDefault();
+                event.currentTarget.form?.requestSubmit();
+              }}
+              placeholder="Describe the task and how to tell it’s done"
+              className={`field-sizing-content max-h-[50vh] w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base ${several ? 'min-h-18' : 'min-h-28'}`}
+            />
+          </div>
+        );
+      })}
+      <div className="flex flex-wrap items-center gap-3">
+        <Button small onClick={() => onChange([...tasks, ''])}>
+          <Plus size={13} aria-hidden /> Add task
+        </Button>
+        <span className="text-xs text-faint">Each task runs in a session of its own.</span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { isStarted, runResultOf, type Event, type EventOf } from '@belay/protocol';
+
+export type Result = Event & EventOf<'result'>;
+
+export type Arrival = Event & EventOf<'arrival'>;
+
+/** What came of a call; undefined while it runs, also in the background. */
+export function endOf(
+  answer: Result | undefined,
+  arrival: Arrival | undefined,
+): Result | undefined {
+  if (arrival) return { ...arrival, action: 'result' };
+  return answer && isStarted(answer.args) ? undefined : answer;
+}
+
+/** Whether a call went wrong: an error, or a command with an exit code other than 0. */
+export function failed(result: Result): boolean {
+  if (!result.args.ok) return true;
+  const exitCode = runResultOf(result.args)?.exitCode ?? 0;
+  return exitCode !== 0;
+}

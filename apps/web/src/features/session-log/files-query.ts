@@ -1,0 +1,32 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { OperationOutput } from '@belay/protocol';
+import { client } from '@/lib/server';
+import { useSessionId, useView } from './session-context';
+
+export type FileList = OperationOutput<'files.list'>;
+export type Found = OperationOutput<'files.search'>;
+export type FilePage = OperationOutput<'files.read'>;
+
+/** The files of the workspace; asked again when there is a new commit. */
+export const filesQuery = (session: string, commit: string | null) =>
+  queryOptions({
+    queryKey: ['files', session, commit],
+    queryFn: () =>
+      client.sessions.call(session, 'files.list', {
+        path: '.',
+        depth: 12,
+        limit: 5_000,
+      }),
+    placeholderData: (before: FileList | undefined) => before,
+    staleTime: commit === null ? 30_000 : Infinity,
+    // Each commit has a list of its own: of a long session only the last few are kept.
+    gcTime: 15_000,
+    retry: 0,
+  });
+
+/** The files as they are now, once there is a sandbox. */
+export function useFiles() {
+  const session = useSessionId();
+  const commit = useView((view) => view.lastCommit?.args.commit ?? '');
+  return useQuery({ ...filesQuery(session, commit), enabled: commit !== '' });
+}

@@ -1,0 +1,80 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Button } from '@/components/ui/button';
+import { Dialog } from '@/components/ui/dialog';
+import { Field, Select, TextArea } from '@/components/ui/field';
+import { modelsQuery } from '@/lib/queries';
+import { toastError } from '@/lib/toasts';
+import { fork, useForkRequest } from './fork-request';
+
+/** Asks for what a fork continues with; both may be left as they are. */
+export function ForkDialog() {
+  const request = useForkRequest((state) => state.request);
+  if (!request) return null;
+  const close = () => useForkRequest.setState({ request: null });
+  return (
+    <Dialog open title={`Fork from event ${request.seq}`} onClose={close}>
+      <ForkForm request={request} onClose={close} />
+    </Dialog>
+  );
+}
+
+type Request = NonNullable<ReturnType<typeof useForkRequest.getState>['request']>;
+
+function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
+  const own = request.session.model;
+  const [model, setModel] = useState(own);
+  const [message, setMessage] = useState('');
+  const [working, setWorking] = useState(false);
+  const { data: models = [] } = useQuery(modelsQuery);
+  const others = models.filter(({ name, ready }) => ready && name !== own);
+  const start = async () => {
+    setWorking(true);
+    try {
+      await fork(request, { model, message: message.trim() });
+    } catch (error) {
+      setWorking(false);
+      toastError(error);
+    }
+  };
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void start();
+      }}
+    >
+      <p className="text-sm text-muted">
+        A new session begins with the conversation and files of that moment. This one stays as it
+        is.
+      </p>
+      <Field label="Message" hint="What to do differently. Without one the agent goes on.">
+        <TextArea
+          autoFocus
+          rows={3}
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+      </Field>
+      <Field label="Model">
+        <Select value={model} onChange={(event) => setModel(event.target.value)}>
+          <option value={own}>{own} (as now)</option>
+          {others.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title === name ? name : `${title} (${name})`}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <div className="flex gap-2">
+        <Button type="submit" look="solid" disabled={working}>
+          {working ? 'Forking…' : 'Fork'}
+        </Button>
+        <Button look="ghost" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,36 @@
+import type { SessionSummary } from '@belay/protocol';
+import { create } from 'zustand';
+import { openSessionPage } from '@/lib/open-session-page';
+import { client } from '@/lib/server';
+
+interface ForkRequest {
+  session: SessionSummary;
+  /** The last event that the new session keeps. */
+  seq: number;
+}
+
+/** The fork that the user is asked about. */
+export const useForkRequest = create<{ request: ForkRequest | null }>()(() => ({ request: null }));
+
+/** Asks with which message and model to continue from an event in a new session. */
+export const askFork = (session: SessionSummary, seq: number): void =>
+  useForkRequest.setState({ request: { session, seq } });
+
+interface ForkChoice {
+  model: string;
+  message: string;
+}
+
+/** Continues from an event in a new session, and opens it. */
+export async function fork(
+  { session, seq }: ForkRequest,
+  { model, message }: ForkChoice,
+): Promise<void> {
+  const forked = await client.sessions.fork(session.id, {
+    seq,
+    ...(model !== session.model && { model }),
+    ...(message && { message: { text: message } }),
+  });
+  useForkRequest.setState({ request: null });
+  await openSessionPage(forked.id);
+}

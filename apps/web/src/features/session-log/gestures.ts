@@ -1,0 +1,31 @@
+import { callOf, type Event } from '@belay/protocol';
+
+/** What the user did by hand in the agent’s browser, without anything else between. */
+export interface Gestures {
+  clicks: number;
+  scrolls: number;
+  /** What was typed: letters as they are, named keys in brackets. */
+  typed: string;
+  /** The calls, whose results tell what failed. */
+  calls: readonly string[];
+}
+
+/** Null for anything but a click, keys or a scroll of the user. */
+export function gesturesOf(event: Event): Gestures | null {
+  if (event.source !== 'user') return null;
+  const calls = event.id === undefined ? [] : [event.id];
+  const none = { clicks: 0, scrolls: 0, typed: '', calls };
+  if (callOf(event, 'browser.click')) return { ...none, clicks: 1 };
+  if (callOf(event, 'browser.scroll')) return { ...none, scrolls: 1 };
+  const typing = callOf(event, 'browser.type');
+  if (!typing) return null;
+  const { text, key } = typing.args;
+  return { ...none, typed: key === undefined ? text : `${text}<${key}>` };
+}
+
+export const joinGestures = (earlier: Gestures, later: Gestures): Gestures => ({
+  clicks: earlier.clicks + later.clicks,
+  scrolls: earlier.scrolls + later.scrolls,
+  typed: earlier.typed + later.typed,
+  calls: [...earlier.calls, ...later.calls],
+});

@@ -1,0 +1,94 @@
+import { calledOperation, isEvent, type Event, type Operation } from '@belay/protocol';
+import { gesturesOf, joinGestures, type Gestures } from './gestures';
+
+/** What the chat shows, in order. Cards look up the rest (result, verdict, commit) by the call’s id. */
+export interface LogEntry {
+  kind: 'message' | 'say' | 'call' | 'approval' | 'note' | 'gestures';
+  event: Event;
+  /** Of the kind `gestures`: all from this event on. */
+  gestures?: Gestures;
+  /** Looks of the agent at files, from this event on, without anything else between. */
+  reads?: readonly Event[];
+}
+
+export function entryKind(event: Event): LogEntry['kind'] | null {
+  if (event.action === 'start' || event.action === 'message') return 'message';
+  if (isEvent(event, 'say')) return event.args.text || event.args.reasoning ? 'say' : null;
+  if (event.action === 'approval') return 'approval';
+  const operation = event.id === undefined ? undefined : calledOperation(event.action);
+  if (operation) {
+    if (gesturesOf(event)) return 'gestures';
+    return isShown(operation, event) ? 'call' : null;
+  }
+  if (isEvent(event, 'egress')) return event.args.verdict === 'refused' ? 'note' : null;
+  if (isEvent(event, 'state')) return shownStates.has(event.args.state) ? 'note' : null;
+  return noted.has(event.action) ? 'note' : null;
+}
+
+/** Puts an entry at the end; what only continues the entry before it is merged into that. */
+export function addEntry(entries: LogEntry[], entry: LogEntry): void {
+  const last = entries.at(-1);
+  const gestures = entry.gestures ?? gesturesIn(entry);
+  if (gestures && last?.gestures)
+    entries[entries.length - 1] = { ...last, gestures: joinGestures(last.gestures, gestures) };
+  else if (gestures) entries.push({ ...entry, gestures });
+  else addCall(entries, entry);
+}
+
+function addCall(entries: LogEntry[], entry: LogEntry): void {
+  const last = entries.at(-1);
+  const reads = entry.reads ?? (isRead(entry) ? [entry.event] : undefined);
+  if (reads && last?.reads)
+    entries[entries.length - 1] = { ...last, reads: [...last.reads, ...reads] };
+  else entries.push(reads ? { ...entry, reads } : entry);
+}
+
+const isRead = ({ kind, event }: LogEntry): boolean =>
+  kind === 'call' && event.source === 'agent' && calledOperation(event.action)?.display === 'file';
+
+const gesturesIn = ({ kind, event }: LogEntry): Gestures | null =>
+  kind === 'gestures' ? gesturesOf(event) : null;
+
+/** Joins two stretches; an entry that was cut in two is one again. */
+export function joinEntries(
+  earlier: readonly LogEntry[],
+  later: readonly LogEntry[],
+): readonly LogEntry[] {
+  const [first] = later;
+  if (!first || !earlier.length) return earlier.concat(later);
+  const joined = earlier.slice(-1);
+  addEntry(joined, first);
+  return earlier.slice(0, -1).concat(joined, later.slice(1));
+}
+
+/** The chat shows calls but for those that cause an event of their own, and what the user only looked at. */
+function isShown(operation: Operation, { source, args }: Event): boolean {
+  if (operation.display === 'event') return false;
+  const input = operation.input.safeParse(args);
+  return source !== 'user' || !input.success || !operation.quiet(input.data);
+}
+
+/** States that the chat shows. The others show in the header, and a finish has its own card. */
+const shownStates = new Set(['paused', 'failed', 'limited', 'stopped']);
+
+const noted = new Set([
+  'pause',
+  'resume',
+  'stop',
+  'limit',
+  'retry',
+  'compact',
+  'restore',
+  'rewind',
+  'fork',
+  'guidance',
+  'mcp',
+  'change',
+  'stalled',
+  'publish',
+  'check',
+  'unreadable',
+  'breach',
+  'exit',
+  'arrival',
+]);

@@ -1,0 +1,19 @@
+import { isEnded, isEvent, type Event } from '@belay/protocol';
+import { failed } from './call-result';
+
+/** A point of the log worth a mark on the timeline. */
+export interface Mark {
+  seq: number;
+  kind: 'message' | 'step' | 'edit' | 'failed' | 'approval' | 'ended';
+}
+
+export function markOf(event: Event): Mark['kind'] | null {
+  if (event.action === 'message' || event.action === 'start') return 'message';
+  if (event.action === 'say') return 'step';
+  if (event.action === 'code') return 'edit';
+  if (event.action === 'approval') return 'approval';
+  if (isEvent(event, 'result')) return failed(event) ? 'failed' : null;
+  if (isEvent(event, 'arrival')) return event.args.ok ? null : 'failed';
+  if (isEvent(event, 'state')) return isEnded(event.args.state) ? 'ended' : null;
+  return null;
+}

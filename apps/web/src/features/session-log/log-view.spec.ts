@@ -1,0 +1,115 @@
+import type { Event } from '@belay/protocol';
+import { failed } from './call-result';
+import { joinViews, viewOf } from './log-view';
+
+const time = '2026-01-01T00:00:00Z';
+const event = (seq: number, action: string, more: Partial<Event> = {}): Event => ({
+  seq,
+  time,
+  source: 'agent',
+  action,
+  args: {},
+  message: action,
+  ...more,
+});
+
+const log: Event[] = [
+  event(1, 'start', { source: 'user', args: { task: 'Fix it' } }),
+  event(2, 'say', { args: { text: 'Running the tests.', calls: [] } }),
+  event(3, 'terminal.run', { id: 'a', args: { command: 'npm test' } }),
+  event(4, 'result', {
+    id: 'a',
+    args: {
+      operation: 'terminal.run',
+      ok: true,
+      output: {
+        terminal: 'main',
+        status: 'exited',
+        exitCode: 1,
+        text: '',
+        omittedBytes: 0,
+        from: 0,
+        to: 90,
+        seconds: 1,
+        directory: '.',
+      },
+    },
+  }),
+  event(5, 'plan', { args: { markdown: '- [ ] one' } }),
+  event(6, 'files.edit', { id: 'b', args: { path: 'a.js' } }),
+  event(7, 'code', { id: 'b', args: { path: 'a.js', line: 2, content: ['x'] } }),
+  event(8, 'commit', { id: 'b', args: { commit: 'c0ffee0', files: [] } }),
+  event(9, 'result', { id: 'b', args: { operation: 'files.edit', ok: true, output: {} } }),
+  event(10, 'files.list', { id: 'c', source: 'user' }),
+  event(11, 'plan', { args: { markdown: '- [x] one' } }),
+  event(12, 'state', { source: 'server', args: { state: 'finished', reason: null } }),
+];
+
+describe('viewOf', () => {
+  const view = viewOf(log);
+
+  it('keeps what the chat shows, in order, without what the user only looked at', () => {
+    expect(view.entries.map(({ kind, event }) => `${kind} ${event.seq}`)).toEqual([
+      'message 1',
+      'say 2',
+      'call 3',
+      'call 6',
+    ]);
+  });
+
+  it('finds results, commits and edits by their call', () => {
+    expect(view.results.get('a')?.seq).toBe(4);
+    expect(view.commits.get('b')?.args.commit).toBe('c0ffee0');
+    expect(view.edits.get('b')?.map((edit) => edit.seq)).toEqual([7]);
+  });
+
+  it('makes one entry of what the user does in the browser, wherever pages are cut', () => {
+    const act = (seq: number, args: Event['args'], action = 'browser.type') =>
+      event(seq, action, { id: `t${seq}`, source: 'user', args });
+    const typing = [
+      event(1, 'browser.open', { id: 'o', args: { url: 'http://localhost' } }),
+      act(2, { text: 'a' }),
+      event(3, 'result', { id: 't2', args: { operation: 'browser.type', ok: true, output: {} } }),
+      act(4, { text: 'b' }),
+      act(5, { text: '', key: 'Enter' }),
+      act(6, { x: 1, y: 1 }, 'browser.click'),
+      act(7, { x: 1, y: 1 }, 'browser.click'),
+      event(8, 'browser.type', { id: 'agent', args: { text: 'mine' } }),
+    ];
+    const folded = viewOf(typing);
+    expect(folded.entries.map(({ kind, event, gestures }) => [kind, event.seq, gestures])).toEqual([
+      ['call', 1, undefined],
+      [
+        'gestures',
+        2,
+        { clicks: 2, scrolls: 0, typed: 'ab<Enter>', calls: ['t2', 't4', 't5', 't6', 't7'] },
+      ],
+      ['call', 8, undefined],
+    ]);
+    for (const cut of [2, 3, 4, 5, 6])
+      expect(joinViews(viewOf(typing.slice(0, cut)), viewOf(typing.slice(cut)))).toEqual(folded);
+  });
+
+  it('keeps the latest plan and where each terminal had got to', () => {
+    expect(view.plan?.args.markdown).toBe('- [x] one');
+    expect(view.terminalEnds.get('main')).toBe(90);
+  });
+
+  it('marks a command that failed', () => {
+    expect(view.marks.find((mark) => mark.seq === 4)?.kind).toBe('failed');
+    expect(failed(viewOf(log.slice(8, 9)).results.get('b')!)).toBe(false);
+  });
+});
+
+describe('joinViews', () => {
+  const whole = viewOf(log);
+
+  it.each([1, 3, 4, 7, 11])('gives the same wherever the log is cut (%i)', (cut) => {
+    expect(joinViews(viewOf(log.slice(0, cut)), viewOf(log.slice(cut)))).toEqual(whole);
+  });
+
+  it('is associative: an older page may be added last', () => {
+    const [a, b, c] = [log.slice(0, 3), log.slice(3, 8), log.slice(8)].map(viewOf);
+    expect(joinViews(a!, joinViews(b!, c!))).toEqual(joinViews(joinViews(a!, b!), c!));
+  });
+});

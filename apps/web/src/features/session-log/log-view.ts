@@ -1,0 +1,171 @@
+import {
+  isEvent,
+  resultOf,
+  runResultOf,
+  type Event,
+  type EventArgs,
+  type EventOf,
+} from '@belay/protocol';
+import { LayeredMap } from '@/lib/layered-map';
+import type { Arrival, Result } from './call-result';
+import { addEntry, entryKind, joinEntries, type LogEntry } from './log-entries';
+import { markOf, type Mark } from './log-marks';
+
+export type Commit = Event & EventOf<'commit'>;
+export type CodeEdit = Event & EventOf<'code'>;
+
+/** All that the panels show of a stretch of the log. */
+export interface LogView {
+  entries: readonly LogEntry[];
+  results: LayeredMap<string, Result>;
+  /** What came of calls in the background. */
+  arrivals: ReadonlyMap<string, Arrival>;
+  verdicts: ReadonlyMap<string, Event>;
+  commits: ReadonlyMap<string, Commit>;
+  /** Edits by the call that made them. */
+  edits: ReadonlyMap<string, readonly CodeEdit[]>;
+  terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
+  /** Where each terminal’s output ended after the last answer of an operation, in bytes. */
+  terminalEnds: ReadonlyMap<string, number>;
+  marks: readonly Mark[];
+  usage: readonly (Event & EventOf<'usage'>)[];
+  lastEdit: CodeEdit | null;
+  lastCommit: Commit | null;
+  plan: (Event & EventOf<'plan'>) | null;
+  page: (Event & EventOf<'browser'>) | null;
+  state: (Event & EventOf<'state'>) | null;
+  /** What the user trusts to guide the agent. */
+  guidance: (Event & EventOf<'guidance'>) | null;
+  /** Texts of guidance that the user has trusted by hand, by their paths. */
+  trusted: ReadonlyMap<string, string>;
+  lastSeq: number;
+  /** When the last event happened; empty before the first. */
+  lastTime: string;
+}
+
+export const emptyView: LogView = viewOf([]);
+
+/** Folds a stretch of the log on its own. */
+export function viewOf(events: readonly Event[]): LogView {
+  const building = start();
+  for (const event of events) add(building, event);
+  return { ...building, results: new LayeredMap([building.results]) };
+}
+
+/** Joins two stretches, the earlier first. Associative: pages may be folded in any order. */
+export function joinViews(earlier: LogView, later: LogView): LogView {
+  if (!earlier.lastSeq) return later;
+  if (!later.lastSeq) return earlier;
+  return {
+    entries: joinEntries(earlier.entries, later.entries),
+    results: earlier.results.join(later.results),
+    arrivals: joinMaps(earlier.arrivals, later.arrivals),
+    verdicts: joinMaps(earlier.verdicts, later.verdicts),
+    commits: joinMaps(earlier.commits, later.commits),
+    edits: joinEdits(earlier.edits, later.edits),
+    terminals: joinMaps(earlier.terminals, later.terminals),
+    terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
+    marks: joinLists(earlier.marks, later.marks),
+    usage: joinLists(earlier.usage, later.usage),
+    lastEdit: later.lastEdit ?? earlier.lastEdit,
+    lastCommit: later.lastCommit ?? earlier.lastCommit,
+    plan: later.plan ?? earlier.plan,
+    page: later.page ?? earlier.page,
+    state: later.state ?? earlier.state,
+    guidance: later.guidance ?? earlier.guidance,
+    trusted: joinMaps(earlier.trusted, later.trusted),
+    lastSeq: later.lastSeq,
+    lastTime: later.lastTime,
+  };
+}
+
+type Building = {
+  -readonly [K in keyof LogView]: LogView[K] extends
+    ReadonlyMap<infer Key, infer Value> | LayeredMap<infer Key, infer Value>
+    ? Map<Key, Value>
+    : LogView[K] extends readonly (infer Item)[]
+      ? Item[]
+      : LogView[K];
+};
+
+function start(): Building {
+  return {
+    entries: [],
+    results: new Map(),
+    arrivals: new Map(),
+    verdicts: new Map(),
+    commits: new Map(),
+    edits: new Map(),
+    terminals: new Map(),
+    terminalEnds: new Map(),
+    marks: [],
+    usage: [],
+    lastEdit: null,
+    lastCommit: null,
+    plan: null,
+    page: null,
+    state: null,
+    guidance: null,
+    trusted: new Map(),
+    lastSeq: 0,
+    lastTime: '',
+  };
+}
+
+function add(view: Building, event: Event): void {
+  view.lastSeq = event.seq;
+  view.lastTime = event.time;
+  const kind = entryKind(event);
+  if (kind) addEntry(view.entries, { kind, event });
+  const mark = markOf(event);
+  if (mark) view.marks.push({ seq: event.seq, kind: mark });
+  if (isEvent(event, 'result')) addResult(view, event);
+  else if (isEvent(event, 'arrival')) view.arrivals.set(event.id ?? '', event);
+  else if (isEvent(event, 'plan')) view.plan = event;
+  else if (isEvent(event, 'browser')) view.page = event;
+  else if (isEvent(event, 'usage')) view.usage.push(event);
+  else if (isEvent(event, 'terminal')) view.terminals.set(event.args.terminal, event.args);
+  else if (isEvent(event, 'state')) view.state = event;
+  else if (isEvent(event, 'guidance')) view.guidance = event;
+  else if (isEvent(event, 'commit')) addCommit(view, event);
+  else if (isEvent(event, 'code')) addEdit(view, event);
+  else if (event.action === 'approve' || event.action === 'reject')
+    view.verdicts.set(event.id ?? '', event);
+}
+
+function addResult(view: Building, event: Result): void {
+  if (event.id) view.results.set(event.id, event);
+  for (const { path, text } of resultOf(event, 'workspace.trust')?.files ?? [])
+    view.trusted.set(path, text);
+  const run = runResultOf(event.args);
+  if (run) view.terminalEnds.set(run.terminal, run.to);
+}
+
+function addCommit(view: Building, event: Commit): void {
+  if (event.id) view.commits.set(event.id, event);
+  view.lastCommit = event;
+}
+
+function addEdit(view: Building, event: CodeEdit): void {
+  view.lastEdit = event;
+  if (event.id) view.edits.set(event.id, [...(view.edits.get(event.id) ?? []), event]);
+}
+
+function joinMaps<K, V>(earlier: ReadonlyMap<K, V>, later: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
+  if (!later.size) return earlier;
+  if (!earlier.size) return later;
+  const joined = new Map(earlier);
+  for (const [key, value] of later) joined.set(key, value);
+  return joined;
+}
+
+function joinEdits(earlier: LogView['edits'], later: LogView['edits']): LogView['edits'] {
+  if (!later.size) return earlier;
+  const joined = new Map(earlier);
+  for (const [call, edits] of later) joined.set(call, [...(joined.get(call) ?? []), ...edits]);
+  return joined;
+}
+function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] {
+  if (!later.length) return earlier;
+  return earlier.concat(later);
+}

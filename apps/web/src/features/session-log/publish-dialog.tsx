@@ -1,0 +1,22 @@
+import { lazy, Suspense } from 'react';
+import { Dialog } from '@/components/ui/dialog';
+import { Loading } from '@/components/ui/empty';
+import { usePublishRequest } from './publish-request';
+
+const PublishForm = lazy(async () => ({
+  default: (await import('./publish-form')).PublishForm,
+}));
+
+/** Brings a session’s changes to a git host or to a folder of the user. */
+export function PublishDialog() {
+  const session = usePublishRequest((state) => state.session);
+  if (!session) return null;
+  const close = () => usePublishRequest.setState({ session: null });
+  return (
+    <Dialog open wide title="Publish changes" onClose={close}>
+      <Suspense fallback={<Loading what="the form" />}>
+        <PublishForm key={session.id} session={session} onClose={close} />
+      </Suspense>
+    </Dialog>
+  );
+}

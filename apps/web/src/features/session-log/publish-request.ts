@@ -1,0 +1,24 @@
+import type { SessionSummary } from '@belay/protocol';
+import { create } from 'zustand';
+
+/** The session whose changes the user is about to take along. */
+export const usePublishRequest = create<{ session: SessionSummary | null }>()(() => ({
+  session: null,
+}));
+
+/** Asks where to bring the session’s changes: to a git host, or to a folder of the user. */
+export const askPublish = (session: SessionSummary): void =>
+  usePublishRequest.setState({ session });
+
+/** A branch that says what it is about. */
+export function suggestedBranch(title: string): string {
+  const words = title
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return `belay/${words || 'changes'}`;
+}

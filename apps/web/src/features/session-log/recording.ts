@@ -1,0 +1,32 @@
+import type { Event, SessionSummary } from '@belay/protocol';
+import type { FileList } from './files-query';
+
+/** What a shared file carries: a session’s log and what the panels show beside it. */
+export interface Recording {
+  summary: SessionSummary;
+  events: readonly Event[];
+  /** Bytes of each terminal, as base64. */
+  terminals: Record<string, string>;
+  blobs: Record<string, string>;
+  files: FileList;
+  /** Text of each changed file before the session; null when it was made in it. */
+  bases: Record<string, string | null>;
+  diff: string;
+}
+
+/** Where the page of a recording has its data. */
+export const recordingMark = '<!--recording-->';
+export const recordingId = 'recording';
+
+/** Puts a recording into the player’s page. No text of it can end its script. */
+export function fillPage(page: string, recording: Recording): string {
+  const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`);
+  const script = `<script type="application/json" id="${recordingId}">${json}</script>`;
+  return page.replace(recordingMark, () => script);
+}
+
+export function readRecording(): Recording {
+  const text = document.getElementById(recordingId)?.textContent;
+  if (!text) throw new Error('This page has no recording in it. Save the session again.');
+  return JSON.parse(text) as Recording;
+}

@@ -1,0 +1,156 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { errorFrom, isEvent, type AppError, type Event } from '@belay/protocol';
+import type { BrowserFrame, Watch } from '@belay/client';
+import { perFrame } from '@/lib/per-frame';
+import { client, live } from '@/lib/server';
+import { emptyView, joinViews, viewOf, type LogView } from './log-view';
+import { TerminalBuffer } from './terminal-bytes';
+
+export interface SessionLog {
+  status: 'loading' | 'ready' | 'refused';
+  error: AppError | null;
+  /** A stretch of the log without gap, up to its end; older pages arrive after the newest. */
+  events: readonly Event[];
+  view: LogView;
+  /** The number of the first event that is here: 1 when all of it is. */
+  first: number;
+  /** A reply that is being written. */
+  partialReply: { text: string; reasoning: string } | null;
+  frame: BrowserFrame | null;
+  /** How far the workspace is in its sandbox while the session starts, in bytes. */
+  copied: { done: number; total: number | null } | null;
+  terminals: ReadonlyMap<string, TerminalBuffer>;
+  /** The last that calls of actions printed while they were watched. */
+  outputs: ReadonlyMap<string, string>;
+}
+
+export interface SessionStore extends StoreApi<SessionLog> {
+  /** Starts loading and following; returns what ends it. */
+  open(): () => void;
+}
+
+const newest = 400;
+const olderPage = 2_000;
+const longestOutput = 4_000;
+
+/** One session’s log: its newest page first, then live, then what is older while nothing else happens. */
+export function sessionStore(id: string): SessionStore {
+  const store = createStore<SessionLog>()(() => ({
+    status: 'loading',
+    error: null,
+    events: [],
+    view: emptyView,
+    first: 1,
+    partialReply: null,
+    frame: null,
+    copied: null,
+    terminals: new Map(),
+    outputs: new Map(),
+  }));
+  const open = () => {
+    const closing = new AbortController();
+    load(id, store, closing.signal).catch((error: unknown) =>
+      store.setState({ status: 'refused', error: errorFrom(error) }),
+    );
+    return () => closing.abort();
+  };
+  return { ...store, open };
+}
+
+async function load(id: string, store: StoreApi<SessionLog>, closing: AbortSignal): Promise<void> {
+  const { lastSeq } = await client.sessions.get(id);
+  const after = Math.max(0, lastSeq - newest);
+  const events = await client.sessions.events(id, { after, limit: newest });
+  if (closing.aborted) return;
+  store.setState({ status: 'ready', events, view: viewOf(events), first: after + 1 });
+  const watch = follow(id, store, after + events.length);
+  closing.addEventListener('abort', () => watch.close());
+  await loadOlder(id, store, closing);
+}
+
+type Delta = { kind: 'text' | 'reasoning'; text: string };
+
+function follow(id: string, store: StoreApi<SessionLog>, after: number): Watch {
+  // One queue: an event ends the reply whose deltas came before it, and no other.
+  const take = perFrame<Event | Delta>((updates) => {
+    const { events, view, partialReply } = store.getState();
+    const fresh = updates.filter((update): update is Event => !isDelta(update));
+    const ends = fresh.some((event) => isEvent(event, 'state'));
+    store.setState({
+      partialReply: updates.reduce(replyAfter, partialReply),
+      ...(fresh.length > 0 && {
+        events: events.concat(fresh),
+        view: joinViews(view, viewOf(fresh)),
+      }),
+      ...(ends && { copied: null }),
+    });
+  });
+  return live().watch(
+    id,
+    {
+      events: (events) => events.forEach((event) => take(event)),
+      delta: (kind, text) => take({ kind, text }),
+      terminal: ({ terminal, offset, bytes }) => bufferOf(store, terminal).add(offset, bytes),
+      copied: (done, total) => store.setState({ copied: { done, total } }),
+      frame: (frame) => store.setState({ frame }),
+      output: (call, text) => {
+        const { outputs } = store.getState();
+        const printed = `${outputs.get(call) ?? ''}${text}`.slice(-longestOutput);
+        store.setState({ outputs: new Map([[call, printed]]) });
+      },
+      refused: (error) => store.setState({ status: 'refused', error }),
+    },
+    { after },
+  );
+}
+
+const isDelta = (update: Event | Delta): update is Delta => 'kind' in update;
+
+function replyAfter(
+  reply: SessionLog['partialReply'],
+  update: Event | Delta,
+): SessionLog['partialReply'] {
+  if (!isDelta(update)) return endsReply(update) ? null : reply;
+  const { text, reasoning } = reply ?? { text: '', reasoning: '' };
+  return update.kind === 'text'
+    ? { text: text + update.text, reasoning }
+    : { text, reasoning: reasoning + update.text };
+}
+
+/** Pages backward to the beginning, giving way to drawing between pages. */
+async function loadOlder(
+  id: string,
+  store: StoreApi<SessionLog>,
+  closing: AbortSignal,
+): Promise<void> {
+  while (store.getState().first > 1 && !closing.aborted) {
+    const { first } = store.getState();
+    const after = Math.max(0, first - 1 - olderPage);
+    const page = await client.sessions
+      .events(id, { after, limit: first - 1 - after })
+      .catch(() => null);
+    if (closing.aborted) return;
+    if (page) {
+      const { events, view } = store.getState();
+      const older = viewOf(page);
+      store.setState({
+        events: page.concat(events),
+        view: joinViews(older, view),
+        first: after + 1,
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, page ? 30 : 2_000));
+  }
+}
+
+const endsReply = (event: Event): boolean =>
+  isEvent(event, 'say') || isEvent(event, 'retry') || isEvent(event, 'state');
+
+function bufferOf(store: StoreApi<SessionLog>, terminal: string): TerminalBuffer {
+  const { terminals } = store.getState();
+  const known = terminals.get(terminal);
+  if (known) return known;
+  const buffer = new TerminalBuffer();
+  store.setState({ terminals: new Map(terminals).set(terminal, buffer) });
+  return buffer;
+}

@@ -1,0 +1,87 @@
+import { useCallback, useEffect } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { SessionState, SessionSummary } from '@belay/protocol';
+import { liveList } from '@/lib/live-list';
+import { noteQuestions } from '@/lib/new-questions';
+import { notifyOf } from '@/lib/notify';
+import { perFrame } from '@/lib/per-frame';
+import { queryClient } from '@/lib/query-client';
+import { client, live } from '@/lib/server';
+
+const sessions = liveList<SessionSummary>({
+  name: 'sessions',
+  list: () => client.sessions.list(),
+  version: ({ lastSeq }) => lastSeq,
+});
+export const sessionsQuery = sessions.query;
+
+/** Keeps the list of sessions in the cache as the server reports changes. */
+export function useFleetUpdates(): void {
+  useEffect(() => {
+    const put = perFrame<{ id: string; summary: SessionSummary | null }>((changes) => {
+      const known = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
+      const before = new Map(known.map((summary) => [summary.id, summary]));
+      for (const { id, summary } of changes) {
+        noteQuestions(id, questionsOf(summary), questionsOf(before.get(id)));
+        if (!summary) continue;
+        notifyOf(before.get(id), summary);
+        before.set(id, summary);
+      }
+      sessions.put(changes);
+    });
+    const watch = live().fleet((id, summary) => put({ id, summary }));
+    // Deletions during a lost connection are not reported, so the list is fetched again.
+    const stop = live().onState((state) => {
+      if (state === 'live') void queryClient.invalidateQueries(sessionsQuery);
+    });
+    return () => {
+      stop();
+      watch.close();
+    };
+  }, []);
+}
+
+const questionsOf = (summary: SessionSummary | null | undefined): string[] =>
+  summary?.waitingFor.map(({ id }) => id) ?? [];
+
+/** One session in one line, as it is now. Drawn again only when this one changed. */
+export function useSummary(id: string): SessionSummary | undefined {
+  return useSummaryPart(id, whole);
+}
+
+export const useSessionState = (id: string): SessionState | undefined =>
+  useSummaryPart(id, stateOf);
+
+export const useTitle = (id: string): string | undefined => useSummaryPart(id, titleOf);
+
+/** The summary as it is now, for what the user does with it. */
+export const summaryNow = (id: string): SessionSummary | undefined =>
+  queryClient.getQueryData(sessionsQuery.queryKey)?.find((summary) => summary.id === id);
+
+/** Whether a call waits for the user. */
+export function useWaits(session: string, call: string): boolean {
+  const waits = useCallback(
+    ({ waitingFor }: SessionSummary) => waitingFor.some(({ id }) => id === call),
+    [call],
+  );
+  return useSummaryPart(session, waits) ?? false;
+}
+
+const whole = (summary: SessionSummary): SessionSummary => summary;
+const stateOf = ({ state }: SessionSummary): SessionState => state;
+const titleOf = ({ title }: SessionSummary): string => title;
+
+/**
+ * A part of a session’s summary; drawn again only when this part changed, where the whole changes with each event.
+ * Give the same function each time.
+ */
+export function useSummaryPart<T>(id: string, part: (summary: SessionSummary) => T): T | undefined {
+  const select = useCallback(
+    (sessions: readonly SessionSummary[]) => {
+      const found = sessions.find((summary) => summary.id === id);
+      return found && part(found);
+    },
+    [id, part],
+  );
+  return useQuery({ ...sessionsQuery, select }).data;
+}

@@ -1,0 +1,21 @@
+import { isEnded } from '@belay/protocol';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { useIsPast, useSessionId } from './session-context';
+import { summaryNow, useSessionState } from './summaries';
+
+/** Whether the user can act in the sandbox: not in the past, not as a viewer. One that has ended is started for it. */
+export function useCanAct(): boolean {
+  const state = useSessionState(useSessionId());
+  const readOnly = useReadOnly();
+  const past = useIsPast();
+  return !readOnly && !past && state !== undefined;
+}
+
+/** Starts the sandbox of an ended session where it is gone; true when the session has ended. */
+export async function ensureSandbox(session: string): Promise<boolean> {
+  const summary = summaryNow(session);
+  if (!summary || !isEnded(summary.state)) return false;
+  await client.sessions.wake(session);
+  return true;
+}

@@ -1,0 +1,18 @@
+import { isEnded } from '@belay/protocol';
+import { useNow } from '@/lib/clock';
+import { recorded } from '@/lib/server';
+import { useMoment, useSessionId } from './session-context';
+import { useSessionState, useSummaryPart } from './summaries';
+
+/** The time that durations of a session count to: now, its end, or the moment that is looked at. */
+export function useSessionTime(everyMs = 1_000): number {
+  const id = useSessionId();
+  const state = useSessionState(id);
+  const updated = useSummaryPart(id, updatedOf) ?? '';
+  const past = useMoment(({ view }) => view?.lastTime ?? null);
+  const stands = past !== null || recorded || (state !== undefined && isEnded(state));
+  const now = useNow(everyMs, !stands);
+  return stands ? Date.parse(past ?? updated) : now;
+}
+
+const updatedOf = ({ updated }: { updated: string }): string => updated;

@@ -1,0 +1,133 @@
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+import { onPanelRequest } from '@/features/session-log/panel-links';
+import type { PanelId } from '@/lib/panels';
+import {
+  activate,
+  firstRegions,
+  movePanel,
+  openPanel,
+  regionIds,
+  regionOf,
+  withAllPanels,
+  type OpeningPanel,
+  type RegionId,
+  type Regions,
+} from './regions';
+
+/** Layouts of sessions that are remembered. */
+const mostSessions = 50;
+
+interface Dock {
+  /** The layout that the user made by moving a panel, which is that of every session. */
+  own: Regions | null;
+  /** Without one, each session has the first layout, which opens panels at their first content. */
+  sessions: Readonly<Record<string, Regions>>;
+  /** The panels of the shown session that have something to show. */
+  filled: readonly OpeningPanel[];
+  /** The region that fills the page of a session, by session; it does not outlive the visit. */
+  maximized: Readonly<Record<string, RegionId>>;
+  /** The session whose page is shown. */
+  session: string;
+  /** The panel that was asked for last; each time is another object. */
+  wanted: { panel: PanelId } | null;
+  show(panel: PanelId): void;
+  move(panel: PanelId, to: RegionId): void;
+  /** Opens a panel that has its first content, unless the user’s own layout says where it is. */
+  fill(panel: OpeningPanel): void;
+  maximize(region: RegionId | null): void;
+  visit(session: string): void;
+  reset(): void;
+}
+
+type Layout = Pick<Dock, 'own' | 'sessions' | 'session'>;
+
+/** Which panel is where; remembered on this machine. */
+export const useDock = create<Dock>()(
+  persist(
+    (set) => ({
+      own: null,
+      sessions: {},
+      filled: [],
+      maximized: {},
+      session: '',
+      wanted: null,
+      show: (panel) =>
+        set((dock) => {
+          const regions = regionsIn(dock);
+          const stays = maximizedIn(dock) === regionOf(regions, panel);
+          return {
+            ...withRegions(dock, activate(regions, panel)),
+            ...(!stays && { maximized: without(dock.maximized, dock.session) }),
+            wanted: { panel },
+          };
+        }),
+      move: (panel, to) => set((dock) => ({ own: movePanel(regionsIn(dock), panel, to) })),
+      fill: (panel) =>
+        set((dock) => ({
+          filled: [...new Set([...dock.filled, panel])],
+          ...(!dock.own && withRegions(dock, openPanel(regionsIn(dock), panel))),
+        })),
+      maximize: (region) =>
+        set(({ maximized, session }) => ({
+          maximized: region ? { ...maximized, [session]: region } : without(maximized, session),
+        })),
+      visit: (session) => set({ session, filled: [] }),
+      reset: () =>
+        set(({ filled, session }) => ({
+          own: null,
+          sessions: { [session]: filled.reduce(openPanel, firstRegions) },
+          maximized: {},
+        })),
+    }),
+    {
+      name: 'belay.dock',
+      version: 4,
+      partialize: ({ own, sessions }) => ({ own, sessions }),
+      migrate: (stored) => ({ own: madeByUser((stored as { regions?: Regions }).regions) }),
+      merge: (stored, dock) => {
+        const { own = null, sessions = {} } = (stored ?? {}) as Partial<Dock>;
+        const layouts = Object.entries(sessions).map(([id, each]) => [id, withAllPanels(each)]);
+        return {
+          ...dock,
+          own: own && withAllPanels(own),
+          sessions: Object.fromEntries(layouts) as Dock['sessions'],
+        };
+      },
+    },
+  ),
+);
+
+/** The layout of the page that is shown. */
+export const regionsIn = ({ own, sessions, session }: Layout): Regions =>
+  own ?? sessions[session] ?? firstRegions;
+
+/** The region that fills the page that is shown. */
+export const maximizedIn = ({ maximized, session }: Pick<Dock, 'maximized' | 'session'>) =>
+  maximized[session] ?? null;
+
+function withRegions({ own, sessions, session }: Layout, regions: Regions): Partial<Layout> {
+  if (own) return { own: regions };
+  const others = Object.entries(without(sessions, session)).slice(1 - mostSessions);
+  return { sessions: { ...Object.fromEntries(others), [session]: regions } };
+}
+
+function without<T>(by: Readonly<Record<string, T>>, session: string): Record<string, T> {
+  const { [session]: _, ...others } = by;
+  return others;
+}
+
+/** Where all panels were open from the beginning, in versions up to 3. */
+const formerly: Record<RegionId, string> = {
+  left: 'chat',
+  top: 'code changes',
+  bottom: 'terminal',
+  corner: 'browser usage log',
+  foot: 'plan',
+};
+
+const madeByUser = (regions: Regions | undefined): Regions | null =>
+  regions && regionIds.some((id) => regions[id]?.tabs.join(' ') !== formerly[id]) ? regions : null;
+
+// A link in one panel leads to another.
+onPanelRequest((panel) => useDock.getState().show(panel));

@@ -1,0 +1,15 @@
+import { useEffect } from 'react';
+import { useFiles } from '@/features/session-log/files-query';
+import { showFile } from '@/features/session-log/panel-links';
+import { useCommandList } from '@/lib/commands';
+
+/** Offers the files of the workspace in the palette while the session’s page is shown. */
+export function OfferFiles() {
+  const { data } = useFiles();
+  useEffect(() => {
+    const paths = data?.entries.filter(({ kind }) => kind === 'file').map(({ path }) => path) ?? [];
+    useCommandList.setState({ files: { paths, open: showFile } });
+    return () => useCommandList.setState({ files: null });
+  }, [data]);
+  return null;
+}

@@ -1,0 +1,35 @@
+import { useState } from 'react';
+import { clsx } from 'clsx';
+import type { PanelId } from '@/lib/panels';
+import { panelTitles } from '@/lib/panels';
+import { PanelContent } from './panels';
+
+const onPhone: readonly PanelId[] = ['chat', 'plan', 'terminal', 'changes', 'browser'];
+
+/** One panel at a time, chosen at the foot: enough to watch, to approve and to stop. */
+export function PhonePanels() {
+  const [shown, setShown] = useState<PanelId>('chat');
+  return (
+    <div className="flex h-full flex-col bg-panel">
+      <div className="min-h-0 flex-1">
+        <PanelContent panel={shown} />
+      </div>
+      <nav aria-label="Panels" className="flex shrink-0 border-t pb-[env(safe-area-inset-bottom)]">
+        {onPhone.map((panel) => (
+          <button
+            key={panel}
+            type="button"
+            aria-current={panel === shown}
+            onClick={() => setShown(panel)}
+            className={clsx(
+              'h-11 flex-1 border-t-2 text-sm',
+              panel === shown ? 'border-ink font-medium' : 'border-transparent text-muted',
+            )}
+          >
+            {panelTitles[panel]}
+          </button>
+        ))}
+      </nav>
+    </div>
+  );
+}

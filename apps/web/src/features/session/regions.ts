@@ -1,0 +1,69 @@
+import { panelIds, type PanelId } from '@/lib/panels';
+
+export const regionIds = ['left', 'top', 'bottom', 'corner', 'foot'] as const;
+export type RegionId = (typeof regionIds)[number];
+
+export interface Region {
+  tabs: PanelId[];
+  active: PanelId | null;
+}
+export type Regions = Record<RegionId, Region>;
+
+/** Before there is anything to show: the chat and one wide panel. */
+export const firstRegions: Regions = {
+  left: { tabs: ['chat'], active: 'chat' },
+  top: { tabs: panelIds.filter((panel) => panel !== 'chat'), active: 'code' },
+  bottom: { tabs: [], active: null },
+  corner: { tabs: [], active: null },
+  foot: { tabs: [], active: null },
+};
+
+/** Where panels go that leave the wide one when they have something to show. */
+const ownRegions = { terminal: 'bottom', browser: 'corner', plan: 'foot' } as const;
+export type OpeningPanel = keyof typeof ownRegions;
+
+/** Puts a panel that has its first content below the wide one; where the user looks at it, it stays. */
+export function openPanel(regions: Regions, panel: OpeningPanel): Regions {
+  const from = regionOf(regions, panel);
+  return from !== 'top' || regions.top.active === panel
+    ? regions
+    : movePanel(regions, panel, ownRegions[panel]);
+}
+
+export const regionOf = (regions: Regions, panel: PanelId): RegionId =>
+  regionIds.find((id) => regions[id].tabs.includes(panel)) ?? 'top';
+
+/** Moves a panel to the end of a region and shows it there; the region it leaves shows its neighbour. */
+export function movePanel(regions: Regions, panel: PanelId, to: RegionId): Regions {
+  const from = regionOf(regions, panel);
+  if (from === to) return activate(regions, panel);
+  const left = regions[from].tabs.filter((tab) => tab !== panel);
+  const active = regions[from].active === panel ? (left.at(-1) ?? null) : regions[from].active;
+  return {
+    ...regions,
+    [from]: { tabs: left, active },
+    [to]: { tabs: [...regions[to].tabs, panel], active: panel },
+  };
+}
+
+export function activate(regions: Regions, panel: PanelId): Regions {
+  const region = regionOf(regions, panel);
+  return { ...regions, [region]: { ...regions[region], active: panel } };
+}
+
+/** A layout that another version of Belay stored: without panels that are gone, and with those that are new. */
+export function withAllPanels(stored: Partial<Regions>): Regions {
+  const kept = (id: RegionId): Region => ({
+    tabs: stored[id]?.tabs.filter((tab) => panelIds.includes(tab)) ?? [],
+    active: stored[id]?.active ?? null,
+  });
+  const placed = new Set(regionIds.flatMap((id) => kept(id).tabs));
+  const fresh = panelIds.filter((panel) => !placed.has(panel));
+  return {
+    left: kept('left'),
+    top: { ...kept('top'), tabs: [...kept('top').tabs, ...fresh] },
+    bottom: kept('bottom'),
+    corner: kept('corner'),
+    foot: kept('foot'),
+  };
+}

@@ -1,0 +1,105 @@
+import { useMemo } from 'react';
+import { isEnded, type SessionState } from '@belay/protocol';
+import { answerFirst } from '@/features/session-log/answer-first';
+import { askFork } from '@/features/session-log/fork-request';
+import { askStop } from '@/features/session-log/session-actions';
+import {
+  lookAt,
+  useSessionContext,
+  type SessionContext,
+} from '@/features/session-log/session-context';
+import { askShare } from '@/features/session-log/share-request';
+import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { openPalette, useCommands, type Command } from '@/lib/commands';
+import { panelIds, type PanelId } from '@/lib/panels';
+import { client } from '@/lib/server';
+import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
+import { attempt } from '@/lib/toasts';
+import { useDock } from './dock-store';
+
+/** What the user can do in a session by palette and keys. */
+export function useSessionCommands(): void {
+  const context = useSessionContext();
+  const state = useSessionState(context.id);
+  const commands = useMemo(
+    () => [...controls(context.id, state), ...panelCommands, ...logCommands(context)],
+    [context, state],
+  );
+  useCommands(commands);
+}
+
+type Control = 'pause' | 'resume' | 'stop' | 'restart';
+
+/** Pause and resume are never offered at once: they share their keys. */
+function controls(id: string, state: SessionState | undefined): Command[] {
+  const ended = state !== undefined && isEnded(state);
+  const offered: Control[] = ended
+    ? ['restart']
+    : ['stop', state === 'paused' ? 'resume' : 'pause'];
+  return offered.map((name) => ({
+    ...controlTitles[name],
+    id: `session.${name}`,
+    group: 'Session',
+    run: () => attempt(() => (name === 'stop' ? askStop(id) : client.sessions[name](id))),
+  }));
+}
+
+const controlTitles: Record<Control, Pick<Command, 'title' | 'keys'>> = {
+  pause: sessionShortcuts['session.pause'],
+  resume: { title: 'Resume this session', keys: sessionShortcuts['session.pause'].keys },
+  stop: sessionShortcuts['session.stop'],
+  restart: { title: 'Restart this session' },
+};
+
+const panelCommands: readonly Command[] = [
+  ...panelIds.map((panel) => ({
+    ...panelShortcut(panel),
+    group: 'Panels',
+    run: () => goToPanel(panel),
+  })),
+  {
+    id: 'panels.reset',
+    title: 'Reset layout',
+    group: 'Panels',
+    run: () => useDock.getState().reset(),
+  },
+];
+
+function logCommands(context: SessionContext): Command[] {
+  const command = (id: keyof typeof sessionShortcuts, group: string, run: () => void): Command => ({
+    ...sessionShortcuts[id],
+    id,
+    group,
+    run,
+  });
+  return [
+    command('approval.allow', 'Session', () => answerFirst(summaryNow(context.id), 'approved')),
+    command('approval.reject', 'Session', () => answerFirst(summaryNow(context.id), 'rejected')),
+    command('message.write', 'Session', () =>
+      document.querySelector<HTMLElement>('#message')?.focus(),
+    ),
+    command('moment.live', 'Timeline', () => lookAt(context, null)),
+    command('session.fork', 'Session', () => {
+      const summary = summaryNow(context.id);
+      if (summary) askFork(summary, context.moment.getState().at ?? summary.lastSeq);
+    }),
+    command('session.share', 'Session', () => {
+      const summary = summaryNow(context.id);
+      if (summary) askShare(summary);
+    }),
+    command('files.open', 'Go', () => openPalette('files')),
+    command('moment.link', 'Timeline', () => attempt(() => copyLink(context), 'Link copied.')),
+  ];
+}
+
+/** Keys leave a terminal or an editor by this, which take Tab for themselves. */
+function goToPanel(panel: PanelId): void {
+  useDock.getState().show(panel);
+  document.getElementById(`tab-${panel}`)?.focus();
+}
+
+/** The address of the moment that is shown, or of the live end as it is now. */
+async function copyLink({ id, moment, log }: SessionContext): Promise<void> {
+  const at = moment.getState().at ?? log.getState().view.lastSeq;
+  await navigator.clipboard.writeText(`${location.origin}/sessions/${id}?at=${at}`);
+}

@@ -1,0 +1,195 @@
+import { memo } from 'react';
+import { clsx } from 'clsx';
+import { isEnded, mountMark, mountWords, type SessionSummary } from '@belay/protocol';
+import {
+  GitFork,
+  GitPullRequestArrow,
+  HardDrive,
+  MoreHorizontal,
+  Pause,
+  Play,
+  RotateCcw,
+  Share,
+  Square,
+} from 'lucide-react';
+import { ConnectionStatus } from '@/components/connection-status';
+import { Wordmark } from '@/components/top-bar';
+import { Button } from '@/components/ui/button';
+import { IconButton } from '@/components/ui/icon-button';
+import { MachineLabel } from '@/components/ui/machine-label';
+import { Menu, type MenuItem } from '@/components/ui/menu';
+import { StateDot } from '@/components/ui/state-dot';
+import { ToastPlace } from '@/components/ui/toast-place';
+import { askFork } from '@/features/session-log/fork-request';
+import { askPublish } from '@/features/session-log/publish-request';
+import { askStop, sessionActions } from '@/features/session-log/session-actions';
+import { useSessionContext } from '@/features/session-log/session-context';
+import { askShare } from '@/features/session-log/share-request';
+import { useSessionTime } from '@/features/session-log/use-session-time';
+import {
+  summaryNow,
+  useSessionState,
+  useSummary,
+  useSummaryPart,
+  useTitle,
+} from '@/features/session-log/summaries';
+import { count, dollars, duration } from '@/lib/format';
+import { useReadOnly } from '@/lib/role';
+import { client, recorded } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { SettingChips } from './setting-chips';
+
+export function SessionHeader() {
+  const readOnly = useReadOnly();
+  const { id } = useSessionContext();
+  const title = useTitle(id);
+  const task = useSummaryPart(id, taskOf);
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
+      <Wordmark short />
+      <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
+      <ToastPlace className="flex min-w-0 flex-1 items-center gap-3">
+        <p className="min-w-0 flex-1 truncate font-medium" title={task}>
+          {title}
+        </p>
+        <ConnectionStatus />
+        <Figures />
+      </ToastPlace>
+      {!readOnly && <SettingChips />}
+      {!readOnly && <Controls id={id} />}
+      {readOnly && (
+        <span className="text-sm text-faint">{recorded ? 'recording' : 'view only'}</span>
+      )}
+    </header>
+  );
+}
+
+const taskOf = ({ task }: SessionSummary): string => task;
+
+function Figures() {
+  const { id } = useSessionContext();
+  const summary = useSummary(id);
+  const end = useSessionTime();
+  if (!summary) return null;
+  const { budgets } = summary;
+  return (
+    <div className="flex items-center gap-3 text-sm text-muted tabular-nums">
+      <StateDot state={summary.state} />
+      {summary.machine && <MachineLabel machine={summary.machine} />}
+      {summary.mounts.length > 0 && <HostFolders mounts={summary.mounts} />}
+      {summary.sandbox === 'root' && (
+        <span className="max-md:hidden" title="System packages can be installed in this sandbox">
+          root
+        </span>
+      )}
+      <span className="max-lg:hidden">
+        step {summary.steps}
+        {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
+      </span>
+      <span className="max-md:hidden" title={`${count(summary.tokens)} tokens`}>
+        {dollars(summary.dollars)}
+        {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
+      </span>
+      <span className="max-lg:hidden">{duration((end - Date.parse(summary.created)) / 1_000)}</span>
+    </div>
+  );
+}
+
+/** What the agent sees of the user’s own files; in amber what it may change. */
+function HostFolders({ mounts }: Pick<SessionSummary, 'mounts'>) {
+  // What may be changed matters first.
+  const [first, ...others] = mounts.toSorted((a, b) => Number(a.readOnly) - Number(b.readOnly));
+  if (!first) return null;
+  const isWritable = mounts.some(({ readOnly }) => !readOnly);
+  const words = `Host folders: ${mounts.map(mountWords).join('; ')}`;
+  return (
+    <span
+      role="img"
+      aria-label={words}
+      title={words}
+      className={clsx('flex min-w-0 items-center gap-1', isWritable && 'text-amber')}
+    >
+      <HardDrive size={13} aria-hidden className="shrink-0" />
+      <span className="truncate max-lg:hidden">
+        {mountMark(first)}
+        {others.length > 0 && ` +${others.length}`}
+      </span>
+    </span>
+  );
+}
+
+/** Drawn again only with the state; the summary is looked up on click. */
+const Controls = memo(function Controls({ id }: { id: string }) {
+  const state = useSessionState(id);
+  if (!state) return null;
+  const ended = isEnded(state);
+  const withSummary = (run: (summary: SessionSummary) => Promise<unknown>) => () => {
+    const summary = summaryNow(id);
+    if (summary) attempt(() => run(summary));
+  };
+  const act = (name: 'pause' | 'resume' | 'restart') => () =>
+    attempt(() => client.sessions[name](id));
+  return (
+    <div className="flex items-center gap-0.5">
+      {!ended && state === 'paused' && (
+        <IconButton
+          label="Resume"
+          command="session.resume"
+          icon={Play}
+          onClick={act('resume')}
+          className="max-md:size-9"
+        />
+      )}
+      {!ended && state !== 'paused' && (
+        <IconButton
+          label="Pause"
+          command="session.pause"
+          icon={Pause}
+          onClick={act('pause')}
+          className="max-md:size-9"
+        />
+      )}
+      {ended ? (
+        <Button small onClick={act('restart')}>
+          <RotateCcw size={13} aria-hidden /> Restart
+        </Button>
+      ) : (
+        <IconButton
+          label="Stop"
+          command="session.stop"
+          icon={Square}
+          onClick={() => attempt(() => askStop(id))}
+          className="max-md:size-9"
+        />
+      )}
+      <IconButton
+        label="Fork from here"
+        command="session.fork"
+        icon={GitFork}
+        className="max-md:hidden"
+        onClick={withSummary(async (summary) => askFork(summary, summary.lastSeq))}
+      />
+      <IconButton
+        label="Publish changes"
+        icon={GitPullRequestArrow}
+        className="max-md:hidden"
+        onClick={withSummary(async (summary) => askPublish(summary))}
+      />
+      <IconButton
+        label="Share"
+        icon={Share}
+        className="max-md:hidden"
+        onClick={withSummary(async (summary) => askShare(summary))}
+      />
+      <Menu
+        trigger={<IconButton label="More" icon={MoreHorizontal} />}
+        items={() => actionsOf(id)}
+      />
+    </div>
+  );
+});
+
+const actionsOf = (id: string): readonly (MenuItem | null)[] => {
+  const summary = summaryNow(id);
+  return summary ? sessionActions(summary, false) : [];
+};

@@ -1,0 +1,32 @@
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { renderSession } from '@/testing/render-session';
+import { summaryWith } from '@/testing/session-log';
+import { SettingChips } from './setting-chips';
+
+const models = ['scripted:x', 'openai:small', 'google:none'].map((name) => ({
+  name,
+  title: name,
+  ready: name !== 'google:none',
+  remedy: null,
+}));
+const show = () =>
+  renderSession(<SettingChips />, {
+    summary: { model: 'scripted:x', network: 'packages' },
+    replies: { models: { list: () => models }, sessions: { change: () => summaryWith() } },
+  });
+const open = async (name: string) =>
+  fireEvent.keyDown(await screen.findByRole('button', { name }), { key: 'Enter' });
+
+describe('the settings in the header of a session', () => {
+  it.each([
+    ['Model: x', 'openai:small', { model: 'openai:small' }],
+    ['Approvals: Ask', 'Run calls at once', { approvals: 'auto' }],
+    ['Network: Registries', 'No network', { egress: { profile: 'none' } }],
+  ])('%s is changed while it works', async (chip, choice, change) => {
+    const { rest } = await show();
+    await open(chip);
+    fireEvent.click(await screen.findByRole('menuitem', { name: choice }));
+    await waitFor(() => expect(rest.bodiesOf('sessions.change')).toEqual([change]));
+    expect(screen.queryByRole('menuitem', { name: 'google:none' })).toBeNull();
+  });
+});

@@ -1,0 +1,106 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { isEnded } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Dialog } from '@/components/ui/dialog';
+import { Failed, Loading } from '@/components/ui/empty';
+import { filesQuery } from '@/features/session-log/files-query';
+import { useIsPast, useLog, useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/features/session-log/summaries';
+import { useReadOnly } from '@/lib/role';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+const guiding = /(^|\/)(AGENTS\.md|SKILL\.md)$/;
+
+/** A workspace’s own guidance counts only after the user has read and trusted it. */
+export function TrustBar() {
+  const readOnly = useReadOnly();
+  const session = useSessionId();
+  const state = useSessionState(session);
+  const past = useIsPast();
+  const guided = useLog((log) => log.view.guidance !== null);
+  const trusted = useLog((log) => log.view.trusted);
+  const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
+  const [open, setOpen] = useState(false);
+  // Trust from the start covers what the workspace brought; trust by hand covers what was read.
+  const mayAsk = !guided || trusted.size > 0;
+  const asks = mayAsk && !past && !readOnly && state !== undefined && !isEnded(state);
+  const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
+  const paths = files.data?.entries.map(({ path }) => path) ?? [];
+  const found = paths.filter((path) => guiding.test(path) && !trusted.has(path));
+  if (!asks) return null;
+  if (trusted.size > 0 && !found.length) return null;
+  if (!found.length) return paths.includes('.mcp.json') ? <OwnMcpServers /> : null;
+  return (
+    <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
+      <p className="line-clamp-2 min-w-0 flex-1">
+        This workspace has {trusted.size > 0 ? 'new' : 'its own'} guidance ({found.join(', ')}). The
+        agent does not follow it until you trust it.
+        {paths.includes('.mcp.json') && ' Its .mcp.json is not used.'}
+      </p>
+      <Button small onClick={() => setOpen(true)}>
+        Review…
+      </Button>
+      {open && <TrustDialog session={session} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+/** MCP servers that a repository names would run with the server’s rights: only the user may add one. */
+function OwnMcpServers() {
+  const [seen, setSeen] = useState(false);
+  if (seen) return null;
+  return (
+    <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
+      <p className="line-clamp-2 min-w-0 flex-1">
+        This workspace names MCP servers in .mcp.json. They are not used. Add the ones you want in{' '}
+        <Link to="/settings" search={{ section: 'mcp' }} className="underline">
+          the settings
+        </Link>
+        .
+      </p>
+      <Button small onClick={() => setSeen(true)}>
+        Hide
+      </Button>
+    </div>
+  );
+}
+
+function TrustDialog({ session, onClose }: { session: string; onClose(): void }) {
+  const preview = useQuery({
+    queryKey: ['trust', session],
+    queryFn: () => client.sessions.call(session, 'workspace.trust', { preview: true }),
+    staleTime: 0,
+  });
+  const trust = () => {
+    onClose();
+    // What was shown, and nothing that came since.
+    const shown = preview.data?.files.flatMap(({ path, hash }) => (hash ? { path, hash } : []));
+    const read = shown ? { shown } : {};
+    attempt(() => client.sessions.call(session, 'workspace.trust', read), 'Trusted.');
+  };
+  return (
+    <Dialog open wide title="Guidance of this workspace" onClose={onClose}>
+      {preview.isPending && <Loading what="the guidance" />}
+      {preview.isError && <Failed error={preview.error} />}
+      {preview.data?.files.map(({ path, text }) => (
+        <div key={path} className="mb-3">
+          <p className="mb-1 font-mono text-xs text-muted">{path}</p>
+          <pre
+            tabIndex={0}
+            className="max-h-72 overflow-auto rounded-md border bg-sunken p-2 text-xs whitespace-pre-wrap"
+          >
+            {text}
+          </pre>
+        </div>
+      ))}
+      {preview.data && (
+        <Button look="solid" onClick={trust}>
+          Trust
+        </Button>
+      )}
+    </Dialog>
+  );
+}

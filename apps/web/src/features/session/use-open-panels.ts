@@ -1,0 +1,28 @@
+import { useLayoutEffect } from 'react';
+import { useLog, useSessionId } from '@/features/session-log/session-context';
+import type { SessionLog } from '@/features/session-log/session-store';
+import { useDock } from './dock-store';
+import type { OpeningPanel } from './regions';
+
+/** Opens the panels of this session at their first content; before the page is drawn when that is there. */
+export function useOpenPanels(): void {
+  const session = useSessionId();
+  const filled = useLog(filledPanels);
+  useLayoutEffect(() => useDock.getState().visit(session), [session]);
+  useLayoutEffect(() => {
+    for (const panel of filled.split(' '))
+      if (panel) useDock.getState().fill(panel as OpeningPanel);
+  }, [session, filled]);
+}
+
+/** By the live end: a replay closes nothing. */
+function filledPanels({ view, terminals, frame }: SessionLog): string {
+  const filled: Record<OpeningPanel, boolean> = {
+    terminal: terminals.size > 0 || view.terminals.size > 0,
+    browser: view.page !== null || frame !== null,
+    plan: view.plan !== null,
+  };
+  return Object.entries(filled)
+    .flatMap(([panel, is]) => (is ? panel : []))
+    .join(' ');
+}

@@ -1,0 +1,126 @@
+import type { ReactNode } from 'react';
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { changedDefaults, sessionDefaults } from '@belay/protocol';
+import { renderWeb } from '@/testing/render-web';
+import { ApprovalDefault, BudgetSettings, NetworkSettings } from './default-settings';
+
+/** The form, over a server that keeps the settings. */
+const show = (element: ReactNode, role: 'user' | 'viewer' = 'user') => {
+  let saved = sessionDefaults.parse({
+    budgets: { steps: 40, tokens: null, dollars: 2.5, seconds: 90 },
+    egress: { profile: 'list', hosts: ['a.example', 'b.example'] },
+  });
+  return renderWeb(element, {
+    role,
+    replies: {
+      settings: {
+        read: () => saved,
+        change: ({ body }) => (saved = changedDefaults(saved, body)),
+      },
+    },
+  });
+};
+const field = (label: RegExp) => screen.findByLabelText(label);
+const write = async (label: RegExp, value: string) =>
+  fireEvent.change(await field(label), { target: { value } });
+const save = async () => fireEvent.click(await screen.findByRole('button', { name: 'Save' }));
+
+describe('the limits of new sessions', () => {
+  it('are shown in their units; none is an empty field', async () => {
+    await show(<BudgetSettings />);
+    expect(await field(/^Step limit/)).toHaveProperty('value', '40');
+    expect(await field(/^Token limit/)).toHaveProperty('value', '');
+    expect(await field(/^Spending limit \(\$\)/)).toHaveProperty('value', '2.5');
+    expect(await field(/^Time limit \(minutes\)/)).toHaveProperty('value', '1.5');
+    expect(await screen.findByRole('button', { name: 'Save' })).toHaveProperty('disabled', true);
+  });
+
+  it('send what was changed and nothing else; an empty field is no limit', async () => {
+    const { rest } = await show(<BudgetSettings />);
+    await write(/^Step limit/, '');
+    await write(/^Token limit/, '200000');
+    await write(/^Time limit/, '0.5');
+    await save();
+    await screen.findByText('Saved for new sessions.');
+    expect(rest.bodiesOf('settings.change')).toEqual([
+      { budgets: { steps: null, tokens: 200_000, seconds: 30 }, egress: {} },
+    ]);
+    expect(await field(/^Step limit/)).toHaveProperty('value', '');
+    expect(await field(/^Spending limit/)).toHaveProperty('value', '2.5');
+    expect(await screen.findByRole('button', { name: 'Save' })).toHaveProperty('disabled', true);
+  });
+
+  it.each([
+    [/^Step limit/, '0'],
+    [/^Token limit/, '2.5'],
+    [/^Spending limit/, '-1'],
+    [/^Time limit/, '0'],
+  ])('%s is never %s', async (label, value) => {
+    const { rest } = await show(<BudgetSettings />);
+    await write(label, value);
+    await save();
+    expect(await field(label)).toHaveProperty('validity.valid', false);
+    expect(rest.sentTo('settings.change')).toEqual([]);
+  });
+
+  it('are only read by a viewer', async () => {
+    await show(<BudgetSettings />, 'viewer');
+    const limit = await field(/^Step limit/);
+    await waitFor(() => expect(limit.matches(':disabled')).toBe(true));
+  });
+});
+
+describe('the network of new sessions', () => {
+  it('takes hosts as they are written', async () => {
+    const { rest } = await show(<NetworkSettings />);
+    expect(await field(/^Allowed hosts/)).toHaveProperty('value', 'a.example, b.example');
+    await write(/^Allowed hosts/, 'a.example,c.example:8080  *.d.example,');
+    await save();
+    await waitFor(() =>
+      expect(rest.bodiesOf('settings.change')).toEqual([
+        { budgets: {}, egress: { hosts: ['a.example', 'c.example:8080', '*.d.example'] } },
+      ]),
+    );
+  });
+
+  it('takes the hosts of a package manager by one click, and says which they are', async () => {
+    const { rest } = await show(<NetworkSettings />);
+    const npm = await screen.findByRole('button', { name: 'npm' });
+    fireEvent.click(npm);
+    await screen.findByText(/^@npm: registry\.npmjs\.org, .*codeload\.github\.com/);
+    fireEvent.click(screen.getByRole('button', { name: 'apt' }));
+    fireEvent.click(npm);
+    await save();
+    await waitFor(() =>
+      expect(rest.bodiesOf('settings.change')).toEqual([
+        { budgets: {}, egress: { hosts: ['a.example', 'b.example', '@apt'] } },
+      ]),
+    );
+  });
+
+  it('is closed by None', async () => {
+    const { rest } = await show(<NetworkSettings />);
+    await write(/^Network/, 'none');
+    await save();
+    await waitFor(() =>
+      expect(rest.bodiesOf('settings.change')).toEqual([
+        { budgets: {}, egress: { profile: 'none' } },
+      ]),
+    );
+  });
+});
+
+it('the approvals of new sessions are chosen by what happens', async () => {
+  const { rest } = await show(<ApprovalDefault />);
+  expect(await screen.findByRole('option', { name: 'Ask me each time' })).toHaveProperty(
+    'selected',
+    true,
+  );
+  await write(/^Approvals/, 'auto');
+  await save();
+  await waitFor(() =>
+    expect(rest.bodiesOf('settings.change')).toEqual([
+      { approvals: 'auto', budgets: {}, egress: {} },
+    ]),
+  );
+});

@@ -1,0 +1,124 @@
+import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { confinementOf, machineName, type Machine } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { Button } from '@/components/ui/button';
+import { CopyButton } from '@/components/ui/copy-button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Field, Input } from '@/components/ui/field';
+import { askConfirm } from '@/lib/ask';
+import { plural } from '@/lib/format';
+import { machinesQuery } from '@/lib/queries';
+import { useReadOnlySettings } from '@/lib/role';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+
+/** Machines that joined this server, to run agents outside of its sandboxes. */
+export function MachineSettings() {
+  const readOnly = useReadOnlySettings();
+  const machines = useQuery({ ...machinesQuery, refetchInterval: 5_000 });
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-muted">
+        A machine that joins runs the agents of the sessions that you direct to it; all others stay
+        in sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
+        machine nothing is confined: commands run with all rights of the user who joined it.
+      </p>
+      {machines.isPending && <Loading what="the machines" />}
+      {machines.isError && <Failed error={machines.error} retry={() => void machines.refetch()} />}
+      {machines.data?.length === 0 && (
+        <Empty title="No machines">Add one to run agents on it.</Empty>
+      )}
+      {machines.data?.map((machine) => (
+        <MachineRow key={machine.id} machine={machine} readOnly={readOnly} />
+      ))}
+      {!readOnly && <NewMachine />}
+    </div>
+  );
+}
+
+function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean }) {
+  const queries = useQueryClient();
+  const { id, name, host, os, arch, kind, connected, sessions } = machine;
+  const remove = async () => {
+    const title = `Remove ${name}?`;
+    const text = 'It is let in no more, and its agents end. Their sessions fail.';
+    if (!(await askConfirm({ title, text, verb: 'Remove', danger: true }))) return;
+    attempt(async () => {
+      await client.machines.remove(id);
+      await queries.invalidateQueries(machinesQuery);
+    });
+  };
+  return (
+    <section
+      aria-label={name}
+      className="flex items-center gap-3 rounded-md border bg-panel p-3 text-sm"
+    >
+      <div className="min-w-0 flex-1">
+        <p className="flex items-baseline gap-2">
+          <span className="min-w-0 truncate font-medium">{name}</span>
+          <span className={clsx('shrink-0', connected ? 'text-pass' : 'text-muted')}>
+            {connected ? 'connected' : 'not connected'}
+          </span>
+        </p>
+        <p className={clsx('break-words', kind === 'bare' ? 'text-fail' : 'text-muted')}>
+          {confinementOf(machine)}
+        </p>
+        <p className="text-xs break-words text-faint">
+          {kind === 'bare' && `${host}, `}
+          {os}, {arch} · {plural(sessions.length, 'session')}
+        </p>
+      </div>
+      {!readOnly && (
+        <Button small look="danger" onClick={() => void remove()} aria-label={`Remove ${name}`}>
+          Remove
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function NewMachine() {
+  const [name, setName] = useState('');
+  const [contained, setContained] = useState(true);
+  const [command, setCommand] = useState('');
+  const invite = () =>
+    attempt(async () => {
+      const { token } = await client.machines.invite({ name });
+      const flag = contained ? ' --container' : '';
+      setCommand(`belay join ${location.origin} --token ${token}${flag}`);
+    });
+  return (
+    <form
+      className="space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        invite();
+      }}
+    >
+      <Field label="New machine">
+        <Input placeholder="laptop" value={name} onChange={({ target }) => setName(target.value)} />
+      </Field>
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          checked={contained}
+          onChange={({ target }) => setContained(target.checked)}
+        />
+        Agents in containers of their own, which needs Docker there
+      </label>
+      <Button type="submit" disabled={!machineName.safeParse(name).success}>
+        Make a token
+      </Button>
+      {command && (
+        <div role="status" className="space-y-2 rounded-md border border-line-strong bg-panel p-3">
+          <p className="text-sm">Run this on the machine, once and within the hour:</p>
+          <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
+            <code className="min-w-0 flex-1 text-xs break-all">{command}</code>
+            <CopyButton label="Copy command" text={() => command} />
+          </div>
+        </div>
+      )}
+    </form>
+  );
+}

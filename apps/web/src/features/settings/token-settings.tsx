@@ -1,0 +1,137 @@
+import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { MadeToken, TokenInfo } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { CopyButton } from '@/components/ui/copy-button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { askConfirm } from '@/lib/ask';
+import { age } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { NewTokenForm } from './new-token';
+
+const tokensKey = ['tokens'];
+
+/** Tokens for programs and other people. The server’s own two are in its data folder. */
+export function TokenSettings() {
+  const tokens = useQuery({ queryKey: tokensKey, queryFn: () => client.tokens.list() });
+  const cache = useQueryClient();
+  const [made, setMade] = useState<MadeToken | null>(null);
+  const [adding, setAdding] = useState(false);
+  const show = async (token: MadeToken) => {
+    setMade(token);
+    setAdding(false);
+    await cache.invalidateQueries({ queryKey: tokensKey });
+  };
+  const revoke = async (token: TokenInfo) => {
+    const { label } = token;
+    const title = `Revoke the token “${label}”?`;
+    const text = 'Whatever uses it loses its connection at once. This cannot be undone.';
+    if (!(await askConfirm({ title, text, verb: 'Revoke token', danger: true }))) return;
+    attempt(async () => {
+      await client.tokens.revoke(token.id);
+      if (made?.id === token.id) setMade(null);
+      await cache.invalidateQueries({ queryKey: tokensKey });
+    }, 'Token revoked.');
+  };
+  const rotate = async (token: TokenInfo) => {
+    const title = `Replace the secret of “${token.label}”?`;
+    const text = 'The old token stops working at once. The new one is shown here.';
+    if (!(await askConfirm({ title, text, verb: 'Replace secret' }))) return;
+    attempt(async () => show(await client.tokens.rotate(token.id)));
+  };
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-muted">
+        A token lets a program, or somebody else, use this server with no more rights than you give
+        it. Only its hash is stored, so it is shown once.
+      </p>
+      {made && <Made token={made} onClose={() => setMade(null)} />}
+      {tokens.isPending && <Loading what="the tokens" />}
+      {tokens.isError && <Failed error={tokens.error} retry={() => void tokens.refetch()} />}
+      {tokens.data?.length === 0 && !adding && (
+        <Empty title="No tokens">Create one for a script, a GPT or a colleague.</Empty>
+      )}
+      <ul aria-label="Tokens" className="divide-y rounded-md border bg-panel empty:hidden">
+        {tokens.data?.map((token) => (
+          <TokenLine
+            key={token.id}
+            token={token}
+            onRotate={() => void rotate(token)}
+            onRevoke={() => void revoke(token)}
+          />
+        ))}
+      </ul>
+      {adding ? (
+        <NewTokenForm onMade={show} onCancel={() => setAdding(false)} />
+      ) : (
+        <Button onClick={() => setAdding(true)}>Create token</Button>
+      )}
+    </div>
+  );
+}
+
+function Made({ token, onClose }: { token: MadeToken; onClose(): void }) {
+  return (
+    <div role="status" className="space-y-2 rounded-md border border-line-strong bg-panel p-3">
+      <p className="text-sm">
+        <span className="font-medium">{token.label}</span>: copy this token now. It is not shown
+        again.
+      </p>
+      <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
+        <code className="min-w-0 flex-1 text-xs break-all">{token.token}</code>
+        <CopyButton label="Copy token" text={() => token.token} />
+      </div>
+      <Button small onClick={onClose}>
+        Done
+      </Button>
+    </div>
+  );
+}
+
+const scopes = { view: 'View', operate: 'Operate', admin: 'Admin' };
+
+interface TokenLineProps {
+  token: TokenInfo;
+  onRotate(): void;
+  onRevoke(): void;
+}
+
+function TokenLine({ token, onRotate, onRevoke }: TokenLineProps) {
+  const { label, scope, expires, lastUsed } = token;
+  const expired = isOver(expires);
+  return (
+    <li className="flex items-center justify-between gap-x-4 gap-y-2 px-3 py-2 max-sm:flex-wrap">
+      <div className="min-w-0">
+        <p className="truncate text-sm font-medium">{label}</p>
+        <p className="text-xs text-faint">
+          {scopes[scope]} · {sessionsOf(token)} ·{' '}
+          {lastUsed ? `last used ${age(lastUsed)} ago` : 'never used'}
+          {expires !== null && (
+            <span className={expired ? 'text-fail' : undefined}>
+              {' · '}
+              {expired ? 'expired' : 'expires'} {new Date(expires).toLocaleDateString()}
+            </span>
+          )}
+        </p>
+      </div>
+      <div className="flex gap-2">
+        <Button small aria-label={`Replace secret of ${label}`} onClick={onRotate}>
+          Replace secret
+        </Button>
+        <Button small look="danger" aria-label={`Revoke ${label}`} onClick={onRevoke}>
+          Revoke
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+const isOver = (expires: string | null, now = Date.now()): boolean =>
+  expires !== null && Date.parse(expires) <= now;
+
+function sessionsOf({ sessions }: TokenInfo): string {
+  if (sessions === 'all') return 'all sessions';
+  if (sessions === 'own') return 'sessions that it starts';
+  return sessions.length === 1 ? `session ${sessions[0]}` : `${sessions.length} sessions`;
+}

@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Scope, UserInfo } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
+import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Select } from '@/components/ui/field';
+import { askConfirm } from '@/lib/ask';
+import { age } from '@/lib/format';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { NewUserForm } from './new-user';
+import { scopeOptions } from './scopes';
+
+const usersKey = ['users'];
+/** Users of a team. On one’s own machine there are none, and everything is as before. */
+export function UserSettings() {
+  const users = useQuery({ queryKey: usersKey, queryFn: () => client.users.list() });
+  const cache = useQueryClient();
+  const again = () => cache.invalidateQueries({ queryKey: usersKey });
+  const [adding, setAdding] = useState(false);
+  const remove = async ({ id, name }: UserInfo) => {
+    const title = `Remove ${name}?`;
+    const text = 'Everything that this user has open ends at once. Sessions stay.';
+    if (!(await askConfirm({ title, text, verb: 'Remove user', danger: true }))) return;
+    attempt(async () => {
+      await client.users.remove(id);
+      await again();
+    }, 'User removed.');
+  };
+  const change = (user: UserInfo, scope: Scope) =>
+    attempt(async () => {
+      await client.users.change(user.id, { scope });
+      await again();
+    }, `${user.name} has to log in again.`);
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-muted">
+        People of a team log in with a name and a password, or through your identity provider when
+        the server is set up with one. Without users, this server is yours alone.
+      </p>
+      {users.isPending && <Loading what="the users" />}
+      {users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
+      {users.data?.length === 0 && !adding && (
+        <Empty title="No users">Add one for each colleague who works with these sessions.</Empty>
+      )}
+      <ul aria-label="Users" className="divide-y rounded-md border bg-panel empty:hidden">
+        {users.data?.map((user) => (
+          <li
+            key={user.id}
+            className="flex items-center justify-between gap-x-4 gap-y-2 px-3 py-2 max-sm:flex-wrap"
+          >
+            <div className="min-w-0 max-sm:w-full">
+              <p className="truncate text-sm font-medium">{user.name}</p>
+              <p className="text-xs text-faint">
+                {user.logsInBy === 'oidc' ? 'identity provider' : 'password'} ·{' '}
+                {user.lastLogin ? `logged in ${age(user.lastLogin)} ago` : 'never logged in'}
+              </p>
+            </div>
+            <div className="flex shrink-0 items-center gap-2">
+              <Select
+                aria-label={`Scope of ${user.name}`}
+                title={user.logsInBy === 'oidc' ? 'Set by the identity provider' : undefined}
+                className="h-6 w-28 text-xs max-md:h-8"
+                disabled={user.logsInBy === 'oidc'}
+                value={user.scope}
+                onChange={({ target }) => change(user, target.value as Scope)}
+              >
+                {scopeOptions}
+              </Select>
+              <Button
+                small
+                look="danger"
+                aria-label={`Remove ${user.name}`}
+                onClick={() => void remove(user)}
+              >
+                Remove
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {adding ? (
+        <NewUserForm
+          onMade={async () => {
+            setAdding(false);
+            await again();
+          }}
+          onCancel={() => setAdding(false)}
+        />
+      ) : (
+        <Button onClick={() => setAdding(true)}>Add user</Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import type { Event } from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { download } from '@/lib/download';
+import { fileName } from '@/lib/file-name';
+import { toAsciicast } from './asciicast';
+
+interface SaveOptions {
+  session: string;
+  title: string;
+  terminal: string;
+  events: readonly Event[];
+  load: BelayClient['sessions']['terminal'];
+}
+
+/** Saves a whole terminal as a recording that asciinema plays. */
+export async function saveRecording({
+  session,
+  title,
+  terminal,
+  events,
+  load,
+}: SaveOptions): Promise<void> {
+  const bytes = await load(session, terminal, { from: 0 });
+  const cast = toAsciicast({ title, terminal, bytes, events });
+  download(`${fileName(title)}-${terminal}.cast`, cast, 'application/x-asciicast');
+}

@@ -1,0 +1,198 @@
+import { lazy, Suspense, useMemo } from 'react';
+import { isEnded } from '@belay/protocol';
+import { Columns2, Download, Hand, Plus, Undo2 } from 'lucide-react';
+import { clsx } from 'clsx';
+import { Button } from '@/components/ui/button';
+import { Loading } from '@/components/ui/empty';
+import { IconButton } from '@/components/ui/icon-button';
+import { Menu } from '@/components/ui/menu';
+import {
+  useIsPast,
+  useSessionContext,
+  useSessionId,
+  useView,
+} from '@/features/session-log/session-context';
+import { useSessionState, useTitle } from '@/features/session-log/summaries';
+import { useCanAct } from '@/features/session-log/use-can-act';
+import { useCommands, type Command } from '@/lib/commands';
+import { intoView } from '@/lib/into-view';
+import { client } from '@/lib/server';
+import { attempt } from '@/lib/toasts';
+import { nextName } from './names';
+import { saveRecording } from './save-recording';
+import type { SplitOrientation } from './split-store';
+import { holdTerminal, openTerminal } from './terminal-control';
+
+const TerminalView = lazy(async () => ({
+  default: (await import('./terminal-view')).TerminalView,
+}));
+
+interface TerminalPaneProps extends TerminalBarProps {
+  /** The user was here last. */
+  onUse?(): void;
+}
+
+/** One terminal with its bar. */
+export function TerminalPane({ onUse, ...bar }: TerminalPaneProps) {
+  const { shown, inUse } = bar;
+  return (
+    <div className="flex h-full flex-col" onFocus={onUse} onPointerDown={onUse}>
+      <TerminalBar {...bar} />
+      <div className="min-h-0 flex-1">
+        <Suspense fallback={<Loading what="the terminal" />}>
+          <TerminalView key={shown} name={shown} inUse={inUse} />
+        </Suspense>
+      </div>
+    </div>
+  );
+}
+
+interface TerminalBarProps {
+  names: readonly string[];
+  shown: string;
+  onChoose(name: string): void;
+  /** Null where the panel is not split from. */
+  splitting: SplitMenuProps | null;
+  /** Commands are for this terminal. */
+  inUse: boolean;
+}
+
+function TerminalBar({ names, shown, onChoose, splitting, inUse }: TerminalBarProps) {
+  const session = useSessionId();
+  const { log } = useSessionContext();
+  const title = useTitle(session) ?? 'session';
+  const canAct = useCanAct();
+  return (
+    <div className="flex h-8 shrink-0 items-center gap-1 border-b px-2">
+      <div
+        role="group"
+        aria-label="Terminals"
+        className="flex min-w-0 items-center gap-0.5 overflow-x-auto overflow-y-hidden [scrollbar-width:none]"
+      >
+        {names.map((name) => (
+          <button
+            key={name}
+            ref={name === shown ? intoView : undefined}
+            type="button"
+            aria-pressed={name === shown}
+            title={name}
+            onClick={() => onChoose(name)}
+            className={clsx(
+              'h-6 max-w-60 shrink-0 truncate rounded-sm px-2 font-mono text-xs',
+              name === shown ? 'bg-hover text-ink' : 'text-muted hover:text-ink',
+            )}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {canAct && (
+        <IconButton
+          label="Open a terminal"
+          icon={Plus}
+          className="size-6"
+          onClick={() => {
+            const name = nextName(names);
+            attempt(async () => {
+              await openTerminal(session, name);
+              onChoose(name);
+            });
+          }}
+        />
+      )}
+      <span className="flex-1" />
+      <IconButton
+        label="Save as a recording (asciicast)"
+        icon={Download}
+        className="size-6"
+        onClick={() =>
+          attempt(() =>
+            saveRecording({
+              session,
+              title,
+              terminal: shown,
+              events: log.getState().events,
+              load: client.sessions.terminal,
+            }),
+          )
+        }
+      />
+      {splitting && <SplitMenu {...splitting} />}
+      <Holder terminal={shown} inUse={inUse} />
+    </div>
+  );
+}
+
+interface SplitMenuProps {
+  /** How two terminals are shown; null when it is one. */
+  orientation: SplitOrientation | null;
+  onSplit(orientation: SplitOrientation | null): void;
+}
+
+function SplitMenu({ orientation, onSplit }: SplitMenuProps) {
+  return (
+    <Menu
+      trigger={<IconButton label="Split" icon={Columns2} className="size-6" />}
+      items={() => [
+        {
+          label: 'Side by side',
+          disabled: orientation === 'horizontal',
+          run: () => onSplit('horizontal'),
+        },
+        {
+          label: 'Above each other',
+          disabled: orientation === 'vertical',
+          run: () => onSplit('vertical'),
+        },
+        ...(orientation ? [null, { label: 'One terminal', run: () => onSplit(null) }] : []),
+      ]}
+    />
+  );
+}
+
+/** Who types, and the way to change it. */
+function Holder({ terminal, inUse }: { terminal: string; inUse: boolean }) {
+  const session = useSessionId();
+  const past = useIsPast();
+  const canAct = useCanAct();
+  const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
+  const ended = isEnded(useSessionState(session) ?? 'starting');
+  const hold = (next: 'agent' | 'user') => attempt(() => holdTerminal(session, terminal, next));
+  useCommands(
+    useMemo(
+      () =>
+        canAct && inUse
+          ? [takeOver(holder, (next) => attempt(() => holdTerminal(session, terminal, next)))]
+          : [],
+      [canAct, inUse, holder, session, terminal],
+    ),
+  );
+  if (past) return <span className="text-xs text-faint">replay</span>;
+  if (!canAct) return null;
+  return holder === 'user' ? (
+    <>
+      <span className="shrink-0 text-xs whitespace-nowrap text-amber">You’re in control</span>
+      {!ended && (
+        <Button small onClick={() => hold('agent')}>
+          <Undo2 size={12} aria-hidden /> Hand back
+        </Button>
+      )}
+    </>
+  ) : (
+    <>
+      <span className="shrink-0 text-xs whitespace-nowrap text-faint max-sm:hidden">
+        {ended ? 'The agent has ended' : 'Agent in control'}
+      </span>
+      <Button small onClick={() => hold('user')}>
+        <Hand size={12} aria-hidden /> Take over
+      </Button>
+    </>
+  );
+}
+
+const takeOver = (holder: 'agent' | 'user', hold: (next: 'agent' | 'user') => void): Command => ({
+  id: 'terminal.hold',
+  title: holder === 'user' ? 'Hand the terminal back' : 'Take over the terminal',
+  group: 'Panels',
+  run: () => hold(holder === 'user' ? 'agent' : 'user'),
+});

@@ -1,0 +1,285 @@
+import { FitAddon } from '@xterm/addon-fit';
+import { SearchAddon } from '@xterm/addon-search';
+import { Unicode11Addon } from '@xterm/addon-unicode11';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { WebglAddon } from '@xterm/addon-webgl';
+import { Terminal, type ILink, type ITheme } from '@xterm/xterm';
+import type { TerminalBuffer } from '@/features/session-log/terminal-bytes';
+import { fileRefsIn, type FileRef } from '@/lib/file-refs';
+import { bytes as bytesText } from '@/lib/format';
+import { colour } from '@/lib/theme';
+import { ShortWrites } from './short-writes';
+
+/**
+ * xterm gives way to the page between two writes and never within one; a short line costs it most.
+ * So much of a flood is parsed in a few milliseconds.
+ */
+const piece = 512;
+
+/** Of the past so many bytes are shown: a scrubber that is dragged back draws them with each step. */
+const reach = 256 * 1024;
+
+/** A panel that kept its size for so long has it, in milliseconds. */
+const settledDelayMs = 150;
+
+export interface PanelSize {
+  columns: number;
+  rows: number;
+  /** In pixels. */
+  width: number;
+}
+
+interface ScreenOptions {
+  name: string;
+  onKeys(data: string): Promise<unknown>;
+  /** What fits into the panel. */
+  onFit(panelSize: PanelSize): void;
+  onFind(): void;
+  /** A path that the terminal shows was clicked. */
+  onFile(file: FileRef): void;
+}
+
+/** An xterm that shows a stretch of a terminal’s bytes, exact by offset. The caller disposes it. */
+export class TerminalScreen {
+  readonly #terminal: Terminal;
+  readonly #search = new SearchAddon();
+  readonly #fit = new FitAddon();
+  readonly #observer: ResizeObserver;
+  readonly #options: ScreenOptions;
+  readonly #writes = new ShortWrites((bytes, drawn) => this.#write(bytes, drawn));
+  #typing = false;
+  /** The bytes that are shown are those from here up to `written`. */
+  #first = 0;
+  #written = 0;
+  #fitting: ReturnType<typeof setTimeout> | undefined;
+  #speeding: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(element: HTMLElement, options: ScreenOptions) {
+    this.#options = options;
+    this.#terminal = new Terminal({
+      allowProposedApi: true,
+      fontFamily: "'JetBrains Mono Variable', monospace",
+      fontSize: 13,
+      lineHeight: 1.25,
+      scrollback: 20_000,
+      disableStdin: true,
+      cursorInactiveStyle: 'outline',
+      minimumContrastRatio: 4.5,
+      screenReaderMode: false,
+    });
+    this.#terminal.loadAddon(this.#fit);
+    this.#terminal.loadAddon(this.#search);
+    this.#terminal.loadAddon(new Unicode11Addon());
+    this.#terminal.loadAddon(new WebLinksAddon());
+    this.#terminal.registerLinkProvider({
+      provideLinks: (row, found) => found(this.#filesIn(row)),
+    });
+    this.#terminal.unicode.activeVersion = '11';
+    this.#terminal.open(element);
+    this.#terminal.textarea?.setAttribute(
+      'aria-label',
+      `Terminal ${options.name}; Alt with a number leaves it`,
+    );
+    // A context of the graphics card takes its time: the first bytes are drawn before it is there.
+    this.#speeding = setTimeout(() => this.#drawFast(), 100);
+    this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
+    this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
+    this.#observer = new ResizeObserver(() => this.#fitSoon());
+    this.#observer.observe(element);
+  }
+
+  /** Resolves when the bytes are drawn: what comes faster waits. */
+  append(bytes: Uint8Array, offset: number): Promise<void> | undefined {
+    if (offset + bytes.length <= this.#written) return undefined;
+    this.#written = offset + bytes.length;
+    return this.#writes.add(bytes);
+  }
+
+  /** Shows the bytes up to an offset; going back draws the last of them anew, the end of the log all of them. */
+  showUpTo(buffer: TerminalBuffer, end: number): void {
+    const whole = end === buffer.end;
+    const first = buffer.firstLine;
+    if (end < this.#written || this.#written < first || (whole && this.#first > first)) {
+      this.#writes.flush();
+      this.#terminal.reset();
+      this.#first = whole ? first : buffer.lineFrom(Math.max(buffer.start, end - reach));
+      this.#written = this.#first;
+      if (this.#first > 0) this.#terminal.write(noticeOf(this.#first));
+    }
+    const bytes = buffer.slice(this.#written, end);
+    if (bytes.length) void this.append(bytes, this.#written);
+  }
+
+  /** Scrolls to where a byte was printed, as far as line breaks tell. */
+  scrollTo(buffer: TerminalBuffer, offset: number): void {
+    let lines = 0;
+    for (const byte of buffer.slice(offset)) if (byte === 10) lines += 1;
+    const { baseY, cursorY } = this.#terminal.buffer.active;
+    this.#terminal.scrollToLine(Math.max(0, baseY + cursorY - lines - 1));
+  }
+
+  setTyping(typing: boolean): void {
+    this.#typing = typing;
+    this.#terminal.options.disableStdin = !typing;
+    this.#terminal.options.cursorBlink = typing;
+    if (typing) this.#terminal.focus();
+  }
+
+  /** Takes the size that the program writes for: bytes are drawn as they were meant. */
+  resize(columns: number, rows: number): void {
+    if (columns !== this.#terminal.cols || rows !== this.#terminal.rows)
+      this.#terminal.resize(columns, rows);
+  }
+
+  style({ dark, size }: { dark: boolean; size: number }): void {
+    this.#terminal.options.theme = dark ? darkTheme() : lightTheme();
+    this.#terminal.options.fontSize = size;
+    this.#fitSoon();
+  }
+
+  find(text: string, direction: 'next' | 'previous'): void {
+    const decorations = {
+      matchBackground: '#f5b83d',
+      matchOverviewRuler: '#f5b83d',
+      activeMatchBackground: '#ff9f1c',
+      activeMatchColorOverviewRuler: '#ff9f1c',
+    };
+    if (direction === 'next') this.#search.findNext(text, { decorations });
+    else this.#search.findPrevious(text, { decorations });
+  }
+
+  /** Calls back with the place of the match that is shown, from 1, and how many there are. */
+  onFound(listener: (place: number, count: number) => void): () => void {
+    const found = this.#search.onDidChangeResults(({ resultIndex, resultCount }) =>
+      listener(resultIndex + 1, resultCount),
+    );
+    return () => found.dispose();
+  }
+
+  endSearch(): void {
+    this.#search.clearDecorations();
+    this.#terminal.focus();
+  }
+
+  dispose(): void {
+    this.#observer.disconnect();
+    clearTimeout(this.#fitting);
+    clearTimeout(this.#speeding);
+    this.#writes.dispose();
+    this.#terminal.dispose();
+  }
+
+  #write(bytes: Uint8Array, drawn: () => void): void {
+    const last = Math.max(0, Math.ceil(bytes.length / piece) - 1) * piece;
+    for (let at = 0; at < last; at += piece) this.#terminal.write(bytes.subarray(at, at + piece));
+    this.#terminal.write(bytes.subarray(last), drawn);
+  }
+
+  /** Asks for the size that fits the panel, once it stays: each size that is taken is an event of the log. */
+  #fitSoon(): void {
+    clearTimeout(this.#fitting);
+    this.#fitting = setTimeout(() => {
+      if (document.querySelector('[data-separator=active]')) return this.#fitSoon();
+      const element = this.#terminal.element?.parentElement;
+      const fitting = this.#fit.proposeDimensions();
+      // The size of a collapsed panel is ignored.
+      if (!element?.checkVisibility({ visibilityProperty: true }) || !fitting) return;
+      if (fitting.cols > 1 && fitting.rows > 1)
+        this.#options.onFit({
+          columns: fitting.cols,
+          rows: fitting.rows,
+          width: element.clientWidth,
+        });
+    }, settledDelayMs);
+  }
+
+  /** Links to the files that a visible line names. */
+  #filesIn(row: number): ILink[] {
+    const line = this.#terminal.buffer.active.getLine(row - 1)?.translateToString(true) ?? '';
+    return fileRefsIn(line).map((file) => ({
+      text: file.text,
+      range: {
+        start: { x: file.at + 1, y: row },
+        end: { x: file.at + file.text.length, y: row },
+      },
+      activate: () => this.#options.onFile(file),
+    }));
+  }
+
+  #drawFast(): void {
+    fastWebgl ??= hasFastWebgl();
+    if (!fastWebgl) return;
+    try {
+      const webgl = new WebglAddon();
+      webgl.onContextLoss(() => webgl.dispose());
+      this.#terminal.loadAddon(webgl);
+    } catch {
+      // Without WebGL xterm draws with the DOM: slower, but the same.
+    }
+  }
+
+  /** Copy, search and the way out to the other panels keep their keys; the rest goes to the program. */
+  #key(event: KeyboardEvent): boolean {
+    if (event.type !== 'keydown') return true;
+    if (event.altKey && /^Digit[1-9]$/.test(event.code)) return false;
+    const mod = event.ctrlKey || event.metaKey;
+    if (mod && event.key.toLowerCase() === 'f' && (event.shiftKey || !this.#typing)) {
+      event.preventDefault();
+      this.#options.onFind();
+      return false;
+    }
+    const copies = mod && event.key.toLowerCase() === 'c' && this.#terminal.hasSelection();
+    if (copies) void navigator.clipboard.writeText(this.#terminal.getSelection());
+    return !copies;
+  }
+}
+
+/** The same for every terminal of the page; making a context to find out is slow. */
+let fastWebgl: boolean | undefined;
+
+/** WebGL that is drawn by the processor is slower than no WebGL. */
+function hasFastWebgl(): boolean {
+  const gl = document
+    .createElement('canvas')
+    .getContext('webgl2', { failIfMajorPerformanceCaveat: true });
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const renderer = String(gl?.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) ?? '');
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return gl !== null && !/swiftshader|llvmpipe|software/i.test(renderer);
+}
+
+/** What stands above output whose beginning is not shown. */
+const noticeOf = (left: number): string =>
+  `\x1b[2m[${bytesText(left)} of earlier output: save the recording to get it]\x1b[0m\r\n`;
+
+const darkTheme = (): ITheme => ({
+  background: colour('panel'),
+  foreground: colour('ink'),
+  cursor: colour('ink'),
+  selectionBackground: '#f5b83d55',
+  black: '#43474e',
+  red: '#ff7b72',
+  green: '#56c271',
+  yellow: '#e3b341',
+  blue: '#74b3ff',
+  magenta: '#d2a8ff',
+  cyan: '#56d4dd',
+  white: '#c9ced4',
+  brightBlack: '#8d939b',
+});
+
+const lightTheme = (): ITheme => ({
+  background: colour('panel'),
+  foreground: colour('ink'),
+  cursor: colour('ink'),
+  selectionBackground: '#f5b83d66',
+  black: '#1b1d1f',
+  red: '#b3261e',
+  green: '#1a6f33',
+  yellow: '#7a5700',
+  blue: '#0b5cad',
+  magenta: '#7b3fb0',
+  cyan: '#0f6a73',
+  white: '#686c71',
+  brightBlack: '#54585d',
+});

@@ -1,0 +1,70 @@
+export interface TreeNode {
+  name: string;
+  path: string;
+  kind: 'file' | 'folder' | 'link' | 'other';
+  children: TreeNode[];
+}
+
+export interface TreeRow {
+  node: TreeNode;
+  depth: number;
+  open: boolean;
+}
+
+/** Builds the tree of a flat list of paths; folders first, then by name. */
+export function buildTree(
+  entries: readonly { path: string; kind: TreeNode['kind'] }[],
+): TreeNode[] {
+  const root: TreeNode = { name: '', path: '', kind: 'folder', children: [] };
+  const folders = new Map([['', root]]);
+  const folder = (path: string): TreeNode => {
+    const known = folders.get(path);
+    if (known) return known;
+    const made: TreeNode = { name: baseName(path), path, kind: 'folder', children: [] };
+    folders.set(path, made);
+    folder(parentOf(path)).children.push(made);
+    return made;
+  };
+  for (const { path, kind } of entries) {
+    const clean = path.replace(/^\.\//, '').replace(/\/$/, '');
+    if (!clean || clean === '.') continue;
+    if (kind === 'folder') folder(clean);
+    else
+      folder(parentOf(clean)).children.push({
+        name: baseName(clean),
+        path: clean,
+        kind,
+        children: [],
+      });
+  }
+  for (const { children } of folders.values()) children.sort(byKindAndName);
+  return root.children;
+}
+
+/** The rows of a tree that are seen with these folders open. */
+export function visibleRows(
+  nodes: readonly TreeNode[],
+  open: ReadonlySet<string>,
+  depth = 0,
+): TreeRow[] {
+  return nodes.flatMap((node) => {
+    const isOpen = node.kind === 'folder' && open.has(node.path);
+    const row = { node, depth, open: isOpen };
+    return isOpen ? [row, ...visibleRows(node.children, open, depth + 1)] : [row];
+  });
+}
+
+/** All folders above a path. */
+export function foldersAbove(path: string): string[] {
+  const parent = parentOf(path);
+  return parent ? [...foldersAbove(parent), parent] : [];
+}
+
+export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** `test2` before `test10`. */
+const names = new Intl.Collator(undefined, { numeric: true });
+
+const byKindAndName = (a: TreeNode, b: TreeNode): number =>
+  Number(b.kind === 'folder') - Number(a.kind === 'folder') || names.compare(a.name, b.name);

@@ -1,0 +1,61 @@
+import { plainText } from './ansi';
+import { fileRefsIn } from './file-refs';
+import { stripMarkdown } from './strip-markdown';
+
+const readers: Record<string, (text: string) => unknown> = {
+  plainText,
+  fileRefsIn,
+  stripMarkdown,
+};
+
+/** Pieces that are repeated into hostile texts: each made one of the readers slow, or looks as if it could. */
+const pieces = [
+  '\r',
+  ' ',
+  '\n',
+  ' \n',
+  '[',
+  '![',
+  '**',
+  '__',
+  '`',
+  '``a',
+  '```\n',
+  'a/',
+  'a.',
+  '.',
+  '- ',
+  '> ',
+  '\u001b[',
+  '\u001b]',
+  '\u001bP',
+  '\u001b ',
+];
+
+const millisecondsFor = (read: (text: string) => unknown, text: string): number => {
+  const started = performance.now();
+  read(text);
+  return performance.now() - started;
+};
+
+describe('attacks: long text of a sandbox', () => {
+  const cases = Object.keys(readers).flatMap((name) =>
+    pieces.map((piece) => [name, piece] as const),
+  );
+  it.each(cases)('%s of 2 MB of %j takes no more than in proportion', (name, piece) => {
+    const read = readers[name] ?? plainText;
+    const small = `${piece.repeat(250_000 / piece.length)}x`;
+    const large = `${piece.repeat(2_000_000 / piece.length)}x`;
+    // Eight times the text; a square would be sixty-four times, and several seconds.
+    const limit = 24 * Math.max(100, millisecondsFor(read, small));
+    expect(millisecondsFor(read, large)).toBeLessThan(limit);
+  });
+
+  it('reads honest text as before', () => {
+    expect(plainText('10 %\r50 %\r100 %\r\nred \u001b[31mx\u001b[0m\r\r\nend')).toBe(
+      '100 %\nred x\nend',
+    );
+    expect(fileRefsIn('at src/a.ts:3:1')).toMatchObject([{ path: 'src/a.ts', line: 3 }]);
+    expect(stripMarkdown('- [ ] **bold** [x](y) `c`')).toBe('bold x c');
+  });
+});

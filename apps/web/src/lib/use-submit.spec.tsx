@@ -1,0 +1,45 @@
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { useToasts } from './toasts';
+import { useSubmit } from './use-submit';
+
+function Form({ save }: { save(): Promise<'again' | void> }) {
+  const { saving, onSubmit } = useSubmit(save);
+  return (
+    <form onSubmit={onSubmit}>
+      <button type="submit" disabled={saving}>
+        Save
+      </button>
+    </form>
+  );
+}
+
+describe('a form that is submitted', () => {
+  it.each([
+    ['stays closed after it succeeded', async () => undefined, true],
+    ['can be submitted again when that is asked for', async () => 'again' as const, false],
+    ['can be submitted again after an error', () => Promise.reject(new Error('No.')), false],
+  ])('%s', async (_, save, disabled) => {
+    let calls = 0;
+    render(
+      <Form
+        save={() => {
+          calls += 1;
+          return save();
+        }}
+      />,
+    );
+    const button = screen.getByRole('button');
+    fireEvent.click(button);
+    expect(button).toHaveProperty('disabled', true);
+    fireEvent.click(button);
+    await waitFor(() => expect(button).toHaveProperty('disabled', disabled));
+    expect(calls).toBe(1);
+  });
+
+  it('shows the error', async () => {
+    useToasts.setState({ toasts: [] });
+    render(<Form save={() => Promise.reject(new Error('The name is taken.'))} />);
+    fireEvent.click(screen.getByRole('button'));
+    await waitFor(() => expect(JSON.stringify(useToasts.getState())).toContain('is taken'));
+  });
+});

@@ -1,0 +1,46 @@
+import { createClient, type BelayClient, type SessionListener } from '@belay/client';
+import type { ViewerRequests } from '@belay/protocol';
+import type { LiveSide } from '@/lib/server';
+
+/** Stands in for `lib/server` in tests: the real client, its `fetch` played by `RestStub`, and a live side without a socket. */
+export const client: BelayClient = createClient({ url: 'http://localhost' });
+
+export const hasKey = true;
+
+export const recorded = false;
+
+export const live = (): LiveSide => liveSide;
+
+/** What the page asked of the live side. */
+export const requests: { name: string; input: unknown }[] = [];
+
+/** What a session’s page listens with once its log is loaded. */
+export const liveListener = (session: string): SessionListener | undefined =>
+  listeners.get(session);
+
+const listeners = new Map<string, SessionListener>();
+
+const liveSide: LiveSide = {
+  state: 'live',
+  onState: () => () => undefined,
+  watch(session, listener) {
+    listeners.set(session, listener);
+    return { close: () => void listeners.delete(session) };
+  },
+  fleet: () => ({ close: () => undefined }),
+  evaluations: () => ({ close: () => undefined }),
+  /** Chat is recorded as what it is by REST. */
+  async request(name, input) {
+    requests.push({ name, input });
+    if (name === 'message') {
+      const { session, ...message } = input as ViewerRequests['message'];
+      await client.sessions.message(session, message);
+    } else if (name === 'message.edit') {
+      const { session, message, text } = input as ViewerRequests['message.edit'];
+      await client.sessions.editMessage(session, String(message), { text });
+    } else if (name === 'message.withdraw') {
+      const { session, message } = input as ViewerRequests['message.withdraw'];
+      await client.sessions.withdrawMessage(session, String(message));
+    }
+  },
+};

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { containerOf, describeSystem, idle, type BelayServer, type Followed } from '@belay/testkit';
+import { eventually, until } from '@belay/testing';
+import { WebSocket } from 'ws';
+
+const script = readFileSync(join(__dirname, 'wire.py'), 'utf8');
+const mebibyte = 2 ** 20;
+
+/** Resident memory of the server, in MiB. */
+function memoryOf({ pid }: BelayServer): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+async function expectAlive(server: BelayServer, session: Followed): Promise<void> {
+  const command = { command: 'echo alive' };
+  const result = await server.client.sessions.call(session.id, 'terminal.run', command);
+  expect(result).toMatchObject({ text: 'alive\n', exitCode: 0 });
+}
+
+describeSystem('attacks: the agent connection', (server) => {
+  it.each(['hardened', 'root'] as const)(
+    '01, 08, 10, 11, 12, 19, 26: programs of a %s sandbox get no further than its request',
+    async (sandbox) => {
+      const [session, other] = [await idle(server, { sandbox }), await idle(server)];
+      const { pid } = server;
+      const before = memoryOf(server);
+      const call = server.client.sessions.call.bind(server.client.sessions);
+      await call(session.id, 'files.write', { path: 'wire.py', content: script });
+      const command = { command: 'python3 wire.py', wait: 120 };
+      const run = call(session.id, 'terminal.run', command);
+      let [most, slowest] = [before, 0];
+      const watch = setInterval(() => (most = Math.max(most, memoryOf(server))), 50);
+      let isDone = false;
+      void run.finally(() => (isDone = true));
+      while (!isDone) {
+        const begin = performance.now();
+        await expectAlive(server, other);
+        slowest = Math.max(slowest, performance.now() - begin);
+      }
+      clearInterval(watch);
+      const { text } = await run;
+      const lines = text.split('\n').filter(Boolean);
+      const forbidden = 'HTTP/1.1 403 Forbidden';
+      expect(lines.slice(0, 8)).toEqual([
+        `26 hello ${forbidden}`,
+        `12 blob ${forbidden}`,
+        expect.stringMatching(/^01 long id (HTTP\/1.1 403 Forbidden|closed)$/),
+        expect.stringMatching(/^08 deep (HTTP\/1.1 403 Forbidden|closed)$/),
+        'no id HTTP/1.1 400 Bad Request',
+        `page ${forbidden}`,
+        'path HTTP/1.1 404 Not Found',
+        '10 halves sent',
+      ]);
+      expect(Number(/^11 open (\d+)$/.exec(lines[8] ?? '')?.[1])).toBeLessThanOrEqual(8);
+      expect(lines.slice(9)).toHaveLength(9);
+      expect(lines.slice(9).filter((line) => line.endsWith('OPEN'))).toEqual([]);
+      process.stdout.write(
+        `Server: ${Math.round(before)} MiB before, ${Math.round(most)} at most; another session answered within ${Math.round(slowest)} ms.\n`,
+      );
+      expect(most - before).toBeLessThan(150);
+      expect(server.pid).toBe(pid);
+      await expectAlive(server, session);
+      await expectAlive(server, other);
+      session.close();
+      other.close();
+    },
+  );
+
+  it('01, 08, 10, 41, 46: not even with the id of the agent does a message end the server', async () => {
+    const [session, other] = [await idle(server), await idle(server)];
+    const container = await containerOf(session.id);
+    const { Mounts } = await container.inspect();
+    const folder = Mounts.find(({ Destination }) => Destination === '/run/belay')?.Source ?? '';
+    // As if the agent’s id had been stolen, which no program can: the server takes another one for it.
+    const id = 'an-id-that-was-stolen';
+    await server.end();
+    // On a busy machine runc may give up freezing it.
+    await until('the pause', () =>
+      container.pause().then(
+        () => true,
+        () => false,
+      ),
+    );
+    const file = join(server.data, 'sandboxes', `${session.id}.json`);
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { agent: string };
+    expect(record.agent).toMatch(/^[0-9a-f]{64}$/);
+    const agent = createHash('sha256').update(id).digest('hex');
+    writeFileSync(file, JSON.stringify({ ...record, agent }));
+    await server.start();
+    // It reconnects first.
+    await eventually(() => expectAlive(server, other));
+    const before = memoryOf(server);
+    const attack = async (...messages: Buffer[]) => {
+      const socket = new WebSocket('ws://agent/agent', {
+        createConnection: () => connect(join(folder, 'agent.sock')),
+        headers: { 'x-belay-agent': id },
+        perMessageDeflate: false,
+      });
+      const replies: string[] = [];
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      socket.on('error', () => {});
+      socket.on('message', (bytes: Buffer) => replies.push(bytes.toString('latin1')));
+      await once(socket, 'open');
+      for (const message of messages) socket.send(message);
+      return { socket, replies, closed };
+    };
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+    const events = `{"session":"${session.id}","epoch":0,"events":[{"args":${deep}}]}`;
+    const refused = await attack(
+      greeting(`{"self":"${id}","peer":null}`),
+      frame(1, { kind: 'call', id: 'deep', name: 'events.append' }, events),
+    );
+    await until('the refusal', () =>
+      refused.replies.some((text) => text.includes('nested deeper')),
+    );
+    // A second one with the id is refused while the first is connected.
+    await expect(attack()).rejects.toThrow('409');
+    refused.socket.terminate();
+    const long = { kind: 'call', id: 'x'.repeat(70 * mebibyte), name: 'hello' };
+    // The server lets the next one in once it has seen that the last is gone.
+    const after = (...messages: Buffer[]) =>
+      until('it is let in', () => attack(...messages).catch(() => undefined));
+    const ended = await after(greeting('{"self":"a","peer":null}'), frame(1, long, '{}'));
+    await ended.closed;
+    const half = await after(greeting('{"self":"b","peer":null}'));
+    for (let count = 0; count < 1_000; count++) half.socket.send(Buffer.alloc(1), { fin: false });
+    await half.closed;
+    await expectAlive(server, other);
+    const grown = memoryOf(server) - before;
+    process.stdout.write(
+      `Server: ${Math.round(before)} MiB before, ${Math.round(grown)} more after.\n`,
+    );
+    expect(grown).toBeLessThan(400);
+    expect((await server.client.sessions.list()).map((each) => each.id)).toContain(session.id);
+    await container.unpause();
+    session.close();
+    other.close();
+  });
+});
+
+const greeting = (ids: string): Buffer =>
+  Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0]), Buffer.from(ids)]);
+
+function frame(seq: number, head: object, json: string): Buffer {
+  const [first, second] = [Buffer.from(JSON.stringify(head)), Buffer.from(json)];
+  const start = Buffer.from([2, 0, 0, 0, 0, 0, seq, 0, 0, 0, 0, 0, 0, 0, 0]);
+  start.writeUInt32BE(first.length, 7);
+  start.writeUInt32BE(second.length, 11);
+  return Buffer.concat([start, first, second]);
+}

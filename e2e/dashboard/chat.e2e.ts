@@ -1,0 +1,213 @@
+import { isEvent } from '@belay/protocol';
+import {
+  Chromium,
+  click,
+  describeSystem,
+  fill,
+  hides,
+  run,
+  script,
+  shows,
+  start,
+  unfold,
+  untilInPage,
+} from '@belay/testkit';
+
+const chat = '[aria-label="Chat"]';
+
+describeSystem('the chat', (server) => {
+  const chromium = new Chromium();
+  beforeAll(() => chromium.start());
+  afterAll(() => chromium.dispose());
+
+  it('streams Markdown without loading or running its content; approvals, questions and cards work', async () => {
+    const said = [
+      '## Alpha begins\n\nSome **bold** words and `code`.',
+      '![pixel](https://evil.example/pixel.png)',
+      '<img src="https://evil.example/other.png" onerror="window.pwned = 1">',
+      '<script>window.pwned = 1</script>',
+      'A [link](javascript:window.pwned=1) to click.',
+      'Here is the omega.',
+    ].join('\n\n');
+    const options = ['Begin', 'Leave it'];
+    const model = script(
+      server.data,
+      [
+        { calls: [{ operation: 'ask', input: { question: 'Shall I begin?', options } }] },
+        {
+          expect: 'Begin',
+          reason: 'A thought that stays folded.',
+          say: said,
+          calls: [run('(exit 3)')],
+        },
+        { expect: 'exitCode\\W+3', calls: [run('echo again')] },
+        { calls: [run('echo again')] },
+        { calls: [run('rm --recursive everything')] },
+        { expect: 'Use the bin instead', finish: 'All **done**.' },
+      ],
+      // So slow that a busy page draws it in the middle.
+      80,
+    );
+    const session = await start(server, { task: 'Talk', model, approvals: 'ask' });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    await shows(page, chat, 'Shall I begin?');
+    await page.evaluate((where) => {
+      const look = () => {
+        const text = document.querySelector<HTMLElement>(where)?.innerText ?? '';
+        if (text.includes('Alpha') && !text.includes('omega'))
+          document.body.dataset['streamed'] = 'yes';
+        if (text.split('Alpha begins').length > 2) document.body.dataset['twice'] = 'yes';
+      };
+      const every = { childList: true, characterData: true, subtree: true };
+      new MutationObserver(look).observe(document.body, every);
+    }, chat);
+    await click(page, 'Begin', chat);
+    await shows(page, chat, 'Here is the omega.');
+    await shows(page, chat, 'A link to click.');
+    expect(await page.$(`${chat} .prose-chat a`)).toBeNull();
+    await shows(page, chat, 'Answered: Begin');
+    await untilInPage(page, () => document.body.dataset['streamed'] === 'yes');
+    expect(await page.evaluate(() => document.body.dataset['twice'])).toBeUndefined();
+    await shows(page, chat, 'picture: pixel');
+    await shows(page, `${chat} h2`, 'Alpha begins');
+    await shows(page, `${chat} summary`, 'A thought that stays folded.');
+    expect(await page.$(`${chat} details[open]`)).toBeNull();
+
+    await shows(page, chat, 'Run this command?');
+    await click(page, 'Allow once', chat);
+    await shows(page, chat, 'exit 3');
+
+    await shows(page, chat, 'echo again');
+    await click(page, 'Always…', chat);
+    await shows(page, chat, 'Would match');
+    await click(page, 'Always allow', chat);
+    await shows(page, chat, 'rm --recursive everything');
+    await click(page, 'Deny…', chat);
+    await fill(page, 'Reason', 'Use the bin instead');
+    await click(page, 'Deny', chat);
+    await session.finished();
+    // The rule allowed the second call.
+    const asked = session.events.filter((event) => isEvent(event, 'approval'));
+    expect(asked.map(({ args }) => args.subject)).toEqual([
+      '(exit 3)',
+      'echo again',
+      'rm --recursive everything',
+    ]);
+    await shows(page, chat, 'All done.');
+    await shows(page, chat, 'Use the bin instead');
+    expect(session.terminal()).not.toContain('recursive');
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+
+  it('an approval shows all that it allows, and an answer that comes before it can be read is none', async () => {
+    const lines = Array.from({ length: 12 }, (_, index) => `echo line-${index + 1}-of-twelve`);
+    const url = `https://example.com/${'far/'.repeat(30)}?token=${'a1'.repeat(60)}&last=one`;
+    const model = script(server.data, [
+      { calls: [run(lines.join('\n'))] },
+      { calls: [{ operation: 'web.fetch', input: { url } }] },
+      { finish: 'Nothing of it.' },
+    ]);
+    const session = await start(server, { task: 'Ask twice', model, approvals: 'ask' });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    const waiting = '[aria-label="Waiting for you"]';
+    await shows(page, waiting, 'line-12-of-twelve');
+    await page.evaluate(answerAtOnce, waiting, 'last=one');
+    await click(page, 'Deny…', waiting);
+    await fill(page, 'Reason', 'Too long');
+    await click(page, 'Deny', waiting);
+    await shows(page, waiting, url);
+    await untilInPage(page, () => document.body.dataset['answered'] === 'at once');
+    // The key is for what the page knew to wait in that moment, the question before at most.
+    await shows(page, '[aria-live=polite]', /new question|Nothing is waiting|No question with/);
+    await click(page, 'Deny…', waiting);
+    await fill(page, 'Reason', 'Too far');
+    await click(page, 'Deny', waiting);
+    await session.finished();
+    expect(session.events.filter((event) => isEvent(event, 'approve'))).toEqual([]);
+    const denied = session.events.filter((event) => isEvent(event, 'reject'));
+    expect(denied.map(({ args }) => args.reason)).toEqual(['Too long', 'Too far']);
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+
+  it('a card links to its terminal and moment; messages queue or steer; pause, resume, stop and restart work', async () => {
+    const model = script(server.data, [
+      { calls: [run('until [ -f one ]; do sleep 0.1; done; echo one-is-there')] },
+      // The steering message ends the wait, while the first command runs on.
+      { calls: [run('until [ -f two ]; do sleep 0.1; done', { terminal: 'second' })] },
+      { calls: [run('sleep 600', { terminal: 'third' })] },
+      { calls: [run('sleep 601', { terminal: 'third' })] },
+    ]);
+    const session = await start(server, { task: 'Wait', title: 'Waits', model });
+    const go = (path: string) =>
+      server.client.sessions.call(session.id, 'files.write', { path, content: '' });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    await shows(page, `${chat} form`, 'After this turn');
+    await fill(page, 'Message to the agent', 'When you are done: sweep up.');
+    await page.keyboard.press('Enter');
+    await click(page, 'Now', chat);
+    await fill(page, 'Message to the agent', 'Hurry up.');
+    await click(page, 'Send', chat);
+    await shows(page, chat, /You \(sent immediately\)\s+[\d:]+ [AP]M\s+Hurry up\./);
+    await shows(page, chat, 'When you are done: sweep up.');
+    const sent = () => session.events.filter((event) => isEvent(event, 'message'));
+    await session.until(() => sent().length >= 2, 'both messages');
+    expect(sent().map(({ args }) => args.delivery)).toEqual(['queue', 'steer']);
+    // Then the agent has taken the second one, and nothing moves any more.
+    await shows(page, chat, 'until [ -f two ]');
+    await click(page, 'Edit', chat);
+    await fill(page, 'Text of the queued message', 'When you are done: mop up.');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('Enter');
+    await page.keyboard.up('Control');
+    await shows(page, chat, /read at the end of this turn, edited\)\s+[\d:]+ [AP]M\s+When.+mop up/);
+    await click(page, 'Withdraw', chat);
+    await shows(page, chat, 'withdrawn: the agent does not read it');
+
+    await go('one');
+    await click(page, 'Pause', 'header');
+    await shows(page, 'header', 'paused');
+    await click(page, 'Resume', 'header');
+    await shows(page, 'header', 'running');
+    await go('two');
+    await shows(page, chat, 'sleep 600');
+    await click(page, 'Stop', 'header');
+    await click(page, 'Stop', '[role=dialog]');
+    await shows(page, 'header', 'stopped');
+    await shows(page, 'main', 'This session was stopped.');
+    const { seq } = await session.state('stopped');
+    await click(page, 'Restart', 'header');
+    await session.event((event) => event.action === 'state' && event.args.state === 'running', seq);
+    await shows(page, 'header', 'running');
+
+    await unfold(page, chat, '-f one');
+    await click(page, 'View in terminal', chat);
+    await shows(page, '[aria-label="Terminal"]', 'one-is-there');
+    await click(page, 'View this moment', chat);
+    await shows(page, chat, 'Showing event');
+    await hides(page, chat, 'sleep 600');
+    await server.client.sessions.stop(session.id);
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+});
+
+/** In the page: answers by keys and by click in the moment in which a text appears among what waits for the user. */
+function answerAtOnce(where: string, text: string): void {
+  const look = () => {
+    const waiting = document.querySelector(where);
+    const allow = [...(waiting?.querySelectorAll('button') ?? [])].find(
+      (button) => button.textContent === 'Allow once',
+    );
+    if (!allow || !waiting?.textContent?.includes(text)) return;
+    watcher.disconnect();
+    for (const key of ['n', 'y'])
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    allow.click();
+    document.body.dataset['answered'] = 'at once';
+  };
+  const watcher = new MutationObserver(look);
+  watcher.observe(document.body, { childList: true, subtree: true });
+}

@@ -1,0 +1,76 @@
+import {
+  Chromium,
+  click,
+  clickOn,
+  describeSystem,
+  Followed,
+  shows,
+  start,
+  textOf,
+} from '@belay/testkit';
+
+describeSystem('the demo in the dashboard', (server) => {
+  const chromium = new Chromium();
+  beforeAll(() => chromium.start());
+  afterAll(() => chromium.dispose());
+
+  it('is offered on an empty fleet; all panels follow it to its end, and a reload loses and repeats nothing', async () => {
+    const page = await chromium.open(server);
+    await click(page, 'Watch the demo');
+    await page.waitForFunction(() => location.pathname.startsWith('/sessions/'), { polling: 100 });
+    const id = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
+    const session = new Followed(server, id);
+    // The agent may be done before a slow page shows its first output.
+    await shows(page, '[aria-label="Terminal"]', '/workspace $');
+    await page.reload();
+    await shows(page, '[aria-label="Terminal"]', '/workspace $');
+    await session.finished();
+    await shows(page, '[aria-label="Terminal"]', '200 OK');
+    await shows(page, '[aria-label="Code"] .view-lines', /return/);
+    await shows(page, '[aria-label="Plan"]', /\w/);
+    await page.waitForFunction(
+      () => {
+        const image = document.querySelector<HTMLImageElement>('[aria-label="Browser"] img');
+        return image?.complete && image.naturalWidth > 0;
+      },
+      { polling: 100 },
+    );
+    await shows(page, 'header', /finished/i);
+    expect(session.events.map((event) => event.seq)).toEqual(
+      session.events.map((_, index) => index + 1),
+    );
+    // Each message of the agent is in the chat once, although the page was loaded twice.
+    const said = session.events.filter((event) => event.action === 'say' && event.args.text);
+    const last = String(said.at(-1)?.args.text).split(/[*`_\n]/)[0] ?? '';
+    await shows(page, '[aria-label="Chat"]', last);
+    const chat = await textOf(page, '[aria-label="Chat"]');
+    expect(chat.split(last)).toHaveLength(2);
+    // The sandbox’s browser opened no address on its own.
+    expect(session.events.filter((event) => event.action === 'egress')).toEqual([]);
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+    await page.close();
+  });
+
+  it('asks one question and one approval in its other form, and does what the user decided', async () => {
+    const session = await start(server, {
+      task: 'Ask me first.',
+      workspace: 'example:ask-first',
+      model: 'scripted:example:ask-first',
+      approvals: 'ask',
+    });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    const waiting = '[aria-label="Waiting for you"]';
+    await shows(page, waiting, 'In which unit should the guide show distances?');
+    await click(page, 'Miles', waiting);
+    await shows(page, waiting, 'npm test');
+    await click(page, 'Allow once', waiting);
+    await session.finished();
+    await clickOn(page, '#tab-changes');
+    await shows(page, '[aria-label="Changes"]', '7.7 mi');
+    const asked = session.events.filter(({ action }) => action === 'ask' || action === 'approval');
+    expect(asked.map(({ action }) => action)).toEqual(['ask', 'approval']);
+    session.close();
+    expect(chromium.complaints).toEqual([]);
+  });
+});

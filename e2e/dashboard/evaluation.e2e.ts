@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'puppeteer-core';
+import {
+  belay,
+  Chromium,
+  click,
+  clickOn,
+  describeSystem,
+  fill,
+  hides,
+  prepared,
+  run,
+  script,
+  shows,
+  textOf,
+  untilInPage,
+} from '@belay/testkit';
+
+jest.setTimeout(240_000);
+
+const problem = (name: string, solution: string) => ({
+  task_id: `Own/${name}`,
+  prompt: 'def double(n):\n    """Twice n."""\n',
+  entry_point: 'double',
+  canonical_solution: `    return ${solution}\n`,
+  test: 'def check(candidate):\n    assert candidate(4) == 8\n',
+});
+
+describeSystem('the board of benchmark runs', (server) => {
+  const chromium = new Chromium();
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'belay-board-'));
+    await chromium.start();
+  });
+  afterAll(async () => {
+    await chromium.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The arguments of a run of these problems; its results are in the folder of this name. */
+  const evaluate = (name: string, problems: object[], ...more: string[]): string[] => {
+    const data = join(folder, `${name}.jsonl`);
+    writeFileSync(data, problems.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    const given = ['--data', data, '--out', join(folder, name)];
+    const image = ['--base-image', prepared('BELAY_TEST_IMAGE')];
+    return ['eval', 'run', 'human-eval', ...given, ...image, ...more];
+  };
+  const runs = '[aria-label="Benchmark runs"]';
+  const tasks = '[aria-label="Tasks"]';
+
+  it('fills during a run: preflight, verdicts, answers and test logs', async () => {
+    const page = await chromium.open(server, '/evaluations');
+    await shows(page, 'main', 'No benchmark run yet');
+    await shows(page, 'main', 'npx belay eval run human-eval');
+    const problems = [problem('good', '2 * n'), problem('broken', 'n'), problem('fine', 'n + n')];
+    const command = evaluate('oracle', problems, '--agent', 'oracle', '--preflight');
+    const ended = belay(server.data, command);
+    // The list is live, so no reload is needed.
+    await shows(page, runs, 'human-eval · oracle');
+    await clickOn(page, `${runs} a`);
+    await shows(page, tasks, 'Own/fine');
+    const result = await ended;
+    expect(result).toMatchObject({ code: 0 });
+    expect(result.stderr).toContain(`Live board: ${server.url}/evaluations/`);
+    await shows(page, 'main header', 'finished');
+    await shows(page, 'main header', /66\.7 %/);
+    await shows(page, 'main header', /2 of 3 valid/);
+    await shows(page, tasks, /Own\/broken\s*flagged\s*failed/);
+    await untilInPage(page, () => document.title.startsWith('66.7 %'));
+
+    await click(page, 'Failed');
+    await hides(page, tasks, 'Own/good');
+    await click(page, 'Own/broken, attempt 1: failed');
+    const detail = '[aria-label="Trial of Own/broken"]';
+    await shows(page, detail, 'Preflight flagged this task: The reference solution does not pass');
+    await shows(page, `${detail} [aria-label="Answer"]`, 'return n');
+    await shows(page, `${detail} [aria-label="Test log"]`, 'AssertionError');
+    // The URL holds the view.
+    await page.reload();
+    await shows(page, detail, 'AssertionError');
+    await shows(page, tasks, 'Own/broken');
+    expect(await textOf(page, tasks)).not.toContain('Own/good');
+    await click(page, 'Close the trial');
+    await click(page, 'All');
+    await fill(page, 'Filter tasks', 'fine');
+    await hides(page, tasks, 'Own/good');
+    await shows(page, tasks, 'Own/fine');
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('links a trial of a model to its session, live and as a replay; viewers may watch', async () => {
+    const model = script(server.data, [
+      { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
+      { calls: [run("printf 'def double(n):\\n    return 2 * n\\n' > solution.py")] },
+      { finish: 'Doubled.' },
+      // The file was made by hand, and may have to be looked at first.
+      { finish: 'Doubled.' },
+    ]);
+    const command = evaluate('model', [problem('only', '2 * n')], '--model', model);
+    const ended = belay(server.data, command);
+    const page = await chromium.open(server, '/evaluations', { token: server.viewerToken });
+    await shows(page, runs, 'scripted:');
+    await clickRun(page, 'scripted:');
+    await shows(page, tasks, 'agent working');
+    await click(page, 'Own/only, attempt 1: agent working');
+    await click(page, 'Watch the session');
+    await shows(page, '[aria-label="Chat"]', 'until [ -f go ]');
+    const session = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
+    await server.client.sessions.call(session, 'files.write', { path: 'go', content: '' });
+    await page.goBack();
+    expect(await ended).toMatchObject({ code: 0 });
+    await shows(page, '[aria-label="Trial of Own/only"]', 'passed');
+    await shows(page, '[aria-label="Trial of Own/only"] [aria-label="Answer"]', 'return 2 * n');
+    await click(page, 'Replay the session');
+    await shows(page, '[aria-label="Chat"]', 'Doubled.');
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('shows how to resume an interrupted run, and fills when it is resumed', async () => {
+    const problems = Array.from({ length: 8 }, (_, index) => problem(`${index}`, '2 * n'));
+    const out = join(folder, 'cut');
+    const command = evaluate('cut', problems, '--agent', 'nop', '--concurrency', '1');
+    let isCut = false;
+    const ended = belay(server.data, command, {
+      onStderr: (text, kill) => {
+        if (isCut || !text.includes(' 1/8 ')) return;
+        isCut = true;
+        kill('SIGINT');
+      },
+    });
+    const page = await chromium.open(server, '/evaluations');
+    await shows(page, runs, 'human-eval · nop');
+    await clickRun(page, '· nop');
+    expect(await ended).toMatchObject({ code: 130 });
+    await shows(page, 'main header', 'interrupted');
+    await shows(page, 'main header', `belay eval resume ${out}`);
+    expect(await belay(server.data, ['eval', 'resume', out])).toMatchObject({ code: 0 });
+    await shows(page, 'main header', '8 of 8 trials');
+    await shows(page, 'main header', 'finished');
+    await hides(page, 'main header', 'belay eval resume');
+  });
+});
+
+/** Clicks the run whose name has this text. */
+async function clickRun(page: Page, text: string): Promise<void> {
+  const names = await page.$$eval('[aria-label="Benchmark runs"] a', (all) =>
+    all.map((link) => (link as HTMLElement).innerText.trim()),
+  );
+  await click(page, names.find((name) => name.includes(text)) ?? text);
+}

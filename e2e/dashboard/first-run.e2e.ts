@@ -1,0 +1,84 @@
+import { failing, ProviderServer } from '../../apps/server/src/models/testing/provider-server.js';
+import { anthropicMessages } from '../../apps/server/src/models/testing/wire.js';
+import { Chromium, click, clickOn, describeSystem, fill, shows } from '@belay/testkit';
+
+const noKeys = {
+  OPENAI_API_KEY: '',
+  ANTHROPIC_API_KEY: '',
+  GOOGLE_GENERATIVE_AI_API_KEY: '',
+  OPENAI_COMPATIBLE_BASE_URL: '',
+};
+
+describeSystem(
+  'the first page without an engine and a key',
+  (server) => {
+    const chromium = new Chromium();
+    let provider: ProviderServer;
+    beforeAll(async () => {
+      await chromium.start();
+      provider = await ProviderServer.open();
+    });
+    afterAll(async () => {
+      await chromium.dispose();
+      await provider.close();
+    });
+
+    it('shows what is missing and how to fix it, stores a key, and tests a model with it', async () => {
+      const page = await chromium.open(server);
+      await shows(page, 'main', 'No sessions yet');
+      await shows(page, 'main', /1 of \d needs attention/);
+      await shows(page, 'main', 'Start Docker: sudo systemctl start docker.');
+      await shows(page, 'main', 'No provider has a key, so only the demo can run.');
+      await click(page, 'Start your own');
+      await shows(page, 'main', 'Choose a model first.');
+      await click(page, 'add one');
+      await click(page, 'Add key to Anthropic');
+      await fill(page, 'API key', 'sk-never-shown');
+      await fill(page, 'Base URL', `${provider.url}/v1`);
+      provider.answer(failing(401, { error: { message: 'invalid x-api-key' } }));
+      await click(page, 'Save', 'main');
+      await shows(page, 'main', 'It is saved, but a short call failed');
+      await shows(page, 'main', 'A key is saved.');
+      await page.goto(`${server.url}/doctor`);
+      await shows(page, 'main', /Claude .+ can be called\./);
+      await click(page, 'Check again');
+      provider.answer((response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(anthropicMessages.reply({ text: 'ready' }).join(''));
+      });
+      await clickOn(page, '[aria-label^="Test Claude"]');
+      await shows(page, '[aria-live]', /Claude .+ answered “ready”/);
+      const keys = provider.requests.map(({ headers }) => headers['x-api-key']);
+      expect(new Set(keys)).toEqual(new Set(['sk-never-shown']));
+      await page.goto(`${server.url}/new`);
+      await shows(page, 'main', /\nClaude/);
+
+      // Without an engine the demo fails with an error instead of waiting forever.
+      await page.goto(server.url);
+      await click(page, 'Watch the demo');
+      await shows(page, '[aria-label="Chat"]', /Docker/);
+      expect(chromium.complaints).toEqual([]);
+      await page.close();
+    });
+  },
+  { ...noKeys, DOCKER_HOST: 'unix:///nowhere/docker.sock' },
+);
+
+describeSystem(
+  'the first page without an image and a runtime',
+  (server) => {
+    const chromium = new Chromium();
+    beforeAll(() => chromium.start());
+    afterAll(() => chromium.dispose());
+
+    it('shows how to fix each problem', async () => {
+      const page = await chromium.open(server);
+      await shows(page, 'main', /2 of \d need attention/);
+      await shows(page, 'main', 'belay/nowhere:1 is not here.');
+      await shows(page, 'main', 'Run npm start, or docker pull belay/nowhere:1.');
+      await shows(page, 'main', 'Run npm start: it builds the runtime.');
+      await page.close();
+    });
+  },
+  { ...noKeys, BELAY_IMAGE: 'belay/nowhere:1', BELAY_RUNTIME: 'belay-runtime-nowhere' },
+);

@@ -1,0 +1,196 @@
+import { join } from 'node:path';
+import {
+  choose,
+  chord,
+  Chromium,
+  click,
+  describeSystem,
+  fill,
+  focusOn,
+  Followed,
+  hides,
+  put,
+  run,
+  script,
+  shows,
+  start,
+  textOf,
+  untilInPage,
+} from '@belay/testkit';
+
+const rows = '[aria-label="Sessions"]';
+
+describeSystem(
+  'the fleet',
+  (server) => {
+    const chromium = new Chromium();
+    beforeAll(() => chromium.start());
+    afterAll(() => chromium.dispose());
+    const asks = [
+      { calls: [{ operation: 'ask', input: { question: 'Which colour?' } }] },
+      {
+        expect: 'amber',
+        calls: [{ operation: 'ask', input: { question: 'How much?', options: ['Some', 'All'] } }],
+      },
+      { expect: 'All', finish: 'It is amber.' },
+    ];
+    const runs = [{ calls: [run('echo needle-in-the-log')] }, { finish: 'Found.' }];
+
+    it('starts several models from one form; sessions that need the user are first and answered in place; the rest queue', async () => {
+      const busy = await start(server, {
+        task: 'Wait for a file',
+        model: script(server.data, [
+          { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
+          { finish: 'It came.' },
+          // The file was made by hand, and may have to be looked at first.
+          { finish: 'It came.' },
+        ]),
+      });
+      const page = await chromium.open(server, '/new');
+      await shows(page, 'main', 'Models');
+      await fill(page, 'Task', 'Two models, one task');
+      for (const model of [script(server.data, asks), script(server.data, runs)]) {
+        await fill(page, 'Add a model', model);
+        await page.keyboard.press('Enter');
+      }
+      await click(page, 'Start 2 sessions');
+      // They are compared on a page of their own.
+      await shows(page, 'main', 'Keep this one');
+      await click(page, 'Fleet', 'header');
+      await shows(page, rows, 'Which colour?');
+      await shows(page, rows, 'echo needle-in-the-log');
+      await shows(page, rows, /terminal\.run until \[ -f go \]/);
+      const order = await textOf(page, rows);
+      expect(order.indexOf('Which colour?')).toBeLessThan(order.indexOf('Wait for a file'));
+      await untilInPage(page, () => document.title === '(2) Belay');
+
+      // There is capacity for three.
+      const model = script(server.data, [{ finish: 'At last.' }]);
+      const queued = await start(server, { task: 'Stand in line', model });
+      await shows(page, rows, 'Waiting for a free sandbox');
+
+      await click(page, 'Allow once', rows);
+      // The other rows stay where they are from now on.
+      await shows(page, rows, 'At last.');
+      await fill(page, 'Answer: Which colour?', 'amber');
+      await click(page, 'Answer', rows);
+      await hides(page, rows, 'Which colour?');
+      await click(page, 'All', rows);
+      await hides(page, rows, 'How much?');
+      await queued.finished();
+      await untilInPage(page, () => document.title === 'Belay');
+      await server.client.sessions.call(busy.id, 'files.write', { path: 'go', content: '' });
+      await busy.finished();
+      queued.close();
+      busy.close();
+      const sessions = await server.client.sessions.list();
+      for (const { id, task } of sessions.filter(({ task }) => task.startsWith('Two'))) {
+        const one = new Followed(server, id);
+        await one.finished();
+        expect(task).toBe('Two models, one task');
+        one.close();
+      }
+      expect(chromium.complaints).toEqual([]);
+    });
+
+    it('starts several tasks from one form; Markdown in a task does not split it', async () => {
+      const page = await chromium.open(server, '/new');
+      // A model of the last time that is gone starts nothing out of sight.
+      await page.evaluate(() => {
+        localStorage.setItem('belay.new-session', JSON.stringify({ models: ['openai:gone'] }));
+      });
+      await page.reload();
+      await shows(page, 'main', 'Choose a model first.');
+      await fill(page, 'Task', 'Sweep the yard');
+      await click(page, 'Add task');
+      await fill(page, 'Task 2', 'Paint the fence');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('---');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('White, please.');
+      await click(page, 'Add task');
+      await fill(page, 'Task 3', 'Not this one');
+      await click(page, 'Remove task 3');
+      const read = { operation: 'files.read', input: { path: 'yard/fence.txt' } };
+      const model = script(server.data, [
+        { calls: [read] },
+        { expect: 'words-of-the-folder', finish: 'Done.' },
+      ]);
+      await fill(page, 'Add a model', model);
+      await page.keyboard.press('Enter');
+      const folder = join(server.data, 'my-garden');
+      put(folder, 'yard/fence.txt', 'words-of-the-folder\n');
+      put(folder, 'node_modules/nail/index.js', 'left();\n');
+      await click(page, 'My folder', 'main');
+      const [chooser] = await Promise.all([
+        page.waitForFileChooser(),
+        click(page, 'Choose a folder', 'main'),
+      ]);
+      await chooser.accept([folder]);
+      await shows(page, 'main', 'my-garden: 1 file, 20 B');
+      await shows(page, 'main', 'Start 2 sessions');
+      await focusOn(page, '#task-0');
+      await chord(page, 'Control', 'Enter');
+      await untilInPage(page, () => location.pathname === '/');
+      await shows(page, rows, 'Sweep the yard');
+      await shows(page, rows, 'Paint the fence');
+      const sessions = await server.client.sessions.list();
+      const tasks = sessions.slice(0, 2).map(({ task }) => task);
+      expect(tasks.toSorted()).toEqual(['Paint the fence\n---\nWhite, please.', 'Sweep the yard']);
+      for (const { id } of sessions.slice(0, 2)) {
+        const one = new Followed(server, id);
+        await one.finished();
+        one.close();
+      }
+      expect(chromium.complaints).toEqual([]);
+    });
+
+    it('filters, searches all logs, tags and archives', async () => {
+      const model = script(server.data, [
+        { say: 'A haystack with a quince in it.', calls: [run('echo done')] },
+        { finish: 'done' },
+      ]);
+      const session = await start(server, { task: 'Look for fruit', title: 'Orchard', model });
+      await session.finished();
+      session.close();
+      const page = await chromium.open(server);
+      await click(page, 'More for Orchard');
+      await click(page, 'Tags…');
+      await fill(page, 'Tags (comma-separated)', 'harvest');
+      await click(page, 'Save');
+      await shows(page, `${rows} [aria-label="Orchard"]`, 'harvest');
+      await choose(page, 'select[aria-label="Tag"]', 'harvest');
+      await hides(page, rows, 'Stand in line');
+      await shows(page, rows, 'Orchard');
+      // The URL holds the filter: back removes it, forward restores it.
+      await page.goBack();
+      await shows(page, rows, 'Stand in line');
+      await page.goForward();
+      await hides(page, rows, 'Stand in line');
+
+      await fill(page, 'Filter sessions and search their logs', 'quince');
+      await shows(page, '[aria-label="Found in logs"]', 'quince');
+      await page.reload();
+      await shows(page, '[aria-label="Found in logs"]', 'Orchard');
+      await click(page, await linkTo(page, '[aria-label="Found in logs"]'));
+      await untilInPage(page, () => /\/sessions\/.+at=\d/.test(location.href));
+      await shows(page, '[aria-label="Chat"]', 'Showing event');
+      await shows(page, '[aria-label="Chat"]', 'quince');
+
+      await page.goto(server.url);
+      await click(page, 'More for Orchard');
+      await click(page, 'Archive');
+      await hides(page, rows, 'Orchard');
+      await click(page, 'Archived');
+      await shows(page, rows, 'Orchard');
+      await page.reload();
+      await shows(page, rows, 'Orchard');
+      await hides(page, rows, 'Stand in line');
+      expect(chromium.complaints).toEqual([]);
+    });
+  },
+  { BELAY_MAX_SANDBOXES: '3' },
+);
+
+const linkTo = async (page: Parameters<typeof textOf>[0], within: string): Promise<string> =>
+  (await textOf(page, `${within} a`)).trim();

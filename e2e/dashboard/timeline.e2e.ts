@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { isEvent } from '@belay/protocol';
+import { eventually } from '@belay/testing';
+import type { Page } from 'puppeteer-core';
+import {
+  choose,
+  Chromium,
+  click,
+  clickOn,
+  describeSystem,
+  fill,
+  focusOn,
+  Followed,
+  hides,
+  run,
+  runFromPalette,
+  script,
+  shows,
+  start,
+  textOf,
+  untilInPage,
+} from '@belay/testkit';
+
+const chat = '[aria-label="Chat"]';
+const screen = '[aria-label="Terminal"] .xterm-rows';
+const file = '[aria-label="Code"] .view-lines';
+
+const write = (content: string) => ({
+  operation: 'files.write',
+  input: { path: 'a.txt', content },
+});
+const read = { operation: 'files.read', input: { path: 'a.txt' } };
+const plan = (markdown: string) => ({ operation: 'plan.update', input: { markdown } });
+
+describeSystem('the timeline', (server) => {
+  const chromium = new Chromium();
+  let session: Followed;
+  let page: Page;
+  /** The end of the first step. */
+  let early = 0;
+
+  /** Confirms the dialog, and follows the session that the page leads to. */
+  const confirmFork = async () => {
+    await click(page, 'Fork', '[role=dialog]');
+    await page.waitForFunction(
+      (id) => !location.pathname.endsWith(id),
+      { polling: 100 },
+      session.id,
+    );
+    const id = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
+    return new Followed(server, id);
+  };
+
+  beforeAll(async () => {
+    await chromium.start();
+    const model = script(server.data, [
+      {
+        say: 'First step.',
+        calls: [write('version one\n'), read, plan('- [ ] early'), run('echo early-print')],
+      },
+      {
+        say: 'Second step.',
+        calls: [write('version two\n'), plan('- [x] late'), run('echo late-print')],
+      },
+      { finish: 'Two steps.' },
+    ]);
+    session = await start(server, { task: 'Take two steps', title: 'Two steps', model });
+    await session.finished();
+    const second = session.events.filter((event) => isEvent(event, 'say'))[1];
+    early = (second?.seq ?? 0) - 1;
+  });
+  afterAll(async () => {
+    session.close();
+    await chromium.dispose();
+  });
+  beforeEach(async () => {
+    page = await chromium.open(server, `/sessions/${session.id}`);
+  });
+  afterEach(() => expect(chromium.complaints).toEqual([]));
+
+  it('goes back with all panels in sync, and plays to the end again', async () => {
+    await shows(page, screen, 'late-print');
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await shows(page, chat, `Showing event ${early} of`);
+    await shows(page, chat, 'First step.');
+    await shows(page, screen, 'early-print');
+    await shows(page, '[aria-label="Plan"]', 'early');
+    await shows(page, file, 'version one');
+    // A card has a mark to unfold it, a picture, a verb and what it is about.
+    for (const [operation, label] of [
+      ['files.write', 'Write a.txt'],
+      ['files.read', 'Read a.txt'],
+      ['terminal.run', 'Run echo early-print'],
+    ] as const)
+      await shows(page, `${chat} button > svg + svg + [title="${operation}"]`, label);
+    for (const [panel, late] of [
+      [chat, 'Second step.'],
+      [screen, 'late-print'],
+      ['[aria-label="Plan"]', 'late'],
+    ] as const)
+      await hides(page, panel, late);
+
+    await focusOn(page, '[aria-label="Moment of the session"]');
+    await page.keyboard.press('Home');
+    await shows(page, chat, 'Showing event 1 of');
+    await hides(page, chat, 'First step.');
+    await choose(page, '[aria-label="Speed"]', '30');
+    await click(page, 'Play from here');
+    await shows(page, chat, 'Second step.');
+    await shows(page, screen, 'late-print');
+    await shows(page, file, 'version two');
+    await clickOn(page, 'footer button[aria-pressed]');
+    await hides(page, chat, 'Showing event');
+  });
+
+  it('forks at a moment: the new session has the files and conversation of that moment', async () => {
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await click(page, 'Fork here…');
+    const forked = await confirmFork();
+    await forked.finished();
+    await shows(page, chat, 'First step.');
+    await shows(page, 'header', 'finished');
+    expect((await server.client.sessions.get(forked.id)).forkedFrom).toEqual({
+      session: session.id,
+      seq: early,
+    });
+    // The fork played the second step on its own.
+    await shows(page, file, 'version two');
+    forked.close();
+
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await click(page, 'Fork here…');
+    await fill(page, 'Message', 'Go another way.');
+    await choose(page, '[role=dialog] select', 'scripted:example:ask-first');
+    const other = await confirmFork();
+    const sent = await other.event((event) => isEvent(event, 'message'));
+    expect(sent.args.text).toBe('Go another way.');
+    await shows(page, chat, 'Go another way.');
+    // It is the second turn of the model that was chosen.
+    await shows(page, chat, 'In which unit should the guide show distances?');
+    await server.client.sessions.stop(other.id);
+    other.close();
+  });
+
+  it('is exported as one file that plays without any request', async () => {
+    await click(page, 'Share');
+    await click(page, 'Save the file');
+    const path = await chromium.downloaded('two-steps.html');
+    const shared = await chromium.openFile(path);
+    await shows(shared, chat, 'Second step.');
+    await shows(shared, screen, 'late-print');
+    await shows(shared, 'header', 'recording');
+    await click(shared, 'Step back');
+    await click(shared, 'Step back');
+    await shows(shared, chat, 'Showing event');
+    await hides(shared, chat, 'Two steps.');
+    expect(await shared.$('#message')).toBeNull();
+    // The workspace was empty, so the first commit follows no other.
+    await focusOn(shared, '[aria-label="Moment of the session"]');
+    await shared.keyboard.press('Home');
+    for (let at = 1; at < early; at += 1) await shared.keyboard.press('ArrowRight');
+    await shows(shared, chat, `Showing event ${early} of`);
+    await shows(shared, file, 'version one');
+    await hides(shared, file, 'version two');
+  });
+
+  it('shows the times of then, whatever the clock says now', async () => {
+    const later = await chromium.open(server);
+    await later.evaluateOnNewDocument(() => {
+      const now = Date.now.bind(Date);
+      Date.now = () => now() + 30 * 3_600_000;
+    });
+    for (const at of ['', `?at=${early}`]) {
+      await later.goto(`${server.url}/sessions/${session.id}${at}`);
+      await shows(later, chat, 'First step.');
+      await shows(later, 'header', /step 3/);
+      expect(await textOf(later, 'header')).not.toMatch(/1d0/);
+      expect(await textOf(later, chat)).not.toMatch(/1d0/);
+    }
+    await later.browserContext().close();
+  });
+
+  it('a link leads to its moment; a viewer watches by another, until that is revoked', async () => {
+    const context = page.browserContext();
+    await context.overridePermissions(server.url, ['clipboard-read', 'clipboard-sanitized-write']);
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await shows(page, chat, 'Showing event');
+    await runFromPalette(page, 'Copy a link');
+    await shows(page, '[aria-live=polite]', 'Link copied.');
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toBe(`${server.url}/sessions/${session.id}?at=${early}`);
+
+    await runFromPalette(page, 'Share this session');
+    await fill(page, 'For whom', 'Ada');
+    await click(page, 'Create link', '[role=dialog]');
+    await shows(page, '[role=dialog] code', 'token=');
+    const token = new URL(await textOf(page, '[role=dialog] code')).searchParams.get('token') ?? '';
+    const viewer = await chromium.open(server, `/sessions/${session.id}`, { token });
+    await shows(viewer, chat, 'Two steps.');
+    await shows(viewer, 'header', 'view only');
+    await click(page, 'Revoke the link for Ada');
+    await hides(page, '[role=dialog]', 'Ada');
+    await viewer.reload();
+    await shows(viewer, 'main', 'Log in with the address');
+    await viewer.browserContext().close();
+  });
+
+  it('saves a terminal as asciicast v3', async () => {
+    await shows(page, screen, 'late-print');
+    await click(page, 'Save as a recording (asciicast)');
+    const path = await chromium.downloaded(/\.cast$/);
+    const [head, ...lines] = readFileSync(path, 'utf8').trim().split('\n');
+    expect(JSON.parse(head ?? '')).toMatchObject({
+      version: 3,
+      term: { cols: expect.any(Number), rows: expect.any(Number) },
+    });
+    const events = lines.map((line) => JSON.parse(line) as [number, string, string]);
+    expect(events.every(([after, kind]) => after >= 0 && /^[oimrx]$/.test(kind))).toBe(true);
+    const printed = events.filter(([, kind]) => kind === 'o').map(([, , text]) => text);
+    expect(printed.join('')).toContain('early-print');
+  });
+
+  it('rewinds files and conversation after a preview of what is undone', async () => {
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await click(page, 'Rewind to here…');
+    await shows(page, '[role=dialog]', 'a.txt');
+    await click(page, 'Rewind', '[role=dialog]');
+    await session.event((event) => event.action === 'rewind');
+    await hides(page, chat, 'Showing event');
+    const read = () => server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' });
+    await eventually(async () =>
+      expect(await read()).toMatchObject({ content: expect.stringContaining('version one') }),
+    );
+    await untilInPage(page, () => document.body.innerText.includes('Rewound'));
+  });
+});

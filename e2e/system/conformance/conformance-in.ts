@@ -1,0 +1,104 @@
+import { conformanceCases } from '../../../apps/agent/src/terminal/conformance/cases.js';
+import type {
+  ConformanceTarget,
+  Need,
+} from '../../../apps/agent/src/terminal/conformance/target.js';
+import { eventually, until } from '@belay/testing';
+import { describeSystem, type Followed, idle, prepared } from '@belay/testkit';
+import { sandboxTarget, sweep } from './sandbox-target.js';
+
+interface TestImage {
+  title: string;
+  /** The variable that names it. */
+  image: string;
+  /** Its programs; cases that need another one are skipped. */
+  has: readonly Need[];
+}
+
+/** Runs every case of running commands through the whole platform in one image. */
+export function describeConformance({ title, image, has }: TestImage): void {
+  jest.setTimeout(240_000);
+
+  describeSystem(`exec conformance through the whole platform, in ${title}`, (server) => {
+    let session: Followed;
+    let target: ConformanceTarget;
+    beforeAll(async () => {
+      session = await idle(server, { image: prepared(image) });
+      target = sandboxTarget(server, session);
+    });
+    afterEach(() => sweep(target));
+    afterAll(() => session.close());
+
+    it('has the listed programs, so that no case is skipped unnoticed', async () => {
+      const programs = Object.keys(allNeeds).join(' ');
+      const { text } = await target.run(
+        `for p in ${programs}; do command -v $p >/dev/null && echo $p; done; :`,
+      );
+      expect(text.split('\n').filter(Boolean).toSorted()).toEqual(has.toSorted());
+    });
+
+    const lacking = (needs: Need[] = []) => needs.filter((need) => !has.includes(need));
+    const held = conformanceCases.filter(({ needs }) => lacking(needs).length === 0);
+    it.each(held)('$name', ({ run }) => run(target));
+
+    it('a fork bomb at the limit of processes ends with its terminal, and the next one works', async () => {
+      // The shell itself may or may not be able to start the last program.
+      await target.run('b() { b | b & }; b; sleep 600', { timeout: 2, wait: 60 });
+      await target.close('main');
+      const look = 'ls / | wc -l | tr -d " "; ls /proc | grep -c "^[0-9]"';
+      await eventually(async () => {
+        const { text } = await target.run(look, { wait: 60 });
+        const [entries, processes] = text.split('\n').map(Number);
+        expect(entries).toBeGreaterThan(3);
+        expect(processes).toBeLessThan(20);
+      });
+    });
+
+    it('at the limit of processes a new terminal reports it, and opens when there are fewer', async () => {
+      let said = '';
+      const opens = () =>
+        target.run('echo on', { terminal: 'fresh' }).then(
+          () => true,
+          (error: Error) => void (said = error.message),
+        );
+      // An interactive shell that cannot fork tries again for a while, is busy until then, and keeps its own process.
+      const fill = () => target.run('while :; do sleep 600 & done', { wait: 0.1 });
+      // What the last test left may have ended just after the loop gave up: then there is a place again.
+      await until(
+        'the limit',
+        async () => {
+          await fill().catch((error: Error) => void (said = error.message));
+          if (!(await opens())) return /limit of processes/.test(said);
+          await target.close('fresh');
+          return false;
+        },
+        { timeoutMs: 120_000, intervalMs: 200, state: () => said },
+      );
+      await Promise.all(['main', 'fresh'].map((terminal) => target.close(terminal)));
+      expect((await target.run('echo on', { terminal: 'fresh' })).text).toBe('on\n');
+    });
+
+    it('/health stays quick during 5 MiB of output', async () => {
+      const flood = target.run('yes 0123456789abcde | head -c 5242880', { wait: 120 });
+      let [answers, flooding] = [0, true];
+      const ended = flood.finally(() => (flooding = false));
+      // An address without a token may ask so often at once.
+      while (flooding && answers < 150) {
+        const answer = await fetch(`${server.url}/health`);
+        expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+        if (flooding) answers += 1;
+      }
+      expect((await ended).exitCode).toBe(0);
+      expect(answers).toBeGreaterThanOrEqual(5);
+    });
+  });
+}
+
+const allNeeds: Record<Need, true> = {
+  bash: true,
+  less: true,
+  vi: true,
+  top: true,
+  python3: true,
+  git: true,
+};

@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '@belay/testing';
+import { built } from '@belay/testkit';
+
+/** `belay join` as a process of its own, with a folder of its own. */
+export class JoinProcess {
+  output = '';
+  child!: ChildProcess;
+
+  constructor(
+    private readonly home: string,
+    private readonly more: Record<string, string> = {},
+  ) {}
+
+  start(...args: string[]): this {
+    this.output = '';
+    // What the settings of this machine’s shells do is no part of a test.
+    const env = {
+      ...process.env,
+      HOME: this.home,
+      XDG_DATA_HOME: this.home,
+      XDG_STATE_HOME: this.home,
+    };
+    const child = spawn(
+      process.execPath,
+      [built('apps/cli/dist/bundle/belay.cjs'), 'join', ...args],
+      {
+        env: { ...env, ...this.more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    this.child = child;
+    return this;
+  }
+
+  says(what: string | RegExp): Promise<unknown> {
+    const seen = () =>
+      typeof what === 'string' ? this.output.includes(what) : what.test(this.output);
+    return until(`join says ${what}`, seen, { state: () => this.output });
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    const exit = once(this.child, 'exit');
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    this.child.kill(signal);
+    return ((await exit) as [number | null])[0];
+  }
+
+  /** Waits until it has ended, which it may have before. */
+  async ended(): Promise<void> {
+    await until('join to end', () => this.child.exitCode !== null, { state: () => this.output });
+  }
+
+  /** The processes that it has on record as agents. */
+  agents(): number[] {
+    const folder = join(this.home, 'belay/joined');
+    return filesBelow(folder)
+      .filter((name) => /agents\/\w+\.json$/.test(name))
+      .flatMap((name) => recordedIn(join(folder, name)));
+  }
+
+  /** Waits for the process of the one agent that runs. */
+  agent(): Promise<number> {
+    return until('one agent', () => {
+      const [agent = 0, ...others] = this.agents().filter(isAlive);
+      return others.length === 0 && agent;
+    });
+  }
+}
+
+/** What is removed meanwhile is looked for again. */
+export function filesBelow(folder: string): string[] {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    } catch (error) {
+      if (tries === 100) throw error;
+    }
+  }
+}
+
+function recordedIn(file: string): number[] {
+  try {
+    return [(JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid];
+  } catch {
+    return [];
+  }
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { BelayClient } from '@belay/client';
+import { AppError } from '@belay/protocol';
+import type { RunFile } from '../results/run-file.js';
+import type { Agent } from './agent.js';
+import { command, nop, oracle } from './baselines.js';
+import { modelAgent } from './model-agent.js';
+import { predictionsFrom } from './predictions.js';
+
+/** The platform's server. Throws when there is none. */
+export type Connect = () => { client: BelayClient; url: string };
+
+/** A file of predictions says which tasks there are, and how often. */
+export function withPredicted(run: RunFile): RunFile {
+  const [, path] = /^predictions:(.*)$/s.exec(run.agent) ?? [];
+  if (!path) return run;
+  const { counts } = predictionsFrom(path);
+  const tasks = run.tasks.filter((id) => counts.has(id));
+  if (tasks.length === 0)
+    throw new AppError('invalid_input', `${path} has no prediction for a task of the data.`);
+  const left = run.tasks.length - tasks.length;
+  if (left > 0 && run.suite === 'human-eval')
+    throw new AppError(
+      'invalid_input',
+      `${left} problems have no sample, so there is no score. Name the others with --tasks.`,
+    );
+  const attempts = Math.min(...tasks.map((id) => counts.get(id) ?? 0));
+  const unattempted = run.tasks.filter((id) => !counts.has(id));
+  return { ...run, agent: `predictions:${resolve(path)}`, tasks, unattempted, attempts };
+}
+
+/**
+ * One short call of the model before the first trial: a model that the server cannot call, or that its provider does not
+ * have, would fail every one. Scripts and cassettes are no such calls. Throws `invalid_input`.
+ */
+export async function checkModel({ agent, model }: RunFile, connect?: Connect): Promise<void> {
+  if (agent !== 'model' || !connect || !model || /^(scripted|cassette):./.test(model)) return;
+  const { models } = connect().client;
+  const providers = await models.providers();
+  const [, name] = /^([\w-]+):./.exec(model) ?? [];
+  const names = providers.map((known) => known.name);
+  if (!names.some((known) => known === name))
+    throw new AppError(
+      'invalid_input',
+      `There is no model ${model}. Name one as PROVIDER:MODEL, with one of ${names.join(', ')}.`,
+    );
+  try {
+    await models.try({ model });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError('invalid_input', `${model} cannot be called: ${error.message}`);
+  }
+}
+
+export function agentOf(run: RunFile, connect?: Connect): Agent {
+  const [, kind, rest = ''] = /^([a-z]+)(?::(.*))?$/s.exec(run.agent) ?? [];
+  if (kind === 'oracle') return oracle;
+  if (kind === 'nop') return nop;
+  if (kind === 'command' && rest) return command(rest);
+  if (kind === 'predictions' && rest) return predictionsFrom(rest).agent;
+  if (kind !== 'model')
+    throw new AppError(
+      'invalid_input',
+      `There is no agent ${run.agent}. Choose oracle, nop, model, command:LINE or predictions:FILE.`,
+    );
+  if (!run.model) throw new AppError('invalid_input', 'Name a model with --model provider:model.');
+  if (!connect)
+    throw new AppError(
+      'unavailable',
+      'The agent `model` needs a Belay server. Start one with `npm start`.',
+    );
+  return modelAgent({ client: connect().client, model: run.model });
+}

@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream';
+import { pack, type Headers } from 'tar-stream';
+import { merge, nothing } from './artifacts.js';
+import { entriesOf, file, folder, type Entry } from './entries.js';
+import { ReadBudget } from './read-budget.js';
+import { Refused } from './refused.js';
+import { mayTravel } from './sieve.js';
+
+const link = (path: string, target: string): Entry => ({ ...file(path, ''), kind: 'link', target });
+const pathsOf = (entries: Entry[]) => entries.map(({ path }) => path);
+const honest = [
+  folder('/app'),
+  file('/app/answer.py', '1'),
+  folder('/app/d'),
+  file('/app/d/x', ''),
+];
+
+async function archiveOf(...headers: Headers[]): Promise<Buffer> {
+  const archive = pack();
+  for (const header of headers) archive.entry(header, header.type === 'file' ? 'text' : '');
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+describe('attacks: what answers for the tests does not travel', () => {
+  it.each([
+    file('/pyproject.toml', '[project]\nname = "harmless"\n'),
+    file('/app/pyproject.toml', '[tool.pytest.ini_options]\naddopts = "-p evil"\n'),
+    file('/app/pyproject.toml', '[tool]\npytest.ini_options.addopts = "-p evil"\n'),
+    file('/app/pyproject.toml', '[tool."pytest".ini_options]\naddopts = "-p evil"\n'),
+    file('/app/pyproject.toml', '[tool.pytest\n'),
+    link('/app/pyproject.toml', 'other.toml'),
+    file('/app/package.json', '{"jest":{"testMatch":[]}}'),
+    file('/app/jasmine.json', '{}'),
+    file('/app/.mocharc.yml', ''),
+    file('/app/node_modules/jest/index.js', ''),
+    file('/app/node_modules/.bin/mocha', ''),
+    file('/app/.git', 'gitdir: /app/evil.git\n'),
+    link('/app/.git', 'evil.git'),
+    file('/app/.git/worktrees/a/config.worktree', '[core]\nfsmonitor = evil\n'),
+    file('/app/.git/modules/a/hooks/post-checkout', ''),
+    file('/verify-0/report.xml', ''),
+    file('/app/../tests/test_a.py', ''),
+    file('/app/../../home/user/x', ''),
+    file('app/answer.py', ''),
+  ])('$kind $path', (entry) => {
+    // The positive control: the rest is carried as it is.
+    expect(mayTravel([...honest, entry])).toEqual(honest);
+  });
+
+  it('a project file that sets no test runner is work', () => {
+    const work = [
+      file('/app/pyproject.toml', '[project]\nname = "mine"\n[tool.black]\nline-length = 90\n'),
+      file('/app/package.json', '{"name":"mine","scripts":{"test":"jest"}}'),
+      file('/app/node_modules/left-pad/index.js', ''),
+      file('/app/.git/HEAD', 'ref: refs/heads/main\n'),
+    ];
+    expect(mayTravel(work)).toEqual(work);
+  });
+
+  it('nothing is unpacked through a link or over a file', () => {
+    const through = [
+      link('/app/out', '/tests'),
+      file('/app/out/test_a.py', ''),
+      file('/app/out/deep/er', ''),
+      file('/app/plain', ''),
+      file('/app/plain/below', ''),
+    ];
+    expect(pathsOf(mayTravel([...honest, ...through]))).toEqual([
+      ...pathsOf(honest),
+      '/app/out',
+      '/app/plain',
+    ]);
+  });
+
+  it('files of a folder that a later step replaced by a link are gone', () => {
+    const first = { ...nothing, entries: [folder('/app/d'), file('/app/d/test_a.py', 'forged')] };
+    const second = { ...nothing, entries: [link('/app/d', '/tests')] };
+    expect(pathsOf(merge(first, second).entries)).toEqual(['/app/d']);
+    const kept = { ...nothing, entries: [folder('/app/d'), file('/app/d/y', '')] };
+    expect(pathsOf(merge(first, kept).entries)).toEqual(['/app/d', '/app/d/test_a.py', '/app/d/y']);
+  });
+});
+
+describe('attacks: archives of a container', () => {
+  it.each(['../../evil', '/etc/evil', 'a/../../evil', '..'])('%s is refused', async (name) => {
+    const hostile = await archiveOf(
+      { name: 'a', type: 'file', size: 4 },
+      { name, type: 'symlink' },
+    );
+    await expect(entriesOf(hostile, '/app')).rejects.toThrow(Refused);
+    const hardLink = { name: 'b', type: 'link' as const, linkname: '../../evil' };
+    await expect(entriesOf(await archiveOf(hardLink), '/app')).rejects.toThrow(Refused);
+    const control = await archiveOf({ name: './a/../b', type: 'file', size: 4 });
+    expect(pathsOf(await entriesOf(control, '/app'))).toEqual(['/app/b']);
+  });
+
+  it('a sparse file of any size costs what is read of it, up to the limit', async () => {
+    const size = 2 ** 40;
+    const archive = await archiveOf({ name: 'disk', type: 'file', size: 4 });
+    const announced = archive.subarray(0, 512);
+    // Large sizes are in base 256 (GNU tar).
+    announced.fill(0, 124, 136);
+    announced[124] = 0x80;
+    announced.writeUInt32BE(Math.floor(size / 2 ** 32), 128);
+    let sum = 0;
+    announced.fill(0x20, 148, 156);
+    for (const byte of announced) sum += byte;
+    announced.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+    let read = 0;
+    const zeros = Buffer.alloc(2 ** 16);
+    const endless = Readable.from(
+      (function* () {
+        yield announced;
+        for (;;) {
+          read += zeros.length;
+          yield zeros;
+        }
+      })(),
+    );
+    const budget = () => new ReadBudget({ bytes: 2 ** 20 });
+    await expect(entriesOf(endless, '/app', budget())).rejects.toThrow(/More than 1 MiB were left/);
+    expect(read).toBeLessThan(2 ** 22);
+    expect(endless.destroyed).toBe(true);
+    const control = await archiveOf({ name: 'a', type: 'file', size: 4 });
+    expect(await entriesOf(control, '/app', budget())).toHaveLength(1);
+  });
+
+  it('files beyond the limit are refused, whatever their size', async () => {
+    const many = await archiveOf(
+      ...[1, 2, 3].map((n) => ({ name: `d${n}`, type: 'directory' as const })),
+    );
+    await expect(entriesOf(many, '/', new ReadBudget({ entries: 2 }))).rejects.toThrow(Refused);
+    expect(await entriesOf(many, '/', new ReadBudget({ entries: 3 }))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,72 @@
+import { merge, nothing } from './artifacts.js';
+import { isCollected } from './sieve.js';
+import { entriesOf, file, folder, hashOf, tarOf } from './entries.js';
+
+it.each([
+  '/app/solution.py',
+  '/app/src/deep/file.txt',
+  '/tmp/state',
+  '/home/agent/project/x',
+  '/app/repo/.git/objects/ab/cdef',
+  '/logs/artifacts/a',
+  '/testing/a',
+])('%s is carried', (path) => expect(isCollected(path)).toBe(true));
+
+it.each([
+  '/usr/local/bin/pytest',
+  '/bin/sh',
+  '/lib/x.so',
+  '/opt/tool',
+  '/etc/profile.d/x.sh',
+  '/root/.bashrc',
+  '/root/.local/bin/env',
+  '/home/agent/.profile',
+  '/tests/test_a.py',
+  '/logs/verifier/reward.txt',
+  '/app/conftest.py',
+  '/app/pytest.ini',
+  '/app/pytest.py',
+  '/app/_pytest/x.py',
+  '/app/sitecustomize.py',
+  '/app/a.pth',
+  '/app/jest.config.js',
+  '/app/.git/hooks/post-commit',
+  '/app/.git/config',
+])('%s is not', (path) => expect(isCollected(path)).toBe(false));
+
+it('changes of a later step win, and what it removed is gone', () => {
+  const first = {
+    ...nothing,
+    entries: [file('/app/a', '1'), file('/app/d/x', '1')],
+    removed: ['/b'],
+  };
+  const second = {
+    ...nothing,
+    entries: [file('/app/a', '2'), file('/b', 'new')],
+    removed: ['/app/d'],
+  };
+  const { entries, removed } = merge(first, second);
+  expect(entries.map(({ path, bytes }) => [path, bytes.toString()])).toEqual([
+    ['/app/a', '2'],
+    ['/b', 'new'],
+  ]);
+  expect(removed).toEqual(['/app/d']);
+});
+
+it('entries go through an archive byte for byte', async () => {
+  const entries = [
+    folder('/app', 0o750),
+    { ...file('/app/run', Buffer.from([0, 255, 13, 10]), 0o755), uid: 7, gid: 8 },
+    { ...file('/app/link', ''), kind: 'link' as const, mode: 0o777, target: 'run' },
+    file(`/app/${'long/'.repeat(30)}name`, 'a\r\n'),
+  ];
+  expect(await entriesOf(await tarOf(entries), '/')).toEqual(entries);
+});
+
+it('a hash is over content and modes', () => {
+  expect(hashOf([file('a', 'x')])).toBe(hashOf([file('a', 'x')]));
+  const others = [file('a', 'y'), file('b', 'x'), file('a', 'x', 0o755)].map((one) =>
+    hashOf([one]),
+  );
+  expect(new Set([hashOf([file('a', 'x')]), ...others]).size).toBe(4);
+});

@@ -1,0 +1,23 @@
+/**
+ * Git in containers of a verification: it trusts the folder whoever owns it, and runs nothing that a repository's own
+ * settings name. Variables win over every file of settings.
+ */
+const settings = {
+  'safe.directory': '*',
+  'core.fsmonitor': 'false',
+  'core.pager': 'cat',
+  'core.attributesFile': '/dev/null',
+  'protocol.ext.allow': 'never',
+};
+
+export const gitEnvironment: Record<string, string> = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_CONFIG_COUNT: String(Object.keys(settings).length),
+  ...Object.fromEntries(
+    Object.entries(settings).flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
+};

@@ -1,0 +1,87 @@
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+import { file, type Entry } from '../entries.js';
+import type { PythonSetup } from '../repository-spec.js';
+
+/**
+ * The build context of an image with a Python repository at /testbed, installed as SWE-Bench installs it, in an
+ * environment of its own. `BASE` has the interpreter; pip's settings and certificates are those of `SETTINGS`. What the
+ * installation changes in the repository is committed, so that no patch has it.
+ */
+export function pythonRepositoryImage(setup: PythonSetup, buildRequires: string[]): Entry[] {
+  const lines = [
+    'ARG BASE',
+    'ARG SETTINGS',
+    'FROM ${SETTINGS} AS settings',
+    'FROM ${BASE}',
+    'USER root',
+    'COPY --from=settings /etc/pip.conf /etc/pip.conf',
+    'COPY --from=settings /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt',
+    toolsFor(setup),
+    'RUN python3 -m venv /opt/testbed',
+    'ENV VIRTUAL_ENV=/opt/testbed PATH=/opt/testbed/bin:$PATH PYTHONDONTWRITEBYTECODE=1',
+    'WORKDIR /testbed',
+    'COPY repository /testbed/.git',
+    'RUN git config core.bare false && git config core.autocrlf false && git reset -q --hard base',
+    'COPY install.sh /opt/install.sh',
+    'RUN bash /opt/install.sh',
+  ];
+  return [
+    file('Dockerfile', `${lines.join('\n')}\n`),
+    file('install.sh', installation(setup, buildRequires)),
+  ];
+}
+
+/** An engine without a network has no compiler, which a repository in plain Python does not need. */
+function toolsFor({ packages, requirements, prepare }: PythonSetup): string {
+  const compiled = packages ?? requirements ?? prepare;
+  const programs = ['git', ...(compiled ? ['gcc', 'make', 'locale-gen', 'wget'] : [])];
+  const debian = [
+    'git',
+    ...(compiled ? ['build-essential', 'locales', 'python3-dev', 'wget'] : []),
+  ];
+  const present = programs.map((program) => `command -v ${program}`).join(' && ');
+  return `RUN (${present}) >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ${debian.join(' ')} >/dev/null && apt-get clean && rm -rf /var/lib/apt/lists/*) || echo "${debian.join(', ')}: not installed"`;
+}
+
+function installation(setup: PythonSetup, buildRequires: string[]): string {
+  const { packages = [], requirements = [], prepare = [], install } = setup;
+  const pip = 'python -m pip install';
+  return [
+    'set -eux',
+    'cd /testbed',
+    // The verification installs again, without a network: what builds it stays here.
+    `${pip} ${['setuptools', 'wheel', ...buildRequires].map(quoted).join(' ')} || true`,
+    ...(requirements.length > 0 ? [requirementsFrom(requirements)] : []),
+    ...(packages.length > 0 ? [`${pip} ${packages.map(quoted).join(' ')}`] : []),
+    ...prepare,
+    ...(install ? [install] : []),
+    'git -c user.name=agent -c user.email=agent@localhost commit -q --allow-empty -am base',
+    '',
+  ].join('\n');
+}
+
+/** Without the repository itself, as SWE-Bench does; a package that its index has withdrawn has another name now. */
+const requirementsFrom = (files: string[]): string =>
+  [
+    `for given in ${files.map(quoted).join(' ')}; do [ -f "$given" ] && break; done`,
+    'kept=$(dirname "$given")/belay-requirements.txt',
+    String.raw`grep -vE '^[[:space:]]*(-e \.|#|\.\[test)' "$given" | sed -E 's/^types-pkg_resources([<>=!~].*)?$/types-setuptools/' > "$kept"`,
+    'python -m pip install -r "$kept"',
+    'rm "$kept"',
+  ].join('\n');
+
+const project = z.object({ 'build-system': z.object({ requires: z.array(z.string()).max(64) }) });
+
+/** The words of a pyproject.toml for what builds the package; none when it says nothing that can be read. */
+export function buildRequirements(pyproject: string): string[] {
+  try {
+    return project
+      .parse(parse(pyproject))
+      ['build-system'].requires.filter((word) => !word.startsWith('-') && !/[\n\r\0]/.test(word));
+  } catch {
+    return [];
+  }
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;

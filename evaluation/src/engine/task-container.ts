@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream';
+import { containerOutput, isGone, isNotFound } from '@belay/docker';
+import { ignoreError } from '@belay/protocol';
+import type { Container } from 'dockerode';
+import { entriesOf, tarOf, type Entry } from '../entries.js';
+import type { ReadBudget } from '../read-budget.js';
+
+export interface TaskContainerSpec {
+  /** The run that the container belongs to. */
+  run: string;
+  image: string;
+  command: string[];
+  user: string | null;
+  workdir: string | null;
+  env: Record<string, string>;
+  cpus: number;
+  memoryMb: number;
+  network: 'none' | 'bridge';
+  files: Entry[];
+}
+
+export interface ContainerExit {
+  exitCode: number;
+  timedOut: boolean;
+}
+
+const changeKinds = ['modified', 'added', 'removed'] as const;
+
+/** One container from its creation to its removal. Its creator removes it. */
+export class TaskContainer {
+  readonly #container: Container;
+
+  constructor(container: Container) {
+    this.#container = container;
+  }
+
+  /** Puts files in by absolute path, with owners and modes. Works before the start and after the end too. */
+  async put(entries: Entry[]): Promise<void> {
+    if (entries.length > 0) await this.#container.putArchive(await tarOf(entries), { path: '/' });
+  }
+
+  /**
+   * Starts it and waits until it exits. After `seconds`, or when the signal is aborted, the whole container is
+   * killed, with processes that ignore signals or went to the background. Rejects when the signal is aborted.
+   */
+  async run(seconds: number, signal: AbortSignal): Promise<ContainerExit> {
+    signal.throwIfAborted();
+    await this.#container.start();
+    let timedOut = false;
+    const kill = () => void this.#container.kill().catch(ignoreError('it has ended'));
+    const timer = setTimeout(() => {
+      timedOut = true;
+      kill();
+    }, seconds * 1000);
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      const { StatusCode } = (await this.#container.wait()) as { StatusCode: number };
+      signal.throwIfAborted();
+      return { exitCode: StatusCode, timedOut };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', kill);
+    }
+  }
+
+  /** What it wrote to standard output and error, in order, the last 4 MB. */
+  async output(): Promise<string> {
+    return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
+  }
+
+  /** A file, or a folder with all in it; nothing when there is none. Paths are absolute. Rejects with `Refused`. */
+  async read(path: string, budget?: ReadBudget): Promise<Entry[]> {
+    try {
+      const stream = await this.#container.getArchive({ path });
+      return await entriesOf(stream as unknown as Readable, parentOf(path), budget);
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  }
+
+  /** What differs from the image. Folders that only hold a change are listed as modified too. */
+  async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
+    const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
+    return (changes ?? []).map(({ Path, Kind }) => ({
+      path: Path,
+      kind: changeKinds[Kind] ?? 'modified',
+    }));
+  }
+
+  /** Its state as an image without a name. */
+  async commit(): Promise<string> {
+    const { Id } = (await this.#container.commit({ pause: false })) as { Id: string };
+    return Id;
+  }
+
+  async remove(): Promise<void> {
+    await this.#container.remove({ force: true, v: true }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+  }
+}
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/')) || '/';

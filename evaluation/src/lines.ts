@@ -1,0 +1,141 @@
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { AppError } from '@belay/protocol';
+
+/** A line that is not empty, and where it stands in its file. */
+export interface Line {
+  number: number;
+  bytes: Buffer;
+  offset: number;
+  /** False of a last line that a crash has cut off, or that has no line end. */
+  ended: boolean;
+}
+
+const chunkBytes = 2 ** 20;
+/** V8 has no longer strings. */
+const maxLineBytes = 2 ** 29 - 1;
+const maxUnzipped = 2 ** 31;
+
+/**
+ * The lines of a file of any size, gzipped or not: never more than one is held. Throws `invalid_input` with a sentence
+ * when the file cannot be read.
+ */
+export function* linesIn(path: string): Generator<Line> {
+  let number = 0;
+  let offset = 0;
+  let parts: Buffer[] = [];
+  let size = 0;
+  const line = (last: Buffer, ended: boolean): Line | undefined => {
+    const bytes = parts.length > 0 ? Buffer.concat([...parts, last]) : last;
+    const found = { number: ++number, bytes, offset, ended };
+    offset += bytes.length + 1;
+    parts = [];
+    size = 0;
+    return bytes.some((byte) => !isSpace(byte)) ? found : undefined;
+  };
+  for (const chunk of chunksOf(path)) {
+    let from = 0;
+    for (let at; (at = chunk.indexOf(0x0a, from)) >= 0; from = at + 1) {
+      const found = line(chunk.subarray(from, at), true);
+      if (found) yield found;
+    }
+    const rest = chunk.subarray(from);
+    size += rest.length;
+    if (size > maxLineBytes)
+      throw new AppError(
+        'invalid_input',
+        `${path}, line ${number + 1}, has more than 512 MiB. Split it.`,
+      );
+    if (rest.length > 0) parts.push(Buffer.from(rest));
+  }
+  const found = size > 0 && line(Buffer.alloc(0), false);
+  if (found) yield found;
+}
+
+/** A part of a file that is not gzipped, such as one of its lines. */
+export function partOf(
+  path: string,
+  { offset, length }: { offset: number; length: number },
+): Buffer {
+  const file = opened(path);
+  const bytes = Buffer.alloc(length);
+  try {
+    let read = 0;
+    while (read < length) {
+      const more = readSync(file, bytes, read, length - read, offset + read);
+      if (more === 0) throw new AppError('conflict', `${path} has become shorter. Put it back.`);
+      read += more;
+    }
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function isZipped(path: string): boolean {
+  const [first] = chunksOf(path, 2);
+  return first?.[0] === 0x1f && first[1] === 0x8b;
+}
+
+/** Everything that a file holds, in pieces; a gzipped one unpacked. */
+function* chunksOf(path: string, most = chunkBytes): Generator<Buffer> {
+  const file = opened(path);
+  try {
+    const chunk = Buffer.alloc(most);
+    for (let read; (read = readSync(file, chunk)) > 0;) {
+      const isFirst = most === chunkBytes && chunk[0] === 0x1f && chunk[1] === 0x8b;
+      if (isFirst) return yield* unzipped(path);
+      yield chunk.subarray(0, read);
+    }
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function* unzipped(path: string): Generator<Buffer> {
+  try {
+    yield gunzipSync(readFileSync(path), { maxOutputLength: maxUnzipped });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error;
+    throw new AppError(
+      'invalid_input',
+      `${path} unpacks to more than 2 GiB: unpack it, or split it.`,
+    );
+  }
+}
+
+function opened(path: string): number {
+  try {
+    if (statSync(path).isDirectory())
+      throw new AppError('invalid_input', `${path} is a folder: name the file in it.`);
+    return openSync(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  EACCES: 'is not yours to read',
+  EPERM: 'is not yours to read',
+  ENAMETOOLONG: 'has a name that is too long for this machine',
+  ELOOP: 'is a link that leads to itself',
+  Z_DATA_ERROR: 'is a damaged gzip file',
+  Z_BUF_ERROR: 'is a gzip file that was cut off',
+};
+
+/** One sentence for a file that cannot be read. */
+export function unreadable(path: string, error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  return new AppError(
+    'invalid_input',
+    `${shown} ${reasons[code] ?? `cannot be read: ${message}`}.`,
+  );
+}
+
+const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);

@@ -1,0 +1,32 @@
+import { AppError } from '@belay/protocol';
+import type { Images } from './engine/images.js';
+import type { Task } from './model.js';
+
+/**
+ * Tells before a run begins which tasks cannot be run here, by reason and name; they count as 0. Throws `invalid_input`
+ * when no task can.
+ */
+export async function tellRefused(
+  tasks: Task[],
+  images: Pick<Images, 'refusal'>,
+  { signal, onNotice }: { signal: AbortSignal; onNotice?(sentence: string): void },
+): Promise<void> {
+  const names = new Map<string, string[]>();
+  for (const task of tasks) {
+    if (task.broken) continue;
+    const why = task.unsupported ?? (await images.refusal(task.environment.image, signal));
+    if (why) names.set(why, [...(names.get(why) ?? []), task.id]);
+  }
+  const sentences = [...names].map(([why, ids]) => `${listed(ids)} cannot be run here: ${why}`);
+  const refused = [...names.values()].reduce((total, ids) => total + ids.length, 0);
+  if (refused > 0 && refused === tasks.length)
+    throw new AppError('invalid_input', sentences.slice(0, 3).join(' '));
+  for (const sentence of sentences) onNotice?.(`${sentence} This counts as 0.`);
+}
+
+const shown = 20;
+
+function listed(ids: string[]): string {
+  const more = ids.length > shown ? ` and ${ids.length - shown} more` : '';
+  return `${ids.slice(0, shown).join(', ')}${more}`;
+}

@@ -1,0 +1,37 @@
+import { arch, cpus, hostname, platform, release, totalmem } from 'node:os';
+import { z } from 'zod';
+import type { Engine } from '../engine/engine.js';
+
+/** The version of this harness, as in its package. */
+export const version = '0.1.0';
+
+/** What a score depends on beside data and agent, as it was when the run began. */
+export const provenance = z.object({
+  version: z.string(),
+  node: z.string(),
+  host: z.object({
+    name: z.string(),
+    system: z.string(),
+    processor: z.string(),
+    cpus: z.int(),
+    memoryMb: z.int(),
+  }),
+  engine: z.string(),
+});
+export type Provenance = z.infer<typeof provenance>;
+
+export async function provenanceOf(engine: Engine): Promise<Provenance> {
+  const all = cpus();
+  return {
+    version,
+    node: process.version,
+    host: {
+      name: hostname(),
+      system: `${platform()} ${release()} ${arch()}`,
+      processor: all[0]?.model ?? '',
+      cpus: all.length,
+      memoryMb: Math.round(totalmem() / 2 ** 20),
+    },
+    engine: await engine.version(),
+  };
+}

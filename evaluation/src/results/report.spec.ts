@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { failed, passed, type Trial, type Verdict } from '../model.js';
+import { humanEvalData, temporary, write } from '../testing/fixtures.js';
+import { writeReport } from './report.js';
+import type { RunFile } from './run-file.js';
+import { summarize } from './summary.js';
+
+const { folder, remove } = temporary();
+afterAll(remove);
+
+const run: RunFile = {
+  version: 1,
+  suite: 'human-eval',
+  data: humanEvalData(join(folder, 'data')),
+  agent: 'command:true',
+  model: null,
+  tasks: ['python/a', 'python/b', 'cpp/c'],
+  unattempted: ['cpp/d'],
+  attempts: 1,
+  concurrency: 1,
+  network: 'none',
+  buildNetwork: 'default',
+  fromMap: [],
+  sandbox: null,
+  repos: null,
+  timeoutMultiplier: 1,
+  preflight: false,
+  content: 'abc123',
+  labels: {
+    'python/a': { language: 'python' },
+    'python/b': { language: 'python' },
+    'cpp/c': { language: 'cpp' },
+    'cpp/d': { language: 'cpp' },
+  },
+  provenance: {
+    version: '0.1.0',
+    node: 'v24.0.0',
+    host: { name: 'bench', system: 'linux', processor: 'x86', cpus: 2, memoryMb: 4096 },
+    engine: 'Docker 20',
+  },
+  created: '2026-01-02T03:04:05.678Z',
+};
+
+const trial = (task: string, verdict: Verdict): Trial => ({
+  key: task,
+  suite: 'human-eval',
+  task,
+  attempt: 1,
+  agent: run.agent,
+  model: null,
+  verdict,
+  session: null,
+  image: { name: 'belay/evaluation-base:1', id: 'sha256:0123' },
+  tokens: 0,
+  dollars: 0,
+  seconds: { build: 0, agent: 0, verify: 0 },
+  started: run.created,
+});
+
+const trials = [
+  trial('python/a', passed('good', { flags: ['1 of 2 tests have another result.'] })),
+  trial('python/b', failed('<wrong>')),
+  trial('cpp/c', passed()),
+];
+
+it('has the score by language; what was not attempted counts as 0 in its own', () => {
+  const { groups, doubtful, missing } = summarize(run, trials, null);
+  expect(groups).toEqual([
+    { label: 'language', name: 'cpp', tasks: 2, passed: 1, score: 0.5 },
+    { label: 'language', name: 'python', tasks: 2, passed: 1, score: 0.5 },
+  ]);
+  expect(missing).toEqual(['cpp/d']);
+  expect(doubtful).toEqual([
+    { task: 'python/a', attempt: 1, why: '1 of 2 tests have another result.' },
+  ]);
+  const alone = { ...run, labels: { 'python/a': { language: 'python' } } };
+  expect(summarize(alone, trials, null).groups).toEqual([]);
+});
+
+it('shows failures first, then what was not attempted, doubts, the agent’s log and where it comes from', () => {
+  const out = write(join(folder, 'out'), {
+    'run.json': JSON.stringify(run),
+    'results.jsonl': trials.map((each) => `${JSON.stringify(each)}\n`).join(''),
+    'trials/python__b.1/solve/agent-output.txt': 'what it said',
+  });
+  writeReport(out, null);
+  const page = readFileSync(join(out, 'report.html'), 'utf8');
+  const at = (text: string) => {
+    expect(page).toContain(text);
+    return page.indexOf(text);
+  };
+  expect(at('<td>python/b<td>')).toBeLessThan(at('<td>python/a<td>'));
+  expect(at('<td>python/b<td>')).toBeLessThan(at('<td>cpp/d<td><td>not attempted'));
+  expect(at('<td>cpp/d<td><td>not attempted')).toBeLessThan(at('<td>python/a<td>'));
+  at('&#60;wrong&#62;');
+  at('1 pass is doubtful');
+  at('<a href="trials/python__b.1/solve/agent-output.txt">agent’s log</a>');
+  at('<td>cpp<td>1 of 2<td>50.0 %');
+  for (const part of ['hash abc123', 'tasks: none; builds: default', 'bench: linux', 'sha256:0123'])
+    at(part);
+});

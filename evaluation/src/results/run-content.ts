@@ -1,0 +1,28 @@
+import { AppError } from '@belay/protocol';
+import { hashOf } from '../entries.js';
+import type { Task } from '../model.js';
+import type { RunFile } from './run-file.js';
+
+/** The run with a hash over what its tasks are, and their labels; limits are the run's own. */
+export function withContent(run: RunFile, tasks: Task[]): RunFile {
+  const ids = new Set(run.tasks);
+  const chosen = new Set([...run.tasks, ...run.unattempted]);
+  const labels = tasks.flatMap(({ id, labels: own }) => (own && chosen.has(id) ? [[id, own]] : []));
+  return {
+    ...run,
+    labels: Object.fromEntries(labels) as RunFile['labels'],
+    content: contentOf(tasks.filter(({ id }) => ids.has(id))),
+  };
+}
+
+/** Trials of other tasks under the same names are no results of this run. Throws `conflict`. */
+export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void {
+  if (content === null || content === contentOf(tasks)) return;
+  throw new AppError(
+    'conflict',
+    `The data at ${data} are no longer those that this run began with. Put them back, or start a new run.`,
+  );
+}
+
+const contentOf = (tasks: Task[]): string =>
+  hashOf(tasks.map(({ id, content }) => `${id} ${content}`).toSorted());

@@ -1,0 +1,113 @@
+import { posix } from 'node:path';
+import { parse } from 'smol-toml';
+import type { Entry } from './entries.js';
+
+/** Programs and their settings: a changed one could answer for the tests. */
+const systemFolders =
+  /^\/(usr|bin|sbin|lib|lib32|lib64|libx32|opt|etc|boot|dev|proc|sys|run|toolchain|var\/(lib|cache|log|run|spool))(\/|$)/;
+
+/** The harness's own folders. */
+const harnessFolders =
+  /^\/(tests|solution|oracle|verify[^/]*|belay|logs\/verifier|\.dockerenv)(\/|$)/;
+
+/** Shell start files, user site-packages, ~/.local/bin: read by the test scripts of the next container. */
+const homeSettings = /^\/(root|home\/[^/]+)\/\.[^/]+/;
+
+const anywhere = (...names: string[]) => new RegExp(`(^|/)(${names.join('|')})(/|$)`);
+
+/** Settings and shadows of Python's test runners, and what Python loads by itself. */
+const pythonRunners = anywhere(
+  'conftest\\.py',
+  '\\.?pytest\\.(ini|toml)',
+  'tox\\.ini',
+  'setup\\.cfg',
+  'sitecustomize\\.py',
+  'usercustomize\\.py',
+  '[^/]+\\.pth',
+  '_?pytest(\\.py)?',
+);
+
+/** The same of JavaScript's, with the runners' own packages. */
+const javascriptRunners = anywhere(
+  '(jest|vitest|karma|ava)\\.(config|conf)\\.[a-z]+',
+  '\\.?jasmine\\.(json|m?js)',
+  '\\.mocharc[^/]*',
+  '\\.(taprc|nycrc|npmrc)',
+  'node_modules/(\\.bin|@jest|jest[^/]*|mocha|jasmine[^/]*|vitest|ava|tap|chai|expect)',
+);
+
+/** What git runs by itself, with a `.git` that is a file or a link: it may lead to any settings. */
+const gitSettings = /(^|\/)\.git\/(.*\/)?(hooks|config(\.worktree)?|info\/attributes)(\/|$)/;
+
+/** Whether a path of the agent's container may reach the verifier. */
+export const isCollected = (path: string): boolean =>
+  posix.isAbsolute(path) &&
+  posix.normalize(path) === path &&
+  ![
+    systemFolders,
+    harnessFolders,
+    homeSettings,
+    pythonRunners,
+    javascriptRunners,
+    gitSettings,
+  ].some((rule) => rule.test(path));
+
+/**
+ * The entries that may reach the verifier, whoever collected them: by path, by what they set, and none that lies
+ * beyond a link or a file, since an archive would be unpacked through it.
+ */
+export function mayTravel(entries: Entry[]): Entry[] {
+  const own = entries.filter(
+    (entry) => isCollected(entry.path) && !isGitLink(entry) && !configuresRunner(entry),
+  );
+  return reachable(own);
+}
+
+/** The entries that no link or file among them stands before. */
+export function reachable(entries: Entry[]): Entry[] {
+  const walls = new Set(entries.flatMap(({ kind, path }) => (kind === 'folder' ? [] : [path])));
+  return entries.filter(({ path }) => !parentsOf(path).some((parent) => walls.has(parent)));
+}
+
+const isGitLink = ({ path, kind }: Entry) => kind !== 'folder' && posix.basename(path) === '.git';
+
+/**
+ * Project files are work, unless a test runner takes its settings from them: pytest reads the first one that lies
+ * above its tests, up to the root folder.
+ */
+function configuresRunner({ path, kind, bytes }: Entry): boolean {
+  const name = posix.basename(path);
+  if (name === 'pyproject.toml')
+    return posix.dirname(path) === '/' || kind !== 'file' || toolsOf(bytes).some(isPythonRunner);
+  if (name === 'package.json') return kind !== 'file' || keysOf(bytes).some(isJavascriptRunner);
+  return false;
+}
+
+const isPythonRunner = (tool: string) => ['pytest', 'tox'].includes(tool);
+const isJavascriptRunner = (key: string) =>
+  ['jest', 'mocha', 'jasmine', 'vitest', 'ava', 'tap'].includes(key);
+
+/** What does not parse might be read differently by a runner, so it counts as its settings. */
+function toolsOf(bytes: Buffer): string[] {
+  try {
+    const { tool } = parse(bytes.toString()) as { tool?: object };
+    return Object.keys(tool ?? {});
+  } catch {
+    return ['pytest'];
+  }
+}
+
+function keysOf(bytes: Buffer): string[] {
+  try {
+    return Object.keys(JSON.parse(bytes.toString()) as object);
+  } catch {
+    return ['jest'];
+  }
+}
+
+function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let parent = posix.dirname(path); parent.length > 1; parent = posix.dirname(parent))
+    parents.push(parent);
+  return parents;
+}

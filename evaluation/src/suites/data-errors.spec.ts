@@ -1,0 +1,124 @@
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { predictionsFrom } from '../agents/predictions.js';
+import {
+  doubling,
+  polyglotData,
+  temporary,
+  terminalBenchData,
+  write,
+} from '../testing/fixtures.js';
+import { suiteNamed } from './index.js';
+import { linesIn } from '../lines.js';
+
+const { folder, remove } = temporary();
+afterAll(remove);
+
+let made = 0;
+const fileOf = (...lines: (string | object)[]): string => {
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  const name = `${++made}.jsonl`;
+  return join(write(folder, { [name]: `${text.join('\n')}\n` }), name);
+};
+const read = (path: string) => suiteNamed('human-eval').read(path);
+const failure = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
+
+describe('a task that cannot be read', () => {
+  it('spoils itself only, with its line and its fields', () => {
+    const path = fileOf(doubling, { task_id: 'Own/1', prompt: 3 }, '{"task_id": "Own/2"', {
+      ...doubling,
+      task_id: 'Own/3',
+    });
+    const tasks = read(path);
+    expect(tasks.map(({ id, broken = false }) => [id, broken])).toEqual([
+      ['Own/0', false],
+      ['Own/1', true],
+      ['line-3', true],
+      ['Own/3', false],
+    ]);
+    expect(tasks[1]?.unsupported).toMatch(/line 2, cannot be read: prompt: .*; entry_point: /);
+    expect(tasks[2]?.unsupported).toMatch(/line 3, is not JSON\.$/);
+  });
+
+  it('is a folder among others as well', () => {
+    const root = polyglotData(join(folder, 'exercises'));
+    write(root, { 'python/odd/.meta/config.json': '{"files": {"solution": "one"}}' });
+    write(root, { 'python/bare/.meta/config.json': '{"files": ' });
+    const tasks = suiteNamed('polyglot').read(root);
+    expect(tasks.map(({ id, broken = false }) => [id, broken])).toEqual([
+      ['python/bare', true],
+      ['python/odd', true],
+      ['python/twice', false],
+    ]);
+    expect(tasks[1]?.unsupported).toMatch(/python\/odd, cannot be read: files\.solution: /);
+  });
+
+  it('is told when there is no other', () => {
+    expect(failure(() => read(fileOf({ a: 1 }, 'no json')))).toMatch(
+      /line 1, cannot be read: task_id: .* line 2, is not JSON\.$/,
+    );
+    expect(failure(() => read(fileOf('')))).toMatch(/has no task: name the data of human-eval\.$/);
+  });
+
+  it('has a parser that is known, before an agent works on it', () => {
+    const root = terminalBenchData(join(folder, 'terminal'));
+    write(root, { 'answer/task.yaml': 'instruction: Write.\nparser_name: mocha\n' });
+    const [task] = suiteNamed('terminal-bench').read(root);
+    expect(task?.unsupported).toBe('The parser mocha is not known; pytest is.');
+  });
+});
+
+describe('a file that cannot be read', () => {
+  it('is one sentence', () => {
+    const long = join(folder, 'x'.repeat(300));
+    const cut = join(folder, 'human-eval-cut.jsonl.gz');
+    write(folder, {
+      'human-eval-cut.jsonl.gz': gzipSync(JSON.stringify(doubling)).subarray(0, 40),
+    });
+    expect(failure(() => read(long))).toMatch(/has a name that is too long for this machine\.$/);
+    expect(failure(() => suiteNamed('harbor').read(long))).toMatch(/too long for this machine\.$/);
+    expect(failure(() => read(cut))).toMatch(/is a gzip file that was cut off\.$/);
+    expect(failure(() => predictionsFrom(join(folder, 'none')))).toMatch(/none is not there\.$/);
+    expect(failure(() => predictionsFrom(folder))).toMatch(/is a folder: name the file in it\.$/);
+  });
+
+  it('names the line of a prediction with wrong fields', () => {
+    const good = { task_id: 'Own/0', completion: '' };
+    expect(predictionsFrom(fileOf(good)).counts).toEqual(new Map([['Own/0', 1]]));
+    expect(failure(() => predictionsFrom(fileOf(good, { task_id: 'Own/1' })))).toMatch(
+      /line 2, has neither completion nor solution\.$/,
+    );
+    const patch = { instance_id: 'a', model_name_or_path: 'm' };
+    expect(failure(() => predictionsFrom(fileOf(patch)))).toMatch(
+      /line 1, cannot be read: model_patch: /,
+    );
+    expect(failure(() => predictionsFrom(fileOf(good, '{')))).toMatch(/line 2, is not JSON\.$/);
+  });
+});
+
+it('a file that is longer than any string is read line by line', async () => {
+  const path = join(folder, 'large.jsonl');
+  const file = openSync(path, 'w');
+  const first = JSON.stringify({ task_id: 'Own/0', completion: 'a' });
+  writeSync(file, `${first}\n`);
+  // Zeros cost no disk; they are one line, as long as none is asked for.
+  const last = `\n${JSON.stringify({ task_id: 'Own/1', completion: 'b' })}\n`;
+  const at = 600 * 2 ** 20;
+  for (let filler = 2 ** 26; filler < at; filler += 2 ** 26) writeSync(file, '\n', filler);
+  writeSync(file, last, at);
+  ftruncateSync(file, at + last.length);
+  closeSync(file);
+  const ids: string[] = [];
+  for (const { bytes } of linesIn(path))
+    if (bytes.length < 1000)
+      ids.push((JSON.parse(bytes.toString()) as { task_id: string }).task_id);
+  expect(ids).toEqual(['Own/0', 'Own/1']);
+});

@@ -1,0 +1,45 @@
+import { failed, invalid, passed, type Verdict, type VerifierOutput } from '../model.js';
+import type { Outcome } from './test-reports.js';
+
+type Tests = Record<string, Outcome>;
+
+/**
+ * For runners that only print. Names that the tested program prints are of no use to it: the exit code is the engine's,
+ * and each test that the reference solution passes must be there.
+ */
+export const judgePrinted =
+  (testsIn: (output: string) => Tests) =>
+  ({ exitCode, output }: VerifierOutput): Verdict => {
+    const tests = testsIn(output);
+    const results = Object.values(tests);
+    if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+    if (results.includes('FAILED')) return failed('A test failed.', 'wrong', { tests });
+    if (!results.includes('PASSED'))
+      return invalid('no_result', `No test ran. ${output.slice(-200)}`);
+    const count = results.filter((result) => result === 'PASSED').length;
+    return passed(`${count} tests passed.`, { tests });
+  };
+
+/** `go test -v`. A name that comes twice, of two packages, has passed when both have. */
+export const goTests = (output: string): Tests =>
+  collected(output.matchAll(/^\s*--- (?<word>PASS|FAIL|SKIP): (?<name>\S+)/gm));
+
+/** `cargo test`, of all of its programs. */
+export const rustTests = (output: string): Tests =>
+  collected(
+    output.matchAll(/^test (?<name>\S+)(?: - should panic)? \.\.\. (?<word>ok|FAILED|ignored)/gm),
+  );
+
+const words: Record<string, Outcome> = {
+  PASS: 'PASSED',
+  ok: 'PASSED',
+  FAIL: 'FAILED',
+  FAILED: 'FAILED',
+};
+
+function collected(lines: Iterable<RegExpMatchArray>): Tests {
+  const tests = new Map<string, Outcome>();
+  for (const { groups: { name = '', word = '' } = {} } of lines)
+    if (tests.get(name) !== 'FAILED') tests.set(name, words[word] ?? 'SKIPPED');
+  return Object.fromEntries(tests);
+}

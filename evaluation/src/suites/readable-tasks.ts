@@ -1,0 +1,104 @@
+import { AppError } from '@belay/protocol';
+import { z } from 'zod';
+import { hashOf } from '../entries.js';
+import type { Task } from '../model.js';
+
+/** Something that a task is made of, which may be broken. */
+export interface Readable<T> {
+  /** For what has no name of its own. */
+  name: string;
+  /** The file and line, or the folder. */
+  where: string;
+  bytes: Buffer;
+  /** Throws when it is broken. */
+  read(): T;
+}
+
+/**
+ * A task of each. What is broken spoils its own task only, whose trials say why. Throws `invalid_input` when there is
+ * nothing, or nothing that can be read: these are no data of the suite.
+ */
+export function tasksFrom<T>(
+  { suite, path }: { suite: string; path: string },
+  all: Iterable<Readable<T>>,
+  taskOf: (value: T, source: Readable<T>) => Task,
+): Task[] {
+  const faults: string[] = [];
+  const tasks: Task[] = [];
+  for (const each of all) {
+    let value: T | undefined;
+    try {
+      value = each.read();
+      tasks.push(taskOf(value, each));
+    } catch (error) {
+      const fault = faultOf(error, each.where);
+      faults.push(fault);
+      tasks.push(brokenTask({ suite, id: idOf(value) ?? each.name, fault, bytes: each.bytes }));
+    }
+  }
+  if (tasks.length === 0)
+    throw new AppError('invalid_input', `${path} has no task: name the data of ${suite}.`);
+  if (faults.length < tasks.length) return tasks;
+  const more = faults.length > shownFaults ? ` And ${faults.length - shownFaults} more.` : '';
+  throw new AppError('invalid_input', `${faults.slice(0, shownFaults).join(' ')}${more}`);
+}
+
+const shownFaults = 3;
+
+/** The names that formats of lines have for it. */
+const named = z.object({
+  task_id: z.union([z.string(), z.number()]).optional(),
+  instance_id: z.string().optional(),
+});
+
+function idOf(value: unknown): string | undefined {
+  const { data } = named.safeParse(value);
+  const id = data?.instance_id ?? data?.task_id;
+  return id === undefined || id === '' ? undefined : String(id);
+}
+
+/** One sentence with the place; of wrong fields the first three. */
+export function faultOf(error: unknown, where: string): string {
+  if (error instanceof z.ZodError) {
+    const issues = error.issues
+      .slice(0, shownFaults)
+      .map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`);
+    return `${where}, cannot be read: ${issues.join('; ')}.`;
+  }
+  const message = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+  return message.includes(where) ? message : `${where}: ${message}`;
+}
+
+/** Never run: every trial of it is invalid, with the fault as its reason. */
+function brokenTask({
+  suite,
+  id,
+  fault,
+  bytes,
+}: {
+  suite: string;
+  id: string;
+  fault: string;
+  bytes: Buffer;
+}): Task {
+  return {
+    suite,
+    id,
+    environment: {
+      image: { kind: 'toolchain', name: 'base' },
+      cpus: 1,
+      memoryMb: 1,
+      workdir: null,
+      env: {},
+      network: 'none',
+    },
+    user: null,
+    artifacts: { kind: 'files', paths: [] },
+    steps: [],
+    scoring: 'final',
+    tries: 1,
+    broken: true,
+    unsupported: fault,
+    content: hashOf(suite, 'broken', bytes),
+  };
+}

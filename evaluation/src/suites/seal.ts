@@ -1,0 +1,247 @@
+import { createHmac } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { file, folder, type Entry } from '../entries.js';
+import { pythonDecoys, withDecoys } from './decoys.js';
+import type { Counts, Outcome } from './test-reports.js';
+import {
+  failed,
+  invalid,
+  passed,
+  proofFile,
+  type Verdict,
+  type Verifier,
+  type VerifierOutput,
+} from '../model.js';
+
+/** What a test runner reports of a whole run. */
+export interface SealedReport {
+  tests: Record<string, Outcome>;
+  /** What failed beside tests, such as files that could not be loaded. */
+  errors: number;
+}
+
+/** Holds the key, and whatever the runner loads to use it. Writable for everyone, so that the runner can remove the key. */
+export const sealFolder = '/verify-seal';
+const plugins = '/verify-plugins';
+
+/**
+ * A runner's plugin takes the key and removes it before any tested code is loaded, and prints the report sealed with it
+ * to the container's log once the run has ended. The log is the engine's: what was printed cannot be changed, and the
+ * first sealed line counts. Neither arguments nor environment name a file or hold a secret.
+ */
+export const sealFiles = (plugin: Entry): Entry[] => [
+  folder(plugins),
+  { ...plugin, path: `${plugins}/${plugin.path}` },
+];
+
+/** The key is known to this verification alone. */
+export const sealKey = (proof: string): Entry[] => [
+  folder(sealFolder, 0o777),
+  file(`${sealFolder}/key`, proof, 0o444),
+];
+
+const maxReport = 64 * 2 ** 20;
+
+/** The first report in the output that has the right seal. */
+export function sealedReport({ output, files }: VerifierOutput): SealedReport | undefined {
+  const proof = files.get(proofFile)?.toString() ?? '';
+  for (const [, seal, text = ''] of output.matchAll(/^belay-seal ([0-9a-f]{64}) ([\w+/=]+)$/gm)) {
+    if (proof === '' || createHmac('sha256', proof).update(text).digest('hex') !== seal) continue;
+    const bytes = inflateSync(Buffer.from(text, 'base64'), { maxOutputLength: maxReport });
+    return JSON.parse(bytes.toString()) as SealedReport;
+  }
+  return undefined;
+}
+
+export function sealedCounts(given: VerifierOutput): Counts | undefined {
+  const report = sealedReport(given);
+  if (!report) return undefined;
+  const results = Object.values(report.tests);
+  const bad = results.filter((result) => result === 'FAILED').length;
+  return { tests: results.length, failed: bad + report.errors };
+}
+
+/** The engine's code for an end by a signal: the script did not come to its end. */
+export const isKilled = ({ exitCode }: VerifierOutput): boolean => exitCode > 128;
+
+/** The output without what only the harness reads. */
+export const withoutSeals = (output: string): string =>
+  output.replace(/\n?^belay-seal [0-9a-f]{64} [\w+/=]+$\n?/gm, '');
+
+/**
+ * The runner's report must agree with its exit code: a program that ends the runner early with code 0, or prints or
+ * writes what a passed run would, has no sealed report.
+ */
+export function judgeSealed(given: VerifierOutput): Verdict {
+  const { exitCode, output } = given;
+  const report = sealedReport(given);
+  const tests = report?.tests;
+  if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+  if (!report || !tests)
+    return failed('The tests ended with code 0 and left no report.', 'no_result');
+  const results = Object.values(tests);
+  const bad = results.filter((result) => result === 'FAILED').length + report.errors;
+  if (bad > 0) return failed(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });
+  if (!results.includes('PASSED'))
+    return invalid('no_result', `No test ran. ${withoutSeals(output).slice(-200)}`);
+  return passed(`${results.filter((result) => result === 'PASSED').length} tests passed.`, {
+    tests,
+  });
+}
+
+/** For `pytest -p belay_seal`, with `pythonPath`. Another user's or root's processes cannot look into this one then. */
+export const pytestPlugin = file(
+  'belay_seal.py',
+  `import ctypes, hashlib, hmac, json, os, base64, zlib
+def _plugin():
+    try:
+        with open('${sealFolder}/key', 'rb') as key:
+            seal = hmac.new(key.read(), digestmod=hashlib.sha256)
+        os.unlink('${sealFolder}/key')
+    except OSError:
+        return None
+    try:
+        ctypes.CDLL(None).prctl(4, 0)
+    except Exception:
+        pass
+    try:
+        log = os.open('/proc/1/fd/1', os.O_WRONLY)
+    except OSError:
+        log = os.dup(1)
+    write, dumps, compress, encode = os.write, json.dumps, zlib.compress, base64.b64encode
+    tests, errors = {}, []
+    class Plugin:
+        def pytest_runtest_logreport(self, report):
+            name = report.nodeid
+            if report.failed:
+                tests[name] = 'FAILED'
+            elif report.skipped:
+                tests.setdefault(name, 'XFAIL' if hasattr(report, 'wasxfail') else 'SKIPPED')
+            elif report.when == 'call':
+                tests.setdefault(name, 'XFAIL' if hasattr(report, 'wasxfail') else 'PASSED')
+        def pytest_collectreport(self, report):
+            if report.failed:
+                errors.append(report.nodeid)
+        def pytest_sessionfinish(self, session, exitstatus):
+            text = encode(compress(dumps({'tests': tests, 'errors': len(errors)}).encode()))
+            sealed = seal.copy()
+            sealed.update(text)
+            line = ('\\nbelay-seal ' + sealed.hexdigest() + ' ').encode() + text + b'\\n'
+            while line:
+                line = line[write(log, line):]
+    return Plugin()
+_made = _plugin()
+del _plugin
+def pytest_configure(config):
+    global _made
+    if _made:
+        config.pluginmanager.register(_made, 'belay-sealing')
+    _made = None
+`,
+  0o444,
+);
+
+export const pythonPath = plugins;
+
+/** A script that starts pytest by itself, with the plugin beside what the image and the task have set. */
+export const withPytestPlugin = (command: string[]): string[] => [
+  'sh',
+  '-c',
+  `export PYTHONPATH=${plugins}\${PYTHONPATH:+:$PYTHONPATH} PYTEST_ADDOPTS="-p belay_seal $PYTEST_ADDOPTS"; exec "$@"`,
+  'sealed',
+  ...command,
+];
+
+/** The second run of a script that starts pytest: decoys in one of its files of tests. */
+export const pytestCheck =
+  (verifier: Verifier): Verifier['check'] =>
+  (word) => {
+    const changed = inAnotherOrder(verifier, word);
+    const host = changed.files.find(({ path }) => /^\/tests\/(.*\/)?test_[^/]*\.py$/.test(path));
+    return {
+      verifier: {
+        ...changed,
+        files: changed.files.map((entry) =>
+          entry === host ? withDecoys(pythonDecoys, word, entry) : entry,
+        ),
+        judge: (given) => failed('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
+      },
+      decoys: host ? pythonDecoys.count : 0,
+      honest: pythonDecoys.honest,
+    };
+  };
+
+/** A number for seeds, from the word of a second run. */
+export const seedOf = (word: string): number => Number.parseInt(word.slice(1, 8), 16);
+
+/** For `pytest -p belay_order`, with `pythonPath`. */
+export const orderPlugin = (word: string): Entry =>
+  file(
+    `${plugins}/belay_order.py`,
+    `import random
+def pytest_collection_modifyitems(items):
+    own = [item for item in items if '${word}' in item.name]
+    groups = {}
+    for item in items:
+        if '${word}' not in item.name:
+            groups.setdefault(item.parent.nodeid, []).append(item)
+    chance, mixed = random.Random(${seedOf(word)}), list(groups.values())
+    for group in mixed:
+        before = list(group)
+        chance.shuffle(group)
+        if group == before:
+            group.reverse()
+    chance.shuffle(mixed)
+    own.sort(key=lambda item: '${word}_zz_' in item.name)
+    items[:] = [item for group in mixed for item in group] + own
+`,
+    0o444,
+  );
+
+/** Pytest with its tests in another order and another seed of hashes. The word’s own tests come last: what was tested has run by then. */
+export function inAnotherOrder(verifier: Verifier, word: string): Verifier {
+  const named = (part: string) =>
+    part.includes(asPlugin) ? part.replace(asPlugin, withOrder) : part;
+  const { command } = verifier;
+  const at = command.indexOf('belay_seal');
+  return {
+    ...verifier,
+    files: [...verifier.files, orderPlugin(word)],
+    env: { ...verifier.env, PYTHONHASHSEED: String(seedOf(word)) },
+    command: at < 0 ? command.map(named) : command.toSpliced(at + 1, 0, '-p', 'belay_order'),
+  };
+}
+
+const asPlugin = '-p belay_seal';
+const withOrder = `${asPlugin} -p belay_order`;
+
+/** For `jest --reporters`: it lives in Jest's own process, outside of the contexts of the tests. */
+export const jestReporter = file(
+  'seal-reporter.cjs',
+  `'use strict';
+const { readFileSync, unlinkSync, writeSync } = require('node:fs');
+const { createHmac } = require('node:crypto');
+const { deflateSync } = require('node:zlib');
+const key = readFileSync('${sealFolder}/key');
+unlinkSync('${sealFolder}/key');
+const words = { passed: 'PASSED', failed: 'FAILED' };
+module.exports = class {
+  onRunComplete(_contexts, results) {
+    const tests = {};
+    for (const suite of results.testResults)
+      for (const { fullName, status } of suite.testResults) {
+        let name = fullName;
+        for (let number = 2; name in tests; number += 1) name = fullName + ' #' + number;
+        tests[name] = words[status] ?? 'SKIPPED';
+      }
+    const report = JSON.stringify({ tests, errors: results.numRuntimeErrorTestSuites });
+    const text = deflateSync(report).toString('base64');
+    const seal = createHmac('sha256', key).update(text).digest('hex');
+    writeSync(1, '\\nbelay-seal ' + seal + ' ' + text + '\\n');
+  }
+};
+`,
+  0o444,
+);
+
+export const jestReporterPath = `${plugins}/${jestReporter.path}`;

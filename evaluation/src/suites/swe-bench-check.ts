@@ -1,0 +1,191 @@
+import { file } from '../entries.js';
+import { failed, type Check, type Verifier, type VerifierOutput } from '../model.js';
+import {
+  browserDecoys,
+  consoleDecoys,
+  functionDecoys,
+  jasmineDecoys,
+  jestDecoyTests,
+  mochaDecoys,
+  prismDecoys,
+  pythonDecoys,
+  unittestCaseDecoys,
+  type Decoys,
+} from './decoys.js';
+import { orderPlugin, pythonPath, seedOf } from './seal.js';
+import { jestResults } from './swe-bench-jest.js';
+import { hiddenPaths, testFolderOf } from './swe-bench-paths.js';
+import type { RunnableInstance } from './swe-bench-classic.js';
+import type { TestResults } from './test-log.js';
+
+/** How a runner's tests are run again. */
+interface Runner {
+  decoys: Decoys;
+  /** Where they go: the end of a hidden file, or a file of their own beside or above one. */
+  place(hidden: string, word: string): string | null;
+  /** The script with the tests in another order. */
+  reorder?(script: string, seed: number): string;
+  env?(seed: number): Record<string, string>;
+  /** What its log says besides, when its parser does not name tests. */
+  results?(log: string, tests: TestResults, at: { host: string; word: string }): TestResults;
+}
+
+const pythonFile = (hidden: string) =>
+  /(^|\/)(tests?|test_[^/]*|[^/]*_tests?)\.py$/.test(hidden) ? hidden : null;
+const hashSeed = (seed: number) => ({ PYTHONHASHSEED: String(seed) });
+
+const pytest: Runner = {
+  decoys: pythonDecoys,
+  place: pythonFile,
+  reorder: (script) => script.replaceAll(/\bPYTHONPATH=(?=\S)/g, `$&${pythonPath}:`),
+  env: (seed) => ({
+    ...hashSeed(seed),
+    PYTHONPATH: pythonPath,
+    PYTEST_ADDOPTS: '-p belay_order',
+  }),
+};
+
+const mocha: Runner = {
+  decoys: mochaDecoys,
+  place: (hidden) => (/\.[cm]?js$/.test(hidden) ? hidden : null),
+};
+
+/** TypeScript is left out: what checks its types would refuse the whole file. */
+const javascriptFile = (hidden: string) =>
+  /(^|[._/-]|[a-z](?=S))([Ss]pecs?|tests?)\.[cm]?jsx?$/.test(hidden) ||
+  /(^|\/)__tests__\/.*\.jsx?$/.test(hidden)
+    ? hidden
+    : null;
+
+const inJest: Runner = { decoys: jestDecoyTests, place: javascriptFile };
+/** Of these logs only files are read. */
+const jestFiles: Runner = { ...inJest, results: jestResults };
+
+/** Karma, and mocha in a page. */
+const inBrowser: Runner = { decoys: browserDecoys, place: javascriptFile };
+
+/** The tests once more as they are, for runners that no test can be added to. */
+const again: Runner = {
+  decoys: { count: 0, honest: null, text: () => '' },
+  place: () => null,
+};
+
+/** By parser, since it says whose log it reads. */
+const runners: Record<string, Runner> = {
+  parse_log_django: {
+    decoys: unittestCaseDecoys,
+    place: pythonFile,
+    reorder: (script) => script.replaceAll(/\bruntests\.py /g, 'runtests.py --reverse '),
+    env: hashSeed,
+  },
+  parse_log_sympy: { decoys: functionDecoys, place: pythonFile, env: hashSeed },
+  parse_log_marked: {
+    decoys: jasmineDecoys,
+    place: (hidden, word) => {
+      const folder = testFolderOf(hidden);
+      return folder === undefined ? null : `${folder}/${word}-spec.js`;
+    },
+    reorder: (script, seed) =>
+      script.replaceAll(/\/jasmine\b[^\n;&|]*/g, `$& --random=true --seed=${seed}`),
+  },
+  parse_log_prismjs: {
+    decoys: prismDecoys,
+    place: (hidden, word) => {
+      const [, folder] = /^(tests\/languages\/[^/]+)\/[^/]+\.test$/.exec(hidden) ?? [];
+      return folder === undefined ? null : `${folder}/${word}_0.test`;
+    },
+  },
+  parse_log_eslint: mocha,
+  parse_log_highlightjs: mocha,
+  parse_log_calypso: {
+    ...inJest,
+    place: (hidden) => (/\/test\/[^/]+\.jsx?$/.test(hidden) ? hidden : null),
+  },
+  parse_log_carbon: jestFiles,
+  parse_log_grommet: jestFiles,
+  parse_log_prettier: jestFiles,
+  parse_log_react_pdf: jestFiles,
+  parse_log_scratch_gui: jestFiles,
+  parse_log_bpmn_js: inBrowser,
+  parse_log_chart_js: inBrowser,
+  parse_log_next: inBrowser,
+  parse_log_openlayers: inBrowser,
+  parse_log_p5js: {
+    ...inBrowser,
+    place: (hidden) => (/^test\/unit\/.*\.js$/.test(hidden) ? hidden : null),
+  },
+  console_assert: {
+    decoys: consoleDecoys,
+    place: (hidden) => (hidden === 'test.js' ? hidden : null),
+  },
+};
+
+const inPytest =
+  /^parse_log_(pytest\w*|astroid|astropy|flask|marshmallow|matplotlib|pvlib|pydicom|pylint|pyvista|requests|scikit|seaborn|sphinx|sqlfluff|xarray)$/;
+
+/**
+ * The second run of a pass: the same script, with tests that must fail beside the hidden ones once these are in place,
+ * in another order where the runner has one; of the others only names and results are compared.
+ */
+export function instanceCheck(
+  instance: RunnableInstance,
+  verifier: Verifier,
+  testsOf: (output: VerifierOutput) => TestResults | undefined,
+): (word: string) => Check {
+  const runner = runnerOf(instance);
+  const { decoys } = runner;
+  return (word) => {
+    const host = placed(instance, runner, word);
+    const seed = seedOf(word);
+    const change = (script: string) =>
+      withDecoysIn(runner.reorder?.(script, seed) ?? script, host ?? null);
+    const files = verifier.files.map((entry) =>
+      entry.path === '/verify/eval.sh'
+        ? { ...entry, bytes: Buffer.from(change(entry.bytes.toString())) }
+        : entry,
+    );
+    return {
+      verifier: {
+        ...verifier,
+        files: [...files, file('/verify/decoys', decoys.text(word)), orderPlugin(word)],
+        env: { ...verifier.env, ...runner.env?.(seed) },
+        judge: (output) => {
+          const tests = testsOf(output);
+          const read =
+            tests && host && runner.results
+              ? runner.results(output.output, tests, { host, word })
+              : tests;
+          return failed('The second run.', 'wrong', { tests: read });
+        },
+      },
+      decoys: host ? decoys.count : 0,
+      honest: decoys.honest,
+    };
+  };
+}
+
+function runnerOf({ log_parser: name, version }: RunnableInstance): Runner {
+  if (inPytest.test(name)) return pytest;
+  const isJest = name === 'parse_log_lighthouse' && /^[3-8]\./.test(version ?? '');
+  if (isJest) return jestFiles;
+  return (Object.hasOwn(runners, name) ? runners[name] : undefined) ?? again;
+}
+
+/** Only files that the test patch leaves there. */
+function placed(instance: RunnableInstance, runner: Runner, word: string): string | undefined {
+  const there = hiddenPaths(instance).filter((path) =>
+    instance.test_patch.includes(`\n+++ b/${path}`),
+  );
+  return there.flatMap((path) => runner.place(path, word) ?? [])[0];
+}
+
+const startMarker = />>>>> Start Test Output/;
+
+/** After the test patch, and before the line that starts the tests. */
+function withDecoysIn(script: string, host: string | null): string {
+  if (host === null) return script;
+  const lines = script.split('\n');
+  const at = lines.findIndex((line) => startMarker.test(line));
+  const quoted = `'${host.replaceAll("'", String.raw`'\''`)}'`;
+  return lines.toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${quoted}`).join('\n');
+}

@@ -1,0 +1,104 @@
+import type { Instance } from './swe-bench-instance.js';
+import type { RepositorySpec } from '../repository-spec.js';
+import { hiddenPaths } from './swe-bench-paths.js';
+import { specOf, type SpecLookup } from './swe-bench-specs.js';
+
+/** An instance with what says how it is run. */
+export interface RunnableInstance extends Instance {
+  eval_script: string;
+  log_parser: string;
+}
+
+export interface Completed {
+  instance: RunnableInstance;
+  /** How its environment is built, of instances that bring no script. */
+  setup: RepositorySpec['environment'] | null;
+  /** Why it cannot be run at all, in one sentence. */
+  unsupported: string | null;
+}
+
+/**
+ * The classic lines of SWE-Bench name a repository and a version, from which its harness knew the rest: the script and
+ * the parser are made as its own were. Lines that have their own keep them.
+ */
+export function completed(instance: Instance, lookup: SpecLookup = specOf): Completed {
+  const { eval_script: script, log_parser: parser, repo, version } = instance;
+  const spec = script === undefined || parser === undefined ? lookup(repo, version) : undefined;
+  const whole = (given: string, name: string, type = instance.eval_type): RunnableInstance => ({
+    ...instance,
+    eval_script: script ?? given,
+    log_parser: parser ?? name,
+    eval_type: type,
+  });
+  if (script !== undefined && parser !== undefined)
+    return { instance: whole(script, parser), setup: null, unsupported: null };
+  if (!spec)
+    return {
+      instance: whole('', ''),
+      setup: null,
+      unsupported: `It has no eval_script, and no environment is known for ${repo} ${version || 'without a version'}.`,
+    };
+  const commands = commandsOf(instance, spec);
+  const fault =
+    commands.length === 0
+      ? `Its tests need ${spec.environment.needs ?? 'files that its test patch does not name'}: name data with an eval_script, and its image.`
+      : /^Binary files .* differ\r?$/m.test(instance.test_patch)
+        ? 'Its test patch has binary files, which the data leave out.'
+        : null;
+  return {
+    instance: whole(scriptOf(instance, spec, commands), spec.logParser, spec.evalType),
+    setup: spec.environment,
+    unsupported: fault,
+  };
+}
+
+/** Names of files that are no tests, as SWE-Bench tells them. */
+const noTest = /(\.(json|png|txt|md|jpg|jpeg|pkl|yml|yaml|toml)|csv)$/;
+
+function commandsOf(instance: Instance, { test, environment }: RepositorySpec): string[] {
+  const all = hiddenPaths(instance);
+  // Commands in JavaScript are made from snapshots and fixtures too.
+  const isPython = 'python' in environment;
+  const files = isPython ? all.filter((file) => !noTest.test(file)) : all;
+  if (isPython && files.length === 0) return [];
+  if (typeof test === 'function') return test(files.map(quoted), instance.version);
+  return [[test, ...files.map(quoted)].join(' ')];
+}
+
+const quoted = (path: string) =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A word that no line of the patch is. */
+function endOf(patch: string): string {
+  let word = 'EOF_114329324912';
+  while (patch.includes(word)) word += '0';
+  return word;
+}
+
+/**
+ * SWE-Bench's evaluation script, for an image of its own and for one that was built here. The tested code is installed
+ * again, since a patch may change what is built or copied; there is no network, so with the tools that are there.
+ */
+function scriptOf(instance: Instance, spec: RepositorySpec, commands: string[]): string {
+  const { test_patch: patch } = instance;
+  const end = endOf(patch);
+  const { environment, before = [] } = spec;
+  const install = 'python' in environment ? (environment.install ?? ':') : ':';
+  return [
+    '#!/bin/bash',
+    'set -uxo pipefail',
+    'if [ -f /opt/miniconda3/bin/activate ]; then set +u; source /opt/miniconda3/bin/activate; conda activate testbed; set -u; fi',
+    'if [ -f "${NVM_DIR:-/usr/local/nvm}/nvm.sh" ]; then set +u; source "${NVM_DIR:-/usr/local/nvm}/nvm.sh"; set -u; fi',
+    'cd /testbed',
+    ...before,
+    'export PIP_NO_INDEX=1 PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=false',
+    install,
+    `git apply -v - <<'${end}'`,
+    `${patch.replace(/\n$/, '')}`,
+    end,
+    ": '>>>>> Start Test Output'",
+    commands.join(' ; '),
+    ": '>>>>> End Test Output'",
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { browserParsers } from './swe-bench-parsers-browser.js';
+import { fromLines, Headings, indentOf, type LineReader } from './parsed-lines.js';
+import type { LogParser, TestResult, TestResults } from './test-log.js';
+
+/** Jest's line for each file. Of what stands behind the file's name only its time is known. */
+const jestFile: LineReader = (line) => {
+  const [, word, rest = ''] = /^(PASS|FAIL)\s(.*)$/.exec(line) ?? [];
+  if (!word) return undefined;
+  const times = [...rest.matchAll(/\s\([\d.]{1,12}(?:ms|\ss|s)\)/g)];
+  return [rest.slice(0, times.at(-1)?.index ?? rest.length), word === 'PASS' ? 'PASSED' : 'FAILED'];
+};
+const jestFiles: LogParser = (log) => fromLines(log, jestFile);
+
+/** Times of minutes stay with the name, as in SWE-Bench's data. */
+const grommet: LogParser = (log) =>
+  fromLines(log, (line) => {
+    const [, word, rest = ''] = /^(PASS|FAIL)\s(.*)$/.exec(line) ?? [];
+    const name = rest.trim().replace(/\s\([\d.]{1,12}\s?(?:ms|s)\)$/, '');
+    return word ? [name, word === 'PASS' ? 'PASSED' : 'FAILED'] : undefined;
+  });
+
+const withoutTime = (name: string) => name.replace(/\s*\(\d{1,9}ms\)\s*$/, '').trim();
+
+/** Jest's verbose report, once for each file that `set -x` shows it was called with. */
+const calypso: LogParser = (log) => {
+  const tests = new Map<string, TestResult>();
+  const headings = new Headings();
+  for (const run of log.split(' ./node_modules/.bin/jest ').slice(1))
+    for (const line of run.split('\n')) {
+      if (line.startsWith('Test Suites') || line.startsWith('  ● ')) break;
+      const [, mark, name = ''] = /^\s+([✓✕])\s(.*)$/.exec(line) ?? [];
+      if (mark) tests.set(headings.of(withoutTime(name)), mark === '✓' ? 'PASSED' : 'FAILED');
+      else if (indentOf(line) > 0) headings.add(line);
+    }
+  return Object.fromEntries(tests);
+};
+
+const marked: LogParser = (log) =>
+  fromLines(log, (line) => {
+    const [, name] = /^\d{1,9}\)\s(.*)/.exec(line) ?? [];
+    return name === undefined ? undefined : [name.trim(), 'FAILED'];
+  });
+
+/** Mocha's JSON reports, one for each command. */
+const prism: LogParser = (log) => {
+  const tests = new Map<string, TestResult>();
+  for (const text of jsonReports(log)) {
+    const { passes, failures } = mochaReport(text);
+    for (const { fullTitle } of failures) tests.set(fullTitle, 'FAILED');
+    for (const { fullTitle } of passes) tests.set(fullTitle, 'PASSED');
+  }
+  return Object.fromEntries(tests);
+};
+
+/** From a line `{` to the next one that begins with `}`; the shell may go on behind that. */
+function* jsonReports(log: string): Generator<string> {
+  let open: string[] | undefined;
+  for (const line of log.split('\n')) {
+    if (line === '{') open = ['{'];
+    else if (open && line.startsWith('}')) {
+      yield [...open, '}'].join('\n');
+      open = undefined;
+    } else open?.push(line);
+  }
+}
+
+const titles = z.array(z.object({ fullTitle: z.string() })).default([]);
+const mocha = z.object({ passes: titles, failures: titles });
+
+/** What only looks like a report has no tests. */
+function mochaReport(text: string): z.infer<typeof mocha> {
+  try {
+    return mocha.parse(JSON.parse(text));
+  } catch {
+    return { passes: [], failures: [] };
+  }
+}
+
+/** Mocha’s tree; only the nearest heading is in a name. */
+const highlight: LogParser = (log) => {
+  const tests = new Map<string, TestResult>();
+  let heading: string | undefined;
+  for (const line of log.split('\n')) {
+    if (/^[ \t]*\d{1,9} passing/.test(line)) break;
+    const [, mark, name = ''] = /^\s*([✓✔]|\d{1,9}\))(.*)$/.exec(line) ?? [];
+    if (mark) {
+      const full = [...(heading === undefined ? [] : [heading]), withoutTime(name)].join('.');
+      tests.set(full, /^\d/.test(mark) ? 'FAILED' : 'PASSED');
+    } else if (line.startsWith('  ')) heading = line.trim();
+  }
+  return Object.fromEntries(tests);
+};
+
+/** ESLint’s mocha prints failures only: a name may go over lines, and ends before the line with its error. */
+const eslint: LogParser = (log) => {
+  const tests = new Map<string, TestResult>();
+  let open: string[] | undefined;
+  for (const line of log.split('\n')) {
+    const [, rest] = (!open && /^\s+\d{1,9}\)(.*)$/.exec(line)) || [];
+    if (rest !== undefined) open = [rest];
+    else if (open && line.includes('Error')) {
+      tests.set(open.join(' ').replace(/\s+/g, ' ').trim(), 'FAILED');
+      open = undefined;
+    } else open?.push(line);
+  }
+  return Object.fromEntries(tests);
+};
+
+/** Before 3.0 Mocha's JSON, whose names stay as they are escaped there; from 3.0 Jest; from 9.5 Mocha's tree. */
+const lighthouse: LogParser = (log, origin) => {
+  if (['9.5', '10.0', '10.2'].includes(origin.version)) return lighthouseTree(log);
+  return Number.parseFloat(origin.version) >= 3 ? jestFiles(log, origin) : lighthouseJson(log);
+};
+
+function lighthouseJson(log: string): TestResults {
+  let list: string | undefined;
+  return fromLines(log, (line) => {
+    list = /^ {2}"(\w{1,20})": \[/.exec(line)?.[1] ?? list;
+    const [, title] = /^\s+"fullTitle": "(.*)",$/.exec(line) ?? [];
+    if (title === undefined || (list !== 'passes' && list !== 'failures')) return undefined;
+    return [title, list === 'passes' ? 'PASSED' : 'FAILED'];
+  });
+}
+
+/** The first heading of each run is in no name: SWE-Bench takes blanks off a run's ends, and with them its indent. */
+function lighthouseTree(log: string): TestResults {
+  let headings: Headings | undefined;
+  let begun = false;
+  return fromLines(log, (given) => {
+    const [start] = /running\s\d{1,9}\stest\sfiles/.exec(given) ?? [];
+    if (start) [headings, begun] = [new Headings(), false];
+    else if (/\d{1,9}\spassing/.test(given)) headings = undefined;
+    const rest = start ? given.slice(given.indexOf(start) + start.length) : given;
+    if (!headings || !rest.trim()) return undefined;
+    const line = begun ? rest : rest.trim();
+    begun = true;
+    const [, mark, name = ''] = /^(✔|\d{1,9}\))\s(.*)$/.exec(line.trim()) ?? [];
+    if (mark) {
+      const test = name.replace(/\s\(\d{1,9}m{1,3}s\).*$/, '');
+      return [headings.of(test), mark === '✔' ? 'PASSED' : 'FAILED'];
+    }
+    if (indentOf(line) > 0) headings.add(line);
+    return undefined;
+  });
+}
+
+/** Deno’s results in colours, after the name of a test; temporary files are numbered as they come. */
+const quarto: LogParser = (log) => {
+  const temporary = new Map<string, number>();
+  const known = new Set<string>();
+  const lines = log.split('\n');
+  const end = lines.findIndex((line) => /ERRORS|failures:/.test(line));
+  const read: LineReader = (given) => {
+    if (!/\[(?:smoke|unit)\]/.test(given)) return undefined;
+    const line = numbered(given, temporary);
+    const name = line.split('...', 1)[0]?.trim() ?? '';
+    const summary = ['passed', 'failed', 'steps'].every((word) => line.includes(word));
+    if (line.startsWith('test result:') || line.includes('34mINFO') || summary) return undefined;
+    const said = line.includes('32mok') ? 'PASSED' : line.includes('31mFAILED') ? 'FAILED' : null;
+    // A test of which nothing is said has failed.
+    if (!said && known.has(name)) return undefined;
+    known.add(name);
+    return [name, said ?? 'FAILED'];
+  };
+  return fromLines(lines.slice(0, end < 0 ? undefined : end).join('\n'), read);
+};
+
+function numbered(given: string, temporary: Map<string, number>): string {
+  let line = given;
+  for (const file of [/\/tmp\/\w{1,200}\.qmd/g, /\/tmp\/\w{1,200}\//g]) {
+    const [found] = line.match(file) ?? [];
+    if (!found) continue;
+    if (!temporary.has(found)) temporary.set(found, temporary.size);
+    line = line.replace(file, `/tmp/${temporary.get(found)}`);
+  }
+  return line;
+}
+
+export const javascriptParsers: Record<string, LogParser> = {
+  ...browserParsers,
+  parse_log_calypso: calypso,
+  parse_log_carbon: jestFiles,
+  parse_log_eslint: eslint,
+  parse_log_grommet: grommet,
+  parse_log_highlightjs: highlight,
+  parse_log_lighthouse: lighthouse,
+  parse_log_marked: marked,
+  parse_log_prettier: jestFiles,
+  parse_log_prismjs: prism,
+  parse_log_quarto_cli: quarto,
+  parse_log_react_pdf: jestFiles,
+  parse_log_scratch_gui: jestFiles,
+};

@@ -1,0 +1,137 @@
+import { fromLines, type LineReader } from './parsed-lines.js';
+import type { LogParser, TestResult } from './test-log.js';
+
+/** A line of pytest's summary, `-rA`: `SKIPPED [2] file:3: reason` counts skips and names no test. */
+const summaryLine: LineReader = (line) => {
+  const [, result, test = ''] = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\s+(\S+)/.exec(line) ?? [];
+  if (!result || (result === 'SKIPPED' && /^\[\d+\]$/.test(test))) return undefined;
+  return [test, result as TestResult];
+};
+
+const pytest: LogParser = (log) => fromLines(log, summaryLine);
+
+/** Of parameters that are a path, the last part counts: the folders are those of the machine. */
+const pytestOptions: LogParser = (log) =>
+  fromLines(log, (line) => {
+    const [test = '', result] = summaryLine(line) ?? [];
+    const open = test.indexOf('[');
+    const close = test.lastIndexOf(']');
+    const option = test.slice(open + 1, close);
+    if (!result) return undefined;
+    if (open < 0 || close < open) return [test, result];
+    const isPath = /^\/(?!\/)/.test(option) && !option.includes('*');
+    const short = isPath ? `/${option.split('/').at(-1)}` : option;
+    return [`${test.slice(0, open)}[${short}]`, result];
+  });
+
+/** Names may have blanks; older versions print the result after the name. */
+const pytestLong: LogParser = (log) =>
+  fromLines(log, (given) => {
+    // oxlint-disable-next-line no-control-regex
+    const line = given.replace(/\[\d{1,9}m/g, '').replace(/[\u0001-\u001f]/g, '');
+    const [, before, rest = ''] = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\s(.*)$/.exec(line) ?? [];
+    if (before) {
+      const [said = ''] = before === 'FAILED' ? rest.split(' - ', 1) : [rest];
+      const words = said.split(/\s/).filter(Boolean);
+      const counted = before === 'SKIPPED' && /^\[\d+\]$/.test(words[0] ?? '');
+      return words.length > 0 && !counted ? [words.join(' '), before as TestResult] : undefined;
+    }
+    const words = line.split(/\s/).filter(Boolean);
+    const after = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)$/.exec(words.pop() ?? '')?.[0];
+    return after && words.length > 0 ? [words.join(' '), after as TestResult] : undefined;
+  });
+
+/** Two mouse buttons have had other names since Python 3.11. */
+const matplotlib: LogParser = (log, origin) =>
+  pytest(log.replaceAll('MouseButton.LEFT', '1').replaceAll('MouseButton.RIGHT', '3'), origin);
+
+const seaborn: LogParser = (log) =>
+  fromLines(log, (line) => {
+    const [first = '', second = ''] = line.trim().split(/\s/).filter(Boolean);
+    if (!second) return undefined;
+    if (line.startsWith('FAILED')) return [second, 'FAILED'];
+    if (second === 'PASSED' && line.includes(' PASSED ')) return [first, 'PASSED'];
+    return line.startsWith('PASSED') ? [second, 'PASSED'] : undefined;
+  });
+
+/** SymPy's own runner: a letter after each test, and a heading `____ file.py:test ____` for what failed. */
+const sympy: LogParser = (log) =>
+  fromLines(log, (given) => {
+    const line = given.trim();
+    const heading = line.replace(/^_+ | _+$/g, '');
+    if (/^_.* _+$/.test(line) && heading.includes('.py:')) return [heading, 'FAILED'];
+    const [test = '', ...more] = line.startsWith('test_') ? line.split(' ') : [];
+    const result = { E: 'ERROR', F: 'FAILED', ok: 'PASSED' }[more.at(-1) ?? ''];
+    return result ? [test, result as TestResult] : undefined;
+  });
+
+/** unittest's lines as Django's runner prints them; what a test itself prints may stand before its `ok`. */
+const django: LogParser = (log) => {
+  const tests = new Map<string, TestResult>();
+  let latest: string | undefined;
+  for (const given of log.split('\n')) {
+    const line = given.trim();
+    const set = (test: string, result: TestResult) => tests.set(test, result);
+    if (line.includes('--version is equivalent to version'))
+      set('--version is equivalent to version', 'PASSED');
+    if (line.includes(' ... ')) latest = line.split(' ... ', 1)[0];
+    const [, passed] = /^(.*) \.\.\. {1,2}(?:ok|OK)$/.exec(line) ?? [];
+    if (passed !== undefined) set(withoutMigration(passed), 'PASSED');
+    for (const [ending, result] of endings) {
+      const at = line.indexOf(ending);
+      if (at >= 0 && (result === 'SKIPPED' || line.endsWith(ending)))
+        set(line.slice(0, at), result);
+    }
+    const [, word, test] = /^(FAIL|ERROR):\s*(\S+)/.exec(line) ?? [];
+    if (test) set(test, word === 'FAIL' ? 'FAILED' : 'ERROR');
+    if (line.startsWith('ok') && latest !== undefined) set(latest, 'PASSED');
+  }
+  for (const test of interrupted(log)) tests.set(test, 'PASSED');
+  return Object.fromEntries(tests);
+};
+
+const endings: [string, TestResult][] = [
+  [' ... skipped', 'SKIPPED'],
+  [' ... FAIL', 'FAILED'],
+  [' ... ERROR', 'ERROR'],
+];
+
+/** A migration's output stands on the line of one test (django__django-7188). */
+const withoutMigration = (test: string): string =>
+  test.startsWith('Applying sites.0002_alter_domain_unique...test_no_migrations')
+    ? test.slice(test.indexOf('...') + 3).trim()
+    : test;
+
+/** Tests into whose line a whole check of a project came, so that `ok` has a line of its own. */
+function* interrupted(log: string): Generator<string> {
+  let open: string | undefined;
+  let checked = false;
+  for (const line of log.split('\n')) {
+    if (line === 'ok' && checked && open !== undefined) yield open;
+    checked = line.endsWith('silenced).');
+    open = /^(.*?) \.\.\. Testing against Django installed in /.exec(line)?.[1] ?? open;
+  }
+}
+
+export const pythonParsers: Record<string, LogParser> = {
+  parse_log_pytest: pytest,
+  parse_log_pytest_options: pytestOptions,
+  parse_log_pytest_v2: pytestLong,
+  parse_log_astroid: pytest,
+  parse_log_flask: pytest,
+  parse_log_marshmallow: pytest,
+  parse_log_pvlib: pytest,
+  parse_log_pyvista: pytest,
+  parse_log_sqlfluff: pytest,
+  parse_log_xarray: pytest,
+  parse_log_pydicom: pytestOptions,
+  parse_log_requests: pytestOptions,
+  parse_log_pylint: pytestOptions,
+  parse_log_astropy: pytestLong,
+  parse_log_scikit: pytestLong,
+  parse_log_sphinx: pytestLong,
+  parse_log_matplotlib: matplotlib,
+  parse_log_seaborn: seaborn,
+  parse_log_sympy: sympy,
+  parse_log_django: django,
+};

@@ -1,0 +1,63 @@
+import { javascriptLogs } from '../testing/javascript-logs.js';
+import { pythonLogs } from '../testing/python-logs.js';
+import { logParserNames, logParserOf, suiteRan } from './swe-bench-parsers.js';
+
+const logs = [...pythonLogs, ...javascriptLogs];
+
+it.each(logs.map((log) => ({ version: '', ...log })))(
+  '$parser $version: reads the ids of the data out of a log',
+  (given) => {
+    const { parser, log, tests, version } = given;
+    expect(logParserOf(parser)?.(log, { version })).toEqual(tests);
+  },
+);
+
+it('has a log for every parser', () => {
+  expect(new Set(logs.map(({ parser }) => parser))).toEqual(new Set(logParserNames));
+  expect(logParserOf('toString')).toBeUndefined();
+});
+
+it('a suite has run when its runner counts tests, and not when it counts none', () => {
+  for (const line of [
+    'Executed 12 of 12 (1 FAILED)',
+    'TOTAL: 3 SUCCESS',
+    '  1 passing (3s)',
+    'Tests:       1 failed, 2 total',
+    'Test Suites: 1 failed, 2 passed, 3 total',
+    '# tests 4',
+    '1598 specs, 0 failures',
+    "./cases/a/main.js': ok",
+  ])
+    expect([line, suiteRan(`before\n${line}\nafter`)]).toEqual([line, true]);
+  for (const line of ['Executed 0 of 0', '0 passing', '0 specs, 0 failures', 'PASSED a'])
+    expect([line, suiteRan(line)]).toEqual([line, false]);
+});
+
+describe('attacks: logs that are made to take long', () => {
+  const long = (text: string) => text.repeat(Math.ceil(2 ** 19 / text.length));
+  const hostile = [
+    long('  1) '),
+    long('  1) a\n'),
+    long('\n'),
+    long('<a></b>'),
+    long('Chrome 1 (Linux '),
+    long('Chrome Headless 1 (Linux x) '),
+    long('{\n  "stats": {\n'),
+    long('_ a.py:b '),
+    long(' ... Testing against Django installed in \n'),
+    long('AssertionError: #'),
+    long('FAIL a (1s) '),
+    long('1'),
+    Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
+  ];
+
+  const parsers = new Set(logs.map(({ parser }) => logParserOf(parser)));
+
+  it.each(hostile.map((log) => [log.slice(0, 40), log]))('%j', (_, log) => {
+    const started = performance.now();
+    for (const parse of parsers)
+      for (const version of ['2.0', '10.0', '1.27'])
+        parse?.(`+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`, { version });
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Instance } from './swe-bench-instance.js';
+
+/** Files of the test patch, whether it makes, changes, moves or removes them. */
+export function hiddenPaths({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {
+  return pathsOf(patch);
+}
+
+/** Words of a folder of tests, as SWE-Bench itself tells tests from code. */
+const testFolder = /^(tests?|specs?|e2e|testing|__tests__)$/i;
+
+/** Settings and shadows of test runners. */
+const runnerFiles = [
+  'conftest\\.py',
+  '\\.?pytest\\.(ini|toml)',
+  'tox\\.ini',
+  'setup\\.cfg',
+  'pyproject\\.toml',
+  'sitecustomize\\.py',
+  'usercustomize\\.py',
+  '[^/]+\\.pth',
+  '(jest|vitest|karma|ava|babel)\\.(config|conf)\\.[a-z]+',
+  '\\.babelrc[^/]*',
+  '\\.?jasmine\\.(json|m?js)',
+  '\\.mocharc[^/]*',
+  '\\.(taprc|nycrc|npmrc|gitattributes)',
+  'package\\.json',
+];
+
+/**
+ * A POSIX expression for paths that a patch does not change, since they could answer for the tests: what lies in the
+ * folders of the hidden tests, a runner's settings, its packages.
+ */
+export function answeringPaths(instance: Pick<Instance, 'test_patch'>): string {
+  const folders = new Set(hiddenPaths(instance).flatMap((path) => testFolderOf(path) ?? []));
+  const trees = [...folders].map((path) => `^${escaped(path)}/`);
+  return [...trees, `(^|/)(${runnerFiles.join('|')})$`, '(^|/)(node_modules|_?pytest)/'].join('|');
+}
+
+/** The files that the reference changes may be changed by others too. */
+export const referencePaths = ({ patch }: Pick<Instance, 'patch'>): string[] => pathsOf(patch);
+
+/** The highest folder of tests above a file. */
+export function testFolderOf(path: string): string | undefined {
+  const parts = path.split('/').slice(0, -1);
+  const at = parts.findIndex((part) => testFolder.test(part));
+  return at < 0 ? undefined : parts.slice(0, at + 1).join('/');
+}
+
+function pathsOf(patch: string): string[] {
+  const found = new Set<string>();
+  for (const [, path = ''] of patch.matchAll(/^(?:--- a\/|\+\+\+ b\/)([^\t\r\n]+)/gm))
+    found.add(path);
+  for (const [, path = ''] of patch.matchAll(/^(?:rename|copy) (?:from|to) ([^\r\n]+)/gm))
+    found.add(path);
+  // Empty and binary files have no such lines.
+  for (const [, path = ''] of patch.matchAll(/^diff --git a\/(\S+) b\/\1\r?$/gm)) found.add(path);
+  return [...found].filter((path) => !path.split('/').includes('..'));
+}
+
+const escaped = (path: string) => path.replace(/[^\w/-]/g, (letter) => `[${letter}]`);

@@ -1,0 +1,4 @@
+/** A distance in metres, for people. */
+export function formatDistance(metres) {
+  return `${metres} m`;
+}

@@ -1,0 +1,14 @@
+/**
+ * What a container without a terminal printed, standard output and error in their order, from the bytes of the
+ * engine’s `logs`. The engine puts eight bytes before each piece: stream, three zeros, length (Docker Engine API,
+ * “Stream format”). A last piece that is cut off is left as it is.
+ */
+export function containerOutput(logs: Buffer): string {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at + 8 <= logs.length;) {
+    const end = at + 8 + logs.readUInt32BE(at + 4);
+    pieces.push(logs.subarray(at + 8, end));
+    at = end;
+  }
+  return Buffer.concat(pieces).toString();
+}

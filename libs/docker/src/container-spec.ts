@@ -1,0 +1,281 @@
+import { join, posix } from 'node:path';
+import type { SandboxProfile } from '@belay/protocol';
+import type { ContainerCreateOptions, MountSettings } from 'dockerode';
+
+/** What carries a label of these belongs to this server, or to one of its sandboxes. */
+export const labels = {
+  instance: 'belay.instance',
+  data: 'belay.data',
+  sandbox: 'belay.sandbox',
+  session: 'belay.session',
+  epoch: 'belay.epoch',
+  sidecar: 'belay.sidecar',
+  /** Of a program of an MCP server, with the process that it belongs to. */
+  program: 'belay.program',
+  /** The name of an action: of its images, and of every container that runs or makes it. */
+  action: 'belay.action',
+  /** Who the programs of a sandbox run as. */
+  user: 'belay.user',
+} as const;
+
+/** Names of the volumes that a sandbox’s files are in. */
+export interface SandboxVolumes {
+  workspace: string;
+  state: string;
+}
+
+/** What a container is called in `docker ps`: by its session, once it has one. */
+export function containerName(
+  { id, session }: { id: string; session: string | null },
+  role: 'agent' | 'browser' | 'volumes' = 'agent',
+): string {
+  const owner = session === null ? `warm-${id}` : session.replaceAll(/[^\w.-]/g, '_');
+  return role === 'agent' ? `belay-${owner}` : `belay-${owner}-${role}`;
+}
+
+export interface Limits {
+  memoryMb: number;
+  /** Never more than the machine has: the engine refuses that. */
+  cpus: number;
+}
+
+export interface AgentContainer {
+  name: string;
+  image: string;
+  profile: SandboxProfile;
+  volumes: SandboxVolumes;
+  /** Fresh volumes that take over the owner of the image’s folders where they are mounted. */
+  seeded: boolean;
+  /** The read-only volume with the agent and all it needs. */
+  runtime: string;
+  /** The folder of this sandbox’s socket and of its `/etc/hosts`, mounted into this container alone. */
+  socketFolder: string;
+  /** Folders of this machine that are shared with it. */
+  shared: readonly MountSettings[];
+  limits: Limits;
+  /** Variables for package tools. */
+  tools: Record<string, string>;
+  labels: Record<string, string>;
+}
+
+const mebibyte = 2 ** 20;
+const user = 1000;
+/** An image with this label has empty folders where the volumes are mounted, which belong to the sandbox’s user. */
+export const seedsVolumes = 'belay.seeds-volumes';
+/** The engine writes none where it makes no network. `localhost` is the IPv4 one alone, as most servers listen. */
+export const hosts = {
+  file: 'hosts',
+  content: '127.0.0.1\tlocalhost\n::1\tip6-localhost ip6-loopback\n',
+} as const;
+/** With these the agent, which starts as root, becomes another user than its programs; they have none. */
+const separationCapabilities = ['SETGID', 'SETUID'];
+/** What apt, dpkg and services that change their user need; nothing here reaches beyond the container. */
+export const rootCapabilities = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'SETGID',
+  'SETUID',
+];
+/**
+ * Node’s own WebSocket, which the agent never uses, would load all of fetch; SIGUSR1 would open its inspector. Of four
+ * threads that collect garbage and optimize, three only cost processor time in a program that waits for others.
+ */
+const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-pool-size=1'];
+/** The owner is named, for runc gives a temporary file system the mode of the image’s folder: 0755 for /run. */
+export const scratch = (owner: number): string =>
+  `rw,exec,nosuid,nodev,uid=${owner},gid=${owner},mode=1777`;
+
+/** The engine makes a volume that is not there; one that is empty takes over the image’s folder, if it is `seeded`. */
+export function volume(
+  mount: { Source: string; Target: string; ReadOnly?: boolean },
+  { seeded = false, labels }: { seeded?: boolean; labels?: Record<string, string> } = {},
+): MountSettings {
+  const options = {
+    NoCopy: !seeded,
+    Labels: labels ?? {},
+    DriverConfig: { Name: '', Options: {} },
+  };
+  return { Type: 'volume', ...mount, VolumeOptions: options };
+}
+
+/** What every container of ours has in common: no rights, bounded resources, bounded logs. */
+export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['HostConfig'] {
+  const memory = memoryMb * mebibyte;
+  return {
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    ReadonlyRootfs: true,
+    Init: true,
+    Memory: memory,
+    MemorySwap: memory,
+    NanoCpus: Math.round(cpus * 1e9),
+    PidsLimit: 512,
+    ShmSize: 256 * mebibyte,
+    // When the machine itself runs out of memory, a sandbox goes before the server does.
+    OomScoreAdj: 500,
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+    LogConfig: { Type: 'local', Config: { 'max-size': '1m', 'max-file': '2' } },
+    RestartPolicy: { Name: 'no' },
+  };
+}
+
+/** The container of an agent. Nothing is assumed of the image: no shell, no user, no entry in passwd. */
+export function agentContainer(what: AgentContainer): ContainerCreateOptions {
+  const isRoot = what.profile === 'root';
+  const owner = isRoot ? 0 : user;
+  const temporary = scratch(owner);
+  const { workspace, state } = what.volumes;
+  const kept = { seeded: what.seeded, labels: what.labels };
+  const half = Math.max(64, Math.floor(what.limits.memoryMb / 2));
+  return {
+    name: what.name,
+    Image: what.image,
+    // The agent: see `separateFromPrograms` in it.
+    User: '0:0',
+    WorkingDir: '/workspace',
+    Entrypoint: ['/opt/belay/node', ...nodeFlags, '/opt/belay/start.cjs'],
+    Cmd: [],
+    Env: [
+      'BELAY_CONNECTION=unix:/run/belay/agent.sock',
+      `BELAY_USER=${owner}`,
+      'BELAY_WORKSPACE=/workspace',
+      'BELAY_STATE=/var/lib/belay',
+      'HOME=/var/lib/belay/home',
+      // None of the image’s, which programs could write to.
+      'NODE_COMPILE_CACHE=',
+      ...Object.entries(what.tools).map(([name, value]) => `${name}=${value}`),
+    ],
+    Labels: { ...what.labels, [labels.user]: `${owner}:${owner}` },
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    // There is a loopback all the same. With `none` alone the engine keeps a network sandbox of its own, for which
+    // it runs itself twice at each start: two fifths of a start’s processor time.
+    NetworkDisabled: true,
+    HostConfig: {
+      ...hardened(what.limits),
+      CapAdd: separationCapabilities,
+      ...(isRoot && { ReadonlyRootfs: false, CapAdd: rootCapabilities }),
+      NetworkMode: 'none',
+      Tmpfs: {
+        '/tmp': `${temporary},size=${half}m`,
+        '/var/tmp': `${temporary},size=${half}m`,
+        '/run': `${temporary},size=64m`,
+      },
+      Mounts: [
+        volume({ Source: workspace, Target: '/workspace' }, kept),
+        volume({ Source: state, Target: '/var/lib/belay' }, kept),
+        volume({ Source: what.runtime, Target: '/opt/belay', ReadOnly: true }),
+        // Connecting to a socket takes no right to write to its folder.
+        { Type: 'bind', Source: what.socketFolder, Target: '/run/belay', ReadOnly: true },
+        {
+          Type: 'bind',
+          Source: join(what.socketFolder, hosts.file),
+          Target: '/etc/hosts',
+          ReadOnly: !isRoot,
+        },
+        ...what.shared,
+      ],
+    },
+  };
+}
+
+/**
+ * A container of the runtime’s image that never starts: creating it makes the volumes, which take over the owner
+ * of that image’s empty folders. For images that do not seed them themselves.
+ */
+export function ownershipContainer(what: {
+  name: string;
+  image: string;
+  volumes: SandboxVolumes;
+  labels: Record<string, string>;
+  volumeLabels: Record<string, string>;
+}): ContainerCreateOptions {
+  const { workspace, state } = what.volumes;
+  const fresh = { seeded: true, labels: what.volumeLabels };
+  return {
+    name: what.name,
+    Image: what.image,
+    Labels: what.labels,
+    HostConfig: {
+      NetworkMode: 'none',
+      Mounts: [
+        volume({ Source: workspace, Target: '/workspace' }, fresh),
+        volume({ Source: state, Target: '/var/lib/belay' }, fresh),
+      ],
+    },
+  };
+}
+
+/** Chromium beside an agent: it shares the agent’s loopback and workspace, and nothing else. */
+export function sidecarContainer(what: {
+  name: string;
+  image: string;
+  agent: string;
+  /** The agent’s: what the browser saves belongs to it. */
+  user: string;
+  workspace: string;
+  limits: Limits;
+  labels: Record<string, string>;
+}): ContainerCreateOptions {
+  const flags = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--user-data-dir=/tmp/profile',
+    '--remote-debugging-address=127.0.0.1',
+    '--remote-debugging-port=0',
+    'about:blank',
+  ];
+  const find = 'for name in chromium chromium-browser google-chrome headless-shell; do';
+  const start = `${find} command -v $name >/dev/null && exec $name "$@"; done; exit 127`;
+  return {
+    name: what.name,
+    Image: what.image,
+    User: what.user,
+    WorkingDir: '/workspace',
+    Entrypoint: ['/bin/sh', '-c', start, 'chromium'],
+    Cmd: flags,
+    Env: ['HOME=/tmp/home'],
+    Labels: what.labels,
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      ...hardened(what.limits),
+      NetworkMode: `container:${what.agent}`,
+      Tmpfs: { '/tmp': scratch(Number.parseInt(what.user, 10)) },
+      Mounts: [volume({ Source: what.workspace, Target: '/workspace' })],
+    },
+  };
+}
+
+/**
+ * The volumes that an image declares as file systems in the memory of its container, half of which each may have. The
+ * engine would make a folder of its disk for each, without a limit.
+ */
+export function withVolumesInMemory(
+  config: ContainerCreateOptions['HostConfig'] = {},
+  declared: Readonly<Record<string, unknown>> | null | undefined,
+): NonNullable<ContainerCreateOptions['HostConfig']> {
+  const placeOf = (path: string): string => posix.join('/', path).replace(/(.)\/$/, '$1');
+  const { Mounts = [], Tmpfs = {}, Memory = 0 } = config;
+  const taken = new Set(
+    [...Mounts.map(({ Target }) => Target), ...Object.keys(Tmpfs)].map(placeOf),
+  );
+  const places = new Set(Object.keys(declared ?? {}).map(placeOf));
+  const inMemory = [...places]
+    .filter((place) => !taken.has(place))
+    .map((Target): MountSettings => ({
+      Type: 'tmpfs',
+      Source: '',
+      Target,
+      TmpfsOptions: { SizeBytes: Math.floor(Memory / 2), Mode: 0o1777 },
+    }));
+  return { ...config, Mounts: [...Mounts, ...inMemory] };
+}

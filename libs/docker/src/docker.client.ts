@@ -1,0 +1,346 @@
+import type { Duplex, Readable } from 'node:stream';
+import Docker from 'dockerode';
+import { z } from 'zod';
+import { containerOutput } from './container-output.js';
+import { labels, withVolumesInMemory } from './container-spec.js';
+import { readEvents, type EngineEvent } from './engine-events.js';
+import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
+import type { ExecutedProgram, Execution } from './execution.js';
+import { ImagePulls } from './image-pulls.js';
+import { otherNameIfTaken } from './other-name-if-taken.js';
+
+/** What may stand in a path of the engine’s API as the name of an image, which others may have written. */
+const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
+
+export interface FoundContainer {
+  id: string;
+  running: boolean;
+  labels: Record<string, string>;
+}
+
+/** How an image is called, and lines of a Dockerfile that set its configuration. */
+export interface NewImage {
+  repo: string;
+  tag: string;
+  changes: readonly string[];
+}
+
+/** How a container ended. */
+export interface Exit {
+  code: number;
+  outOfMemory: boolean;
+  error: string;
+}
+
+export interface CreateOptions {
+  /** Has the volumes that its image declares in its memory: those of the engine have no limit. */
+  boundVolumes?: boolean;
+  /** Awaited with the image’s id once this call has pulled it, before there is a container of it. */
+  onPulled?: (id: string) => Promise<void>;
+}
+
+export interface DockerClientOptions {
+  /** What the labels of all that it makes say whose it is. */
+  instance: string;
+  /** `unix:` and the socket of the engine; left out, what the environment names. */
+  dockerHost: string | undefined;
+}
+
+/** The engine, as far as sandboxes need it. Throws `AppError`. */
+export class DockerClient {
+  /** The label, with its value, of what this server made. */
+  readonly ownLabel: string;
+  /** The file of the engine’s socket. */
+  readonly socket: string;
+  readonly #docker: Docker;
+  readonly #pulls: ImagePulls;
+  #cpuCount: Promise<number> | undefined;
+
+  constructor({ instance, dockerHost: host }: DockerClientOptions) {
+    this.ownLabel = `${labels.instance}=${instance}`;
+    this.socket = host ? host.slice('unix://'.length) : '/var/run/docker.sock';
+    this.#docker = host ? new Docker({ socketPath: this.socket }) : new Docker();
+    this.#pulls = new ImagePulls(this.#docker);
+  }
+
+  async ping(): Promise<void> {
+    await this.#ask(this.#docker.ping());
+  }
+
+  /** The machine’s processors. */
+  cpus(): Promise<number> {
+    this.#cpuCount ??= this.#ask(this.#docker.info()).then(
+      (info: { NCPU: number }) => info.NCPU,
+      (error: unknown) => {
+        this.#cpuCount = undefined;
+        throw error;
+      },
+    );
+    return this.#cpuCount;
+  }
+
+  async hasImage(image: string): Promise<boolean> {
+    return this.#exists(this.#docker.getImage(image).inspect());
+  }
+
+  /** The id of an image; undefined when it is not there, or when this names none. */
+  async imageId(image: string): Promise<string | undefined> {
+    if (!imageName.test(image)) return undefined;
+    try {
+      return (await this.#docker.getImage(image).inspect()).Id;
+    } catch (error) {
+      if (isGone(error) || isMalformed(error)) return undefined;
+      throw dockerError(error);
+    }
+  }
+
+  /** The images with this label. */
+  async images(label: string): Promise<{ id: string; labels: Record<string, string> }[]> {
+    const filters = JSON.stringify({ label: [label] });
+    const found = await this.#ask(this.#docker.listImages({ filters }));
+    return found.map(({ Id, Labels }) => ({ id: Id, labels: Labels ?? {} }));
+  }
+
+  /** With all its names; fine when it is gone already. */
+  async removeImage(image: string): Promise<void> {
+    await this.#exists(this.#docker.getImage(image).remove({ force: true }));
+  }
+
+  /**
+   * Takes this name from an image, which goes if it has no other. False when a container needs it; fine when it is
+   * gone already.
+   */
+  async untagImage(name: string): Promise<boolean> {
+    try {
+      await this.#docker.getImage(name).remove({ force: false });
+      return true;
+    } catch (error) {
+      if (isGone(error)) return true;
+      if (isConflict(error)) return false;
+      throw dockerError(error);
+    }
+  }
+
+  /** Makes an image of what a container is now; returns its id. */
+  async commit(container: string, { repo, tag, changes }: NewImage): Promise<string> {
+    const options = { repo, tag, pause: true, changes: changes.join('\n') };
+    const made: unknown = await this.#ask(this.#docker.getContainer(container).commit(options));
+    return z.object({ Id: z.string() }).parse(made).Id;
+  }
+
+  /** Unpacks an archive at the root of a container that may not have run yet. */
+  async unpack(container: string, archive: Buffer): Promise<void> {
+    await this.#ask(this.#docker.getContainer(container).putArchive(archive, { path: '/' }));
+  }
+
+  /** What a container has written into its own layer; 0 when it is not there. */
+  async writtenBytes(container: string): Promise<number> {
+    // The types do not know the option.
+    const options: object = { size: true };
+    const found: unknown = await this.#found(this.#docker.getContainer(container).inspect(options));
+    return z.object({ SizeRw: z.number() }).safeParse(found).data?.SizeRw ?? 0;
+  }
+
+  /** False when the image is not there, too. */
+  async imageHasLabel(image: string, label: string): Promise<boolean> {
+    const found = await this.#found(this.#docker.getImage(image).inspect());
+    return found?.Config?.Labels?.[label] !== undefined;
+  }
+
+  /** The labels of a volume; undefined when there is none. */
+  async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
+    const found = await this.#found(this.#docker.getVolume(name).inspect());
+    return found && (found.Labels ?? {});
+  }
+
+  /** The image of a container; undefined when there is none. */
+  async imageOf(container: string): Promise<string | undefined> {
+    return (await this.#found(this.#docker.getContainer(container).inspect()))?.Image;
+  }
+
+  /** The user that an agent’s programs run as; empty when there is no such container. */
+  async userOf(container: string): Promise<string> {
+    const found = await this.#found(this.#docker.getContainer(container).inspect());
+    return found?.Config.Labels[labels.user] ?? found?.Config.User ?? '';
+  }
+
+  /** Its first process as this machine numbers it; undefined while it does not run. */
+  async pidOf(container: string): Promise<number | undefined> {
+    const found = await this.#found(this.#docker.getContainer(container).inspect());
+    return found?.State.Pid || undefined;
+  }
+
+  /** Folders of this machine that our running containers may change, but for one container. */
+  async writableFolders(except: string): Promise<string[]> {
+    const own = { filters: { label: [this.ownLabel] } };
+    return (await this.#ask(this.#docker.listContainers(own)))
+      .filter(({ Id }) => Id !== except)
+      .flatMap(({ Mounts }) => Mounts)
+      .filter(({ Type, RW }) => Type === 'bind' && RW)
+      .map(({ Source }) => Source);
+  }
+
+  async removeVolume(name: string): Promise<void> {
+    await this.#exists(this.#docker.getVolume(name).remove({ force: true }));
+  }
+
+  async volumes(label: string): Promise<string[]> {
+    const filters = JSON.stringify({ label: [label] });
+    // The types expect an object, but the engine expects its JSON.
+    const list = await this.#ask(this.#docker.listVolumes({ filters: filters as never }));
+    return (list.Volumes ?? []).map((volume) => volume.Name);
+  }
+
+  /** Creates a container, pulling its image when it is missing; returns its id. A name that is taken gets a suffix. */
+  async create(
+    spec: Docker.ContainerCreateOptions,
+    { boundVolumes = false, onPulled }: CreateOptions = {},
+  ): Promise<string> {
+    const create = async (): Promise<string> =>
+      this.#createNamed(boundVolumes ? await this.#withBoundVolumes(spec) : spec);
+    try {
+      return await create();
+    } catch (error) {
+      if (!isGone(error) || !spec.Image) throw dockerError(error);
+    }
+    // What is missing may be something else than the image.
+    if (!(await this.hasImage(spec.Image)) && (await this.#pulls.pull(spec.Image))) {
+      const id = onPulled && (await this.imageId(spec.Image));
+      if (id !== undefined) await onPulled?.(id);
+    }
+    return this.#ask(create());
+  }
+
+  async #withBoundVolumes(
+    spec: Docker.ContainerCreateOptions,
+  ): Promise<Docker.ContainerCreateOptions> {
+    const found = await this.#docker.getImage(spec.Image ?? '').inspect();
+    return { ...spec, HostConfig: withVolumesInMemory(spec.HostConfig, found.Config.Volumes) };
+  }
+
+  /** A name that is taken gets a suffix. */
+  async rename(container: string, name: string): Promise<void> {
+    const rename = (free: string) => this.#docker.getContainer(container).rename({ name: free });
+    await this.#ask(otherNameIfTaken(name, rename));
+  }
+
+  async start(container: string): Promise<void> {
+    await this.#ask(this.#docker.getContainer(container).start());
+  }
+
+  /** Its standard input, and what it prints as `outputPieces` reads it. Before its start, so that nothing is missed. */
+  async attach(container: string): Promise<Duplex> {
+    const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+    return (await this.#ask(this.#docker.getContainer(container).attach(options))) as Duplex;
+  }
+
+  /**
+   * Begins a program beside the first one of a container that runs. Its output comes as that of `attach`; `exitCode`
+   * is null while it runs.
+   */
+  async exec(container: string, program: ExecutedProgram): Promise<Execution> {
+    const { command, user, env, folder, takesInput = false } = program;
+    const made = await this.#ask(
+      this.#docker.getContainer(container).exec({
+        Cmd: [...command],
+        User: user,
+        Env: [...env],
+        ...(folder !== undefined && { WorkingDir: folder }),
+        AttachStdin: takesInput,
+        AttachStdout: true,
+        AttachStderr: true,
+      }),
+    );
+    const output: Duplex = await this.#ask(made.start({ hijack: takesInput, stdin: takesInput }));
+    const exitCode = async (): Promise<number | null> => {
+      const { Running, ExitCode } = await this.#ask(made.inspect());
+      return Running ? null : ExitCode;
+    };
+    return { output, exitCode };
+  }
+
+  /** How many processes a container has, as this machine sees them. */
+  async processes(container: string): Promise<number> {
+    const listed = await this.#ask(this.#docker.getContainer(container).top());
+    return z.object({ Processes: z.array(z.unknown()) }).parse(listed).Processes.length;
+  }
+
+  /** Kills and removes a container with its anonymous volumes; fine when it is gone already. */
+  async remove(container: string): Promise<void> {
+    await this.#exists(this.#docker.getContainer(container).remove({ force: true, v: true }));
+  }
+
+  async list(label: string): Promise<FoundContainer[]> {
+    const filters = { label: [label] };
+    const found = await this.#ask(this.#docker.listContainers({ all: true, filters }));
+    return found.map(({ Id, State, Labels }) => ({
+      id: Id,
+      running: State === 'running' || State === 'paused',
+      labels: Labels,
+    }));
+  }
+
+  /** How the container ended; null while it runs, undefined when it is not there. */
+  async exit(container: string): Promise<Exit | null | undefined> {
+    const found = await this.#found(this.#docker.getContainer(container).inspect());
+    if (!found) return undefined;
+    const { Running, ExitCode, OOMKilled, Error: error } = found.State;
+    return Running ? null : { code: ExitCode, outOfMemory: OOMKilled, error };
+  }
+
+  /** The last lines that the container printed. */
+  async lastLines(container: string, lines = 20): Promise<string> {
+    const options = { stdout: true, stderr: true, follow: false as const, tail: lines };
+    const raw = await this.#found(this.#docker.getContainer(container).logs(options));
+    return raw ? containerOutput(raw).trim() : '';
+  }
+
+  /**
+   * What happens to the containers with this label, from now on. Ends, without an error, when the engine stops;
+   * what happened before it is followed again is not reported.
+   */
+  async events(label: string, signal: AbortSignal): Promise<AsyncIterable<EngineEvent>> {
+    const filters = { type: ['container' as const], label: [label] };
+    const stream = (await this.#ask(this.#docker.getEvents({ filters }))) as Readable;
+    const end = (): void => void stream.destroy();
+    // An error ends the stream like its end does: the caller subscribes again.
+    stream.on('error', end);
+    signal.addEventListener('abort', end, { once: true });
+    stream.once('close', () => signal.removeEventListener('abort', end));
+    if (signal.aborted) end();
+    return readEvents(stream);
+  }
+
+  async #createNamed(spec: Docker.ContainerCreateOptions): Promise<string> {
+    const create = (name?: string) => this.#docker.createContainer({ ...spec, name });
+    const created = spec.name === undefined ? create() : otherNameIfTaken(spec.name, create);
+    return (await created).id;
+  }
+
+  async #ask<T>(request: Promise<T>): Promise<T> {
+    try {
+      return await request;
+    } catch (error) {
+      throw dockerError(error);
+    }
+  }
+
+  async #found<T>(request: Promise<T>): Promise<T | undefined> {
+    try {
+      return await request;
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw dockerError(error);
+    }
+  }
+
+  async #exists(request: Promise<unknown>): Promise<boolean> {
+    try {
+      await request;
+      return true;
+    } catch (error) {
+      if (isGone(error)) return false;
+      throw dockerError(error);
+    }
+  }
+}

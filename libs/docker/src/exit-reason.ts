@@ -1,0 +1,18 @@
+import type { Exit } from './docker.client.js';
+
+/** Why a sandbox is gone, for the user. `setting` is what a user calls its memory. */
+export function exitReason(
+  exit: Exit | undefined,
+  { lastLine, memoryMb, setting }: { lastLine: string; memoryMb: number; setting: string },
+): string {
+  const next = 'Its files are kept.';
+  if (!exit) return `The sandbox’s container was removed. ${next}`;
+  if (exit.outOfMemory) {
+    return `The sandbox ran out of its ${memoryMb} MB of memory and was killed; a larger ${setting} helps. ${next}`;
+  }
+  if (exit.error) return `The sandbox could not run: ${exit.error.trim()}. ${next}`;
+  if (exit.code === 137) return `The sandbox was killed (SIGKILL). ${next}`;
+  if (exit.code === 143) return `The sandbox was stopped from outside (SIGTERM). ${next}`;
+  const printed = lastLine ? ` Its last line: ${lastLine}` : '';
+  return `The agent ended unexpectedly with exit code ${exit.code}.${printed} ${next}`;
+}

@@ -1,0 +1,9 @@
+export { reach, readFolder, type FolderEntry, type Reached } from './beneath.js';
+export { ConnectionFolder, makePrivateFolder } from './connection-folder.js';
+export { git, findGit, type GitLimits, type GitOptions } from './git.js';
+export { userIdentity } from './git-identity.js';
+export { HeldFolders } from './held-folders.js';
+export { PrivateRepository } from './private-repository.js';
+export { runtimeFolder } from './runtime-folder.js';
+export { isSafePath } from './safe-path.js';
+export { userIgnoreFile } from './user-ignore-file.js';

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Role } from './operation.js';
+
+/**
+ * What a caller may do: `view` watches, `operate` also starts and steers sessions, `admin` also manages settings, keys,
+ * MCP servers, rules, tokens and users.
+ */
+export const scope = z.enum(['view', 'operate', 'admin']);
+export type Scope = z.infer<typeof scope>;
+
+/** Whether who has one scope may do what needs another. */
+export const includesScope = (has: Scope, needed: Scope): boolean =>
+  scope.options.indexOf(has) >= scope.options.indexOf(needed);
+
+/** Which operations a scope may call: those for users, or those for viewers. */
+export const roleOfScope = (has: Scope): Role => (has === 'view' ? 'viewer' : 'user');
+
+/** What begins each stored token, so that people and secret scanners recognize one. */
+export const tokenPrefix = 'blt_';
+
+/** A session’s id, or the beginning of some with a `*` behind it. */
+export const sessionPattern = z
+  .string()
+  .regex(/^[\w-]{1,100}\*?$/, 'a session’s id, or the beginning of ids with a * at its end');
+
+/** The sessions of a token: all, those that it began itself, or those that match. */
+export const sessionAccess = z.union([
+  z.enum(['all', 'own']),
+  z.array(sessionPattern).min(1).max(200),
+]);
+export type SessionAccess = z.infer<typeof sessionAccess>;
+
+export const tokenLabel = z
+  .string()
+  .trim()
+  .min(1, 'name what will use it')
+  .max(100)
+  .regex(/^[^\p{C}]*$/u, 'a label is one line of visible text');
+
+const expires = z.iso.datetime({ offset: true });
+
+export const newToken = z
+  .object({
+    label: tokenLabel,
+    scope,
+    sessions: sessionAccess.default('all'),
+    expires: expires
+      .refine((time) => Date.parse(time) > Date.now(), 'choose a time in the future')
+      .nullable()
+      .default(null),
+  })
+  .refine(({ scope: has, sessions }) => has !== 'admin' || sessions === 'all', {
+    message: 'a token of scope admin is for all sessions',
+    path: ['sessions'],
+  });
+export type NewToken = z.infer<typeof newToken>;
+
+/** A stored token, without its secret. */
+export const tokenInfo = z.object({
+  id: z.string(),
+  label: z.string(),
+  scope,
+  sessions: sessionAccess,
+  created: z.iso.datetime({ offset: true }),
+  expires: expires.nullable(),
+  lastUsed: z.iso.datetime({ offset: true }).nullable(),
+});
+export type TokenInfo = z.infer<typeof tokenInfo>;
+
+/** A token that was just made: only now its secret is known. */
+export const madeToken = tokenInfo.extend({
+  token: z.string().describe('The token itself. It is shown this once.'),
+});
+export type MadeToken = z.infer<typeof madeToken>;
+
+/** An account of a team’s server. */
+export const userName = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9][\w.+@-]{0,99}$/,
+    'a name has letters, digits and . _ + @ -, at most 100, and begins with a letter or digit',
+  );
+
+/** Length is what counts; the limit is what is hashed for anyone who tries to log in. */
+export const password = z
+  .string()
+  .min(10, 'a password has at least 10 characters')
+  .max(200, 'a password has at most 200 characters');
+
+export const newUser = z.object({ name: userName, password, scope });
+export type NewUser = z.infer<typeof newUser>;
+
+export const userChange = z
+  .object({ password: password.optional(), scope: scope.optional() })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    message: 'give a password or a scope',
+  });
+export type UserChange = z.infer<typeof userChange>;
+
+/** Of a user’s own. */
+export const passwordChange = z.object({
+  name: userName,
+  password: z.string().max(200).describe('The current one.'),
+  newPassword: password,
+});
+export type PasswordChange = z.infer<typeof passwordChange>;
+
+export const userInfo = z.object({
+  id: z.string(),
+  name: z.string(),
+  scope,
+  logsInBy: z
+    .enum(['password', 'oidc'])
+    .describe('With a password, or through the identity provider.'),
+  created: z.iso.datetime({ offset: true }),
+  lastLogin: z.iso.datetime({ offset: true }).nullable(),
+});
+export type UserInfo = z.infer<typeof userInfo>;
+
+/** The ways in, as the audit log names them. `cli` and `dashboard` are what a client says of itself. */
+export const apiName = z.enum(['rest', 'dashboard', 'cli', 'gpt', 'mcp', 'ws', 'acp', 'login']);
+export type ApiName = z.infer<typeof apiName>;
+
+/** One change, or one refusal. */
+export const auditEntry = z.object({
+  id: z.int(),
+  time: z.iso.datetime({ offset: true }),
+  caller: z
+    .string()
+    .nullable()
+    .describe('`owner`, `viewer`, `token:ID` or `user:ID`; null for nobody.'),
+  label: z.string().nullable(),
+  api: apiName,
+  action: z.string().describe('The route, such as `sessions.stop`, or the operation.'),
+  session: z.string().nullable(),
+  subject: z.string().describe('What it was about, in one line; no input beside.'),
+  address: z.string().nullable(),
+  outcome: z.string().describe('`ok`, or the code of the error.'),
+});
+export type AuditEntry = z.infer<typeof auditEntry>;
+
+export const auditPage = z.object({
+  entries: z.array(auditEntry),
+  next: z.int().nullable().describe('`before` of the next page; null at the end.'),
+});
+export type AuditPage = z.infer<typeof auditPage>;

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { actionOutput, startedAction } from './actions.js';
+import { approvalVerdict } from './approvals.js';
+import { event, maxDelivered } from './events.js';
+import { mcpOutput } from './mcp.js';
+import { blobId, modelCall, modelReply } from './models.js';
+import { serverService } from './operation.js';
+import { terminalName } from './operations/terminal.js';
+import { webOperations } from './operations/web.js';
+import { previewPort } from './preview.js';
+import { sessionSettings } from './session.js';
+
+/** A typed call over the agent connection. */
+export interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  readonly input: I;
+  readonly output: O;
+}
+export type Contract = Record<string, Procedure>;
+
+const procedure = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({
+  input,
+  output,
+});
+const nothing = z.object({});
+const bytes = z.instanceof(Uint8Array);
+
+/** A call of this session by its id in the log, where the server reads what it is: an agent states nothing about it. */
+const loggedCall = z.object({ id: z.string().min(1).max(300) });
+
+/** What an agent needs to start or resume a session. */
+export const startPayload = z.object({
+  session: z.string(),
+  settings: sessionSettings,
+  /** The whole log so far: empty for a new session, filled after a restart or a fork. */
+  events: z.array(event),
+  /** Fencing token: writes of an agent with an older epoch are refused. */
+  epoch: z.int().nonnegative(),
+});
+export type StartPayload = z.infer<typeof startPayload>;
+
+/** The longest sentence of an agent’s event, in characters; longer ones are cut before they are sent. */
+export const maxAgentMessage = 20_000;
+/** As many events an agent sends at once at most, and as many characters they hold together. */
+export const eventBatch = { events: 200, characters: 8 * 2 ** 20 } as const;
+
+/** An event from the agent. `n` increases by one per agent process, so that an event sent twice is stored once. */
+export const agentEvent = event.omit({ seq: true, source: true }).extend({
+  n: z.int().positive(),
+  action: z.string().min(1).max(300),
+  message: z.string().max(maxAgentMessage),
+  id: z.string().max(200).optional(),
+});
+export type AgentEvent = z.infer<typeof agentEvent>;
+
+/** Calls that the agent serves (reverse RPC: the agent connects and then serves; after Carabiner). */
+export const agentCalls = {
+  /** Assigns a session to an idle agent; repeating it for the same session changes nothing. */
+  'session.begin': procedure(startPayload, nothing),
+  /** Events of the log from other sources, in order; duplicates are ignored. */
+  'session.events': procedure(z.object({ events: z.array(event) }), nothing),
+  /** A user’s call of an operation; unless it only reads, the agent logs the call and its result. */
+  'operation.call': procedure(
+    z.object({ id: z.string(), operation: z.string(), input: z.unknown() }),
+    z.object({ output: z.unknown() }),
+  ),
+  /** A user’s keystrokes; `terminal.hold` comes first. */
+  'terminal.keys': procedure(z.object({ terminal: terminalName, data: z.string() }), nothing),
+  'terminal.resize': procedure(
+    z.object({
+      terminal: terminalName,
+      columns: z.int().min(2).max(1000),
+      rows: z.int().min(1).max(1000),
+    }),
+    nothing,
+  ),
+  /** Changes the input owner: the user takes the terminal over, or returns it. */
+  'terminal.hold': procedure(
+    z.object({ terminal: terminalName, holder: z.enum(['agent', 'user']) }),
+    nothing,
+  ),
+  /** Opens a terminal for the user. */
+  'terminal.open': procedure(z.object({ terminal: terminalName }), nothing),
+  /** Whether the browser has viewers; frames are sent only then. */
+  'browser.watch': procedure(z.object({ watched: z.boolean() }), nothing),
+  /** The agent exits after sending its remaining events. */
+  shutdown: procedure(nothing, nothing),
+} satisfies Contract;
+
+/** Calls that the server serves to an agent. */
+export const serverCalls = {
+  /** First call on every connection. Returns the start payload when there is one. */
+  hello: procedure(
+    z.object({
+      version: z.string(),
+      /** Set when the agent already has a session (a reconnect). */
+      session: z.string().nullable(),
+      epoch: z.int().nonnegative(),
+      /** The last event of the log that the agent has. */
+      lastSeq: z.int().nonnegative(),
+    }),
+    z.object({
+      startPayload: startPayload.nullable(),
+      /** For a reconnect: missed events, and the `n` of the agent’s last stored event. */
+      events: z.array(event),
+      storedN: z.int().nonnegative(),
+      /** What this server is set up with: operations that need something else are not offered to the model. */
+      services: z.array(serverService).default([]),
+    }),
+  ),
+  /** Stores events in order, all or none; returns their numbers. */
+  'events.append': procedure(
+    z.object({
+      session: z.string(),
+      epoch: z.int().nonnegative(),
+      events: z.array(agentEvent).min(1).max(eventBatch.events),
+    }),
+    z.object({ seqs: z.array(z.int().positive()) }),
+  ),
+  /**
+   * Calls the session’s model; text is streamed to the viewers meanwhile. Errors: limit_reached, model_failed,
+   * context_overflow, cancelled; conflict when the server no longer has the messages that the request builds on
+   * (`SentPrompt` then sends all of them).
+   */
+  'model.generate': procedure(modelCall, modelReply),
+  /**
+   * Before queued messages of these numbers become part of a prompt, or answer a question: from then on users cannot
+   * change them. `through` is the last event of others that the agent knows; conflict when one of them was changed
+   * after that.
+   */
+  'messages.deliver': procedure(
+    z.object({
+      epoch: z.int().nonnegative(),
+      messages: z.array(z.int().positive()).min(1).max(maxDelivered),
+      through: z.int().nonnegative(),
+    }),
+    nothing,
+  ),
+  /** Asks whether a logged call may run; returns once that is decided. */
+  'approvals.request': procedure(loggedCall, approvalVerdict),
+  'blobs.put': procedure(
+    z.object({ type: z.string().max(200), bytes }),
+    z.object({ blob: blobId }),
+  ),
+  'blobs.get': procedure(z.object({ blob: blobId }), z.object({ type: z.string(), bytes })),
+  /** How many bytes of a terminal are stored: the offset at which its stream resumes after a break. */
+  'terminal.stored': procedure(
+    z.object({ terminal: terminalName }),
+    z.object({ offset: z.int().nonnegative() }),
+  ),
+  /** A live frame of the browser for its viewers; not stored. */
+  'browser.frame': procedure(
+    z.object({
+      jpeg: bytes,
+      width: z.int().positive(),
+      height: z.int().positive(),
+      url: z.string(),
+    }),
+    nothing,
+  ),
+  /**
+   * Starts a browser beside a sandbox whose image has none, for the logged call that needs it; returns its DevTools
+   * address on loopback.
+   */
+  'browser.sidecar': procedure(loggedCall, z.object({ endpoint: z.string() })),
+  /** What was refused of the session’s connections since the last time, and what is open, in words for the model. */
+  'egress.report': procedure(nothing, z.object({ text: z.string().max(8_000).nullable() })),
+  /** Runs the logged call of an MCP tool, once it is approved. */
+  'mcp.call': procedure(loggedCall, mcpOutput),
+  /** Runs the logged call of an installed action, once it is approved; an asynchronous one is only begun. */
+  'action.call': procedure(loggedCall, z.union([startedAction, actionOutput])),
+  /** Runs the logged search, once it is approved. */
+  'web.search': procedure(loggedCall, webOperations['web.search'].output),
+} satisfies Contract;
+
+/** Byte streams over the agent connection: their names and the metadata that opens them. */
+export const streams = {
+  /** agent → server: output of a terminal from `offset` on; acknowledged once stored. */
+  terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
+  /** agent → server, bidirectional: one outgoing connection of the sandbox; may be refused. */
+  egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
+  /** server → agent, bidirectional: a connection to what listens on this port of the sandbox’s loopback; may be refused. */
+  preview: z.object({ port: previewPort }),
+  /** server → agent: a tar archive to unpack into the empty workspace. */
+  'workspace.import': z.object({}),
+  /** server → agent, which sends the bytes: changes as patch, files as zip or tar, history as bundle. */
+  'workspace.export': z.object({
+    format: z.enum(['patch', 'zip', 'bundle', 'tar']),
+    commit: z
+      .string()
+      .optional()
+      .describe('Up to this commit of the history; the latest by default.'),
+    from: z.string().optional().describe('Of a patch: from this commit on, not from the start.'),
+  }),
+};
+export type StreamName = keyof typeof streams;
+export type StreamMeta<S extends StreamName> = z.output<(typeof streams)[S]>;
+export type ExportFormat = StreamMeta<'workspace.export'>['format'];

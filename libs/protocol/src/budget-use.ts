@@ -1,0 +1,47 @@
+import { isEvent, type Event, type EventArgs } from './events.js';
+import type { SessionSummary } from './session.js';
+import { wallTimeAfter } from './wall-time.js';
+
+/** The budgets of a session and what it has used of them. */
+export type BudgetUse = Pick<
+  SessionSummary,
+  'budgets' | 'steps' | 'compactions' | 'tokens' | 'dollars' | 'wallTime'
+>;
+
+/** Nothing used yet. */
+export const noUse = {
+  steps: 0,
+  compactions: 0,
+  tokens: 0,
+  dollars: 0,
+  wallTime: { seconds: 0, since: null },
+} as const satisfies Omit<BudgetUse, 'budgets'>;
+
+/** Folds one event into the use; the server and the agent come to the same by the same log. */
+export function useAfter(use: BudgetUse, event: Event): BudgetUse {
+  return { ...changed(use, event), wallTime: wallTimeAfter(use.wallTime, event) };
+}
+
+function changed(use: BudgetUse, event: Event): BudgetUse {
+  if (isEvent(event, 'start')) return { ...use, budgets: event.args.budgets };
+  if (isEvent(event, 'change')) return { ...use, budgets: event.args.budgets ?? use.budgets };
+  // What the other session spent is counted there.
+  if (isEvent(event, 'fork')) return { ...use, ...noUse };
+  if (!isEvent(event, 'usage')) return use;
+  return {
+    ...use,
+    ...counted(use, event.args),
+    tokens: use.tokens + event.args.inputTokens + event.args.outputTokens,
+    dollars: use.dollars + (event.args.dollars ?? 0),
+  };
+}
+
+/** A call for a summary is no step; an agent that makes more of these than steps gets them counted as steps. */
+function counted(
+  { steps, compactions }: BudgetUse,
+  { purpose }: EventArgs<'usage'>,
+): Pick<BudgetUse, 'steps' | 'compactions'> {
+  if (purpose === 'draft') return { steps, compactions };
+  const isFree = purpose === 'compact' && compactions < steps;
+  return isFree ? { steps, compactions: compactions + 1 } : { steps: steps + 1, compactions };
+}

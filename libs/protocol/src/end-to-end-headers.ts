@@ -1,0 +1,34 @@
+/** Headers between two hops only (RFC 9110, 7.6.1). */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/**
+ * What of a message’s headers, by their names in lower case, a proxy passes on: all but those between two hops, those
+ * that the message itself names as such, and `also`.
+ */
+export function endToEndHeaders(
+  headers: Readonly<Record<string, readonly string[] | undefined>>,
+  also: readonly string[] = [],
+): Record<string, string | string[]> {
+  const named = (headers['connection'] ?? [])
+    .join(',')
+    .toLowerCase()
+    .split(/[\s,]+/);
+  const left = new Set([...hopByHop, ...named, ...also]);
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values]): [string, string | string[]][] => {
+      if (!values || left.has(name)) return [];
+      const [first, ...others] = values;
+      return [[name, first !== undefined && others.length === 0 ? first : [...values]]];
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+/** What one piece of free JSON from outside may hold; `characters` counts texts, keys and a few for each value. */
+export interface JsonBounds {
+  readonly characters: number;
+  readonly depth: number;
+  readonly values: number;
+}
+
+/**
+ * One event of an agent: more belongs into a blob or a file. Far above what honest operations return, and so shallow
+ * that no recursive reader runs out of stack.
+ */
+export const eventBounds: JsonBounds = { characters: 2 ** 20, depth: 64, values: 100_000 };
+
+/** Texts of a record that is too large keep so many characters. */
+export const maxShortText = 2_000;
+
+/** Characters that a number, a literal or a bracket takes, about. */
+const perValue = 4;
+
+/**
+ * Why a value is beyond its bounds or no JSON, as the end of a sentence; undefined when it is fine. Stops at the first
+ * fault, and neither recurses nor builds a text, so its cost is bounded by the bounds whatever the value is.
+ */
+export function jsonFault(value: unknown, bounds: JsonBounds = eventBounds): string | undefined {
+  let level: unknown[] = [value];
+  let characters = 0;
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > bounds.depth) return `is nested deeper than ${bounds.depth} levels`;
+    const below: unknown[] = [];
+    for (const each of level) {
+      values += 1;
+      characters += typeof each === 'string' ? each.length : perValue;
+      if (Array.isArray(each)) {
+        const left = bounds.values - values - below.length;
+        for (let at = 0; at < Math.min(each.length, left + 1); at++) below.push(each[at]);
+      } else if (typeof each === 'object' && each !== null) {
+        if (!isPlain(each)) return 'holds something that is no JSON';
+        for (const [key, part] of Object.entries(each)) {
+          characters += key.length;
+          below.push(part);
+        }
+      } else if (!scalars.has(typeof each)) {
+        return 'holds something that is no JSON';
+      }
+      if (characters > bounds.characters)
+        return `has more than ${bounds.characters.toLocaleString('en')} characters`;
+      if (values + below.length > bounds.values)
+        return `has more than ${bounds.values.toLocaleString('en')} values`;
+    }
+    level = below;
+  }
+  return undefined;
+}
+
+const scalars: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'boolean',
+  'undefined',
+  'object',
+]);
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** A copy in which texts beyond `most` characters are their beginning and their length: for a record, not for a reader. */
+export function withShortTexts(value: unknown, most: number): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= most) return value;
+    return `${excerpt(value, most)} (${value.length.toLocaleString('en')} characters; the rest is not kept in the log)`;
+  }
+  if (Array.isArray(value)) return value.map((each) => withShortTexts(each, most));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withShortTexts(each, most)]),
+  );
+}
+
+/** The beginning of a text, with `…` when there is more. */
+export function excerpt(text: string, most = 2_000): string {
+  return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { Contract } from './agent-connection.js';
+import { machineDescription } from './machines.js';
+import { sandboxProfile } from './session.js';
+
+/** The names of a session’s folders, which the machine makes below its own. */
+const folder = z.string().regex(/^[A-Za-z0-9][\w-]{0,99}$/);
+const variableName = z.string().regex(/^[A-Za-z_]\w{0,99}$/);
+const agentOnMachine = z.object({ sandbox: folder });
+
+/** Calls that a joined machine serves: it starts and ends agents, each of which then connects by itself. */
+export const machineCalls = {
+  /** Starts the agent of a session; one that works on the same files is ended first. */
+  'agents.start': {
+    input: agentOnMachine.extend({
+      session: z.string().max(100),
+      /** What the agent connects with; the server keeps its hash. */
+      token: z.string().min(20).max(200),
+      workspace: folder,
+      state: folder,
+      /** How its container is made, by a machine that makes them; a bare one needs none of it. */
+      container: z.object({
+        /** Null is the machine’s own choice. */
+        image: z.string().min(1).max(500).nullable(),
+        profile: sandboxProfile,
+        /** Variables for package tools, whose registries the server reaches. */
+        tools: z.record(variableName, z.string().max(2 ** 16)),
+      }),
+    }),
+    output: z.object({}),
+  },
+  /** Ends it; fine when it has ended. */
+  'agents.stop': { input: agentOnMachine, output: z.object({}) },
+  /** Removes files of a session, and ends the agent that works on them. */
+  'files.remove': { input: z.object({ folders: z.array(folder).max(10) }), output: z.object({}) },
+} satisfies Contract;
+
+/** Calls that the server serves to a joined machine. */
+export const machineServerCalls = {
+  /** First call on every connection, with the agents that run; returns those that must end. */
+  'machine.hello': {
+    input: z.object({ description: machineDescription, running: z.array(folder).max(1_000) }),
+    output: z.object({ name: z.string(), end: z.array(z.string()) }),
+  },
+  /** An agent has ended by itself. */
+  'agents.ended': {
+    input: agentOnMachine.extend({ reason: z.string().max(1_000) }),
+    output: z.object({}),
+  },
+} satisfies Contract;

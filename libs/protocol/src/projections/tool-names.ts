@@ -1,0 +1,25 @@
+import { actionNamed } from '../action-operation.js';
+import { mcpToolNamed } from '../mcp-operation.js';
+import { operationNamed } from '../operations/index.js';
+import { toolName } from './model-tool.js';
+
+/**
+ * Text of the platform with each operation under the name by which a model is offered it as a tool. What stands in
+ * quotes or backticks is a command, a path or a line of a file, and stays as it is.
+ */
+export const withToolNames = (text: string): string =>
+  text.replaceAll(
+    /"[^"\n]*"|`[^`\n]*`|\b(?:mcp\.[a-z0-9-]+\.[\w.-]*\w|action\.[a-z0-9][a-z0-9_-]*|[a-z]+\.[a-z]+(?:-[a-z]+)*)/g,
+    (found) => (isCallName(found) ? toolName(found) : found),
+  );
+
+/** A sentence, and after its line what it is about, which stays as it is. */
+export function sentenceWithToolNames(text: string): string {
+  const end = text.indexOf('\n');
+  return end < 0 ? withToolNames(text) : withToolNames(text.slice(0, end)) + text.slice(end);
+}
+
+const isCallName = (name: string): boolean =>
+  operationNamed(name) !== undefined ||
+  mcpToolNamed(name) !== undefined ||
+  actionNamed(name) !== undefined;

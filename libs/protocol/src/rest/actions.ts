@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import {
+  actionInstall,
+  actionName,
+  actionSource,
+  foundActions,
+  installedAction,
+} from '../actions.js';
+import { count } from './count.js';
+import { bytes, nothing, route } from './route.js';
+
+const params = z.object({ name: actionName });
+const secretParams = params.extend({ key: z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/) });
+
+/** Where the JSON Schema of `manifest.json` is, for editors. */
+export const manifestSchemaPath = '/schemas/action-manifest.json';
+
+/** The actions that agents may be given. Secrets are written and never read. */
+export const actionRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/actions',
+    summary: 'The installed actions',
+    response: z.array(installedAction),
+  }),
+  read: route({
+    method: 'GET',
+    path: '/api/actions/:name',
+    summary: 'An installed action',
+    params,
+    response: installedAction,
+  }),
+  /** Nothing is installed, and no code of it runs. */
+  find: route({
+    method: 'POST',
+    path: '/api/actions/found',
+    summary: 'Fetches a git repository and returns its actions, with what each asks for',
+    body: z.object({
+      from: actionSource.shape.from.min(1),
+      version: z.string().min(1).max(300).nullable().default(null),
+    }),
+    nameField: 'from',
+    response: foundActions,
+    access: 'admin',
+  }),
+  upload: route({
+    method: 'POST',
+    path: '/api/actions/uploads',
+    summary: 'Takes a folder with actions as a tar archive of at most 80 MiB',
+    query: z.object({ from: actionSource.shape.from.default('') }),
+    body: bytes('application/x-tar'),
+    response: foundActions,
+    access: 'admin',
+  }),
+  install: route({
+    method: 'POST',
+    path: '/api/actions/installs',
+    summary: 'Installs or updates actions of a source that was fetched',
+    body: z.object({
+      found: z.string().max(100),
+      names: z.array(actionName).max(100).optional().describe('All when left out.'),
+    }),
+    response: actionInstall,
+    status: 202,
+    access: 'admin',
+  }),
+  progress: route({
+    method: 'GET',
+    path: '/api/actions/installs/:id',
+    summary: 'How far an install is, with its log',
+    query: z.object({
+      after: count.default(0).describe('Lines of the log that are known.'),
+      wait: count.max(30).default(0).describe('Seconds to wait for news.'),
+    }),
+    response: actionInstall,
+    access: 'admin',
+  }),
+  cancel: route({
+    method: 'DELETE',
+    path: '/api/actions/installs/:id',
+    summary: 'Stops an install; what is not whole is removed',
+    response: nothing,
+    access: 'admin',
+  }),
+  change: route({
+    method: 'PATCH',
+    path: '/api/actions/:name',
+    summary: 'Turns an action on or off for sessions to come',
+    params,
+    body: z.object({ enabled: z.boolean() }),
+    response: installedAction,
+    access: 'admin',
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/api/actions/:name',
+    summary: 'Removes an action with its image and its secrets',
+    params,
+    response: nothing,
+    access: 'admin',
+  }),
+  setSecret: route({
+    method: 'PUT',
+    path: '/api/actions/:name/secrets/:key',
+    summary: 'Sets a secret that the action declares; it is written and never read',
+    params: secretParams,
+    body: z.object({ value: z.string().min(1).max(10_000) }),
+    response: installedAction,
+    access: 'admin',
+  }),
+  removeSecret: route({
+    method: 'DELETE',
+    path: '/api/actions/:name/secrets/:key',
+    summary: 'Removes a secret of an action',
+    params: secretParams,
+    response: nothing,
+    access: 'admin',
+  }),
+  schema: route({
+    method: 'GET',
+    path: manifestSchemaPath,
+    summary: 'The JSON Schema of an action’s manifest.json',
+    response: z.record(z.string(), z.unknown()),
+    access: 'open',
+  }),
+};

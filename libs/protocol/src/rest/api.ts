@@ -1,0 +1,76 @@
+import { actionCallRoutes } from './action-calls.js';
+import { auditRoutes, tokenRoutes, userRoutes } from './access.js';
+import { actionRoutes } from './actions.js';
+import { comparisonRoutes } from './comparisons.js';
+import { evaluationRoutes } from './evaluations.js';
+import { gptDocumentRoutes, gptRoutes } from './gpt.js';
+import { gitRoutes, sessionPublishRoutes } from './git.js';
+import type { Route, RouteGroup } from './route.js';
+import { mcpServerRoutes, oauthRoutes } from './mcp-server.js';
+import { monitoringRoutes, operationRoutes, serverRoutes, uploadRoutes } from './server.js';
+import {
+  sessionCallRoutes,
+  sessionContentRoutes,
+  sessionEventRoutes,
+  sessionFileRoutes,
+  sessionRoutes,
+} from './sessions.js';
+import { sessionPreviewRoutes } from './preview.js';
+import { machineRoutes } from './machines.js';
+import { mcpRoutes, modelRoutes, ruleRoutes, settingsRoutes } from './setup.js';
+import { templateRoutes } from './templates.js';
+import { viewerLinkRoutes } from './viewer-links.js';
+
+/** Every REST route of the server: its client has the same shape. */
+export const api = {
+  sessions: {
+    ...sessionRoutes,
+    ...sessionEventRoutes,
+    ...sessionCallRoutes,
+    ...sessionFileRoutes,
+    ...sessionContentRoutes,
+    ...sessionPublishRoutes,
+    ...sessionPreviewRoutes,
+  },
+  comparisons: comparisonRoutes,
+  operations: operationRoutes,
+  actionCalls: actionCallRoutes,
+  evaluations: evaluationRoutes,
+  uploads: uploadRoutes,
+  models: modelRoutes,
+  git: gitRoutes,
+  machines: machineRoutes,
+  mcp: mcpRoutes,
+  actions: actionRoutes,
+  rules: ruleRoutes,
+  settings: settingsRoutes,
+  templates: templateRoutes,
+  tokens: tokenRoutes,
+  viewerLinks: viewerLinkRoutes,
+  users: userRoutes,
+  audit: auditRoutes,
+  server: serverRoutes,
+  monitoring: monitoringRoutes,
+  mcpServer: mcpServerRoutes,
+  oauth: oauthRoutes,
+} satisfies Record<string, RouteGroup>;
+
+/** Those of the API for custom GPTs included, which has a document of its own. */
+export const allRoutes: readonly Route[] = [
+  ...Object.values(api),
+  gptRoutes,
+  gptDocumentRoutes,
+].flatMap((group) => Object.values<Route>(group));
+
+const names = new Map<Route, string>(
+  Object.entries({ ...api, gpt: { ...gptRoutes, ...gptDocumentRoutes } }).flatMap(
+    ([group, routes]) =>
+      Object.entries<Route>(routes).map(([name, route]): [Route, string] => [
+        route,
+        `${group}.${name}`,
+      ]),
+  ),
+);
+
+/** The name of a route, as the client has it: `sessions.stop`. */
+export const routeName = (route: Route): string => names.get(route) ?? route.path;

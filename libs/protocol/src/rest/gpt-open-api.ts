@@ -1,0 +1,126 @@
+import type { Operation } from '../operation.js';
+import { operations } from '../operations/index.js';
+import { modelTool, toolName } from '../projections/model-tool.js';
+import { gptRoutes } from './gpt.js';
+import { pathParameters, queryParameters, requestOf } from './open-api.js';
+import { isBytes, isSchema, type Route } from './route.js';
+
+type Json = Record<string, unknown>;
+
+/** What ChatGPT takes of a schema. */
+export const gptLimits = { operations: 30, description: 300, parameter: 700 };
+
+/** The operations that a GPT may call. */
+export const essentialOperations: readonly Operation[] = Object.values<Operation>(
+  operations,
+).filter(({ essential, audience }) => essential && audience.includes('user'));
+
+/**
+ * The schema of a custom GPT: the session’s control and the short list of operations, each with whether ChatGPT asks
+ * before it calls it. `url` is the address by which ChatGPT reaches this server.
+ */
+export function gptDocument(url: string): Json {
+  const routes = Object.entries<Route>(gptRoutes).filter(([, route]) => route !== gptRoutes.call);
+  const control = routes.map(([name, route]) => pathOf(route, controlObject(name, route)));
+  const calls = essentialOperations.map((operation) =>
+    pathOf({ ...gptRoutes.call, path: callPath(operation) }, callObject(operation)),
+  );
+  const paths: Record<string, Json> = {};
+  for (const { path, method, object } of [...control, ...calls])
+    paths[path] = { ...paths[path], [method]: object };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Belay',
+      version: '1',
+      description:
+        'A machine in a container: run commands, read and change files, browse, and let coding agents work there.',
+    },
+    servers: [{ url }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      schemas: {},
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+const callPath = ({ name }: Operation): Route['path'] => `/gpt/operations/${toolName(name)}`;
+
+function pathOf({ path, method }: Route, object: Json) {
+  return { path: path.replaceAll(/:(\w+)/g, '{$1}'), method: method.toLowerCase(), object };
+}
+
+function controlObject(name: string, route: Route): Json {
+  const { summary, body, response, status, method } = route;
+  const content = isSchema(body)
+    ? { 'application/json': { schema: withShortDescriptions(requestOf(body)) } }
+    : body && { 'multipart/form-data': { schema: upload } };
+  return {
+    operationId: name,
+    description: cut(summary, gptLimits.description),
+    'x-openai-isConsequential': method !== 'GET' && route.access !== 'view',
+    parameters: parametersOf(route),
+    ...(content && { requestBody: { required: true, content } }),
+    responses: {
+      [status]: isBytes(response)
+        ? { description: summary, content: bytesOf(response.bytes) }
+        : done,
+    },
+  };
+}
+
+/** Whatever can change something, or reach another machine, is asked about first. */
+function callObject(operation: Operation): Json {
+  const { title, description, risk } = operation;
+  const schema = withShortDescriptions(modelTool(operation).parameters);
+  return {
+    operationId: toolName(operation.name),
+    summary: title,
+    description: cut(description, gptLimits.description),
+    'x-openai-isConsequential': risk !== 'read',
+    parameters: parametersOf({ ...gptRoutes.call, path: '/gpt/operations' }),
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: { 200: done },
+  };
+}
+
+function parametersOf(route: Route): unknown[] {
+  return [...pathParameters(route), ...queryParameters(route)].map((parameter) => {
+    const { description, ...schema } = parameter['schema'] as Json;
+    const text = typeof description === 'string' ? description : String(parameter['name']);
+    return { ...parameter, description: cut(text, gptLimits.parameter), schema };
+  });
+}
+
+const bytesOf = (mediaType: string): Json => ({ [mediaType]: { schema: { type: 'string' } } });
+
+const done = {
+  description: 'The result, as JSON.',
+  content: { 'application/json': { schema: { type: 'object', properties: {} } } },
+};
+
+const upload = {
+  type: 'object',
+  properties: {
+    file: { type: 'string', format: 'binary', description: 'The file; it may be `document`, too.' },
+  },
+};
+
+function withShortDescriptions(value: object): Json {
+  const entries = Object.entries(value).map(([key, each]: [string, unknown]) => {
+    if (key === 'description' && typeof each === 'string')
+      return [key, cut(each, gptLimits.parameter)];
+    if (Array.isArray(each) || typeof each !== 'object' || each === null) return [key, each];
+    return [key, withShortDescriptions(each)];
+  });
+  return Object.fromEntries(entries) as Json;
+}
+
+/** As many whole sentences as fit. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.slice(0, most).lastIndexOf('. ');
+  return end > 0 ? text.slice(0, end + 1) : `${text.slice(0, most - 1)}…`;
+}

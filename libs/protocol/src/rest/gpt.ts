@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { operations } from '../operations/index.js';
+import { sessionState } from '../session.js';
+import { bytes, route, type Route } from './route.js';
+
+/**
+ * The API for a custom GPT: few routes, small answers, none later than 40 seconds. Paths and statuses of `use_agent` are
+ * those of Carabiner, of `get-file`, `send-file` and `execcmd` those of MyCodeInterpreter.
+ */
+
+/** The longest text of an answer; ChatGPT takes 100,000 characters with all around it. */
+export const gptPageCharacters = 80_000;
+/** The longest that an answer takes; ChatGPT waits for 45 seconds. */
+export const gptAnswerSeconds = 38;
+
+const session = z
+  .string()
+  .min(1)
+  .max(100)
+  .optional()
+  .describe(
+    'The id that the agent printed. Leave it out after useAgent or startSession: the conversation is bound to that session.',
+  );
+const inSession = z.object({ session });
+
+const wait = z.coerce
+  .number<number>()
+  .min(0)
+  .max(35)
+  .describe('Seconds to wait for something new before the answer.');
+
+/** A session as a GPT needs it. */
+export const gptSession = z.object({
+  session: z.string(),
+  title: z.string(),
+  state: sessionState,
+  reason: z.string().nullable(),
+  question: z.string().nullable().describe('What the agent asks the user.'),
+  waitingFor: z.array(z.string()).describe('Calls that the user has to allow first.'),
+  lastEvent: z.int().nonnegative(),
+});
+export type GptSession = z.infer<typeof gptSession>;
+
+/** How far a call is. One with `running` or `asking` goes on: ask for its run again. */
+export const gptRun = z.object({
+  run: z.string().describe('The id of this call.'),
+  status: z
+    .enum(['done', 'running', 'asking'])
+    .describe('`asking`: the user has to allow the call in the dashboard first.'),
+  output: z.unknown().optional().describe('The result, when it fits one answer.'),
+  text: z.string().optional().describe('A page of a longer result, which is JSON.'),
+  next: z.int().nullable().optional().describe('Where the next page begins; null for the last.'),
+});
+export type GptRun = z.infer<typeof gptRun>;
+
+const filename = z.string().min(1).max(4_096);
+
+/** What ChatGPT fetches before it has a token. */
+export const gptDocumentRoutes = {
+  plugin: route({
+    method: 'GET',
+    path: '/.well-known/ai-plugin.json',
+    summary: 'The manifest of the plugin',
+    response: z.record(z.string(), z.unknown()),
+    access: 'open',
+  }),
+  schema: route({
+    method: 'GET',
+    path: '/gpt/openapi.json',
+    summary: 'The schema to import into a custom GPT, with the public address filled in',
+    response: z.record(z.string(), z.unknown()),
+    access: 'open',
+  }),
+  logo: route({
+    method: 'GET',
+    path: '/gpt/logo.svg',
+    summary: 'The logo that the manifest names',
+    response: bytes('image/svg+xml'),
+    access: 'open',
+  }),
+  legal: route({
+    method: 'GET',
+    path: '/gpt/legal',
+    summary: 'The terms that the manifest names',
+    response: bytes('text/plain; charset=utf-8'),
+    access: 'open',
+  }),
+};
+
+export const gptRoutes = {
+  useAgent: route({
+    method: 'POST',
+    path: '/api/use_agent/:agent_id',
+    summary: 'Use this agent in the conversation from now on, by the id that it printed.',
+    response: gptSession,
+    access: 'view',
+  }),
+  getFile: route({
+    method: 'GET',
+    path: '/get-file',
+    summary: 'Get a file of the workspace as it is. A large one comes in parts.',
+    query: inSession.extend({
+      filename: filename.describe('The path of the file, relative to the workspace.'),
+      from: z.coerce
+        .number<number>()
+        .int()
+        .nonnegative()
+        .optional()
+        .describe('The first byte of the part, for a file of more than 80,000 bytes.'),
+    }),
+    response: bytes('application/octet-stream'),
+  }),
+  sendFile: route({
+    method: 'POST',
+    path: '/send-file',
+    summary: 'Upload a file into the workspace, under its own name.',
+    query: inSession,
+    body: bytes('multipart/form-data'),
+    unaudited: true,
+    response: operations['files.write'].output,
+  }),
+  execcmd: route({
+    method: 'POST',
+    path: '/execcmd',
+    summary: 'Run a shell command and get its output and exit code; it has 30 seconds.',
+    query: inSession.extend({
+      cmd: z.string().min(1).max(20_000).describe('The command, as it is typed into a shell.'),
+      timeout: z.coerce
+        .number<number>()
+        .positive()
+        .max(30)
+        .default(30)
+        .describe('Seconds after which the command is killed, and the answer is 408.'),
+    }),
+    response: z.object({
+      output: z.string(),
+      exitCode: z.int().nullable(),
+      directory: z.string().describe('The working directory of the shell afterwards.'),
+    }),
+    unaudited: true,
+  }),
+  sessions: route({
+    method: 'GET',
+    path: '/gpt/sessions',
+    summary: 'List the newest sessions with their ids and states.',
+    response: z.array(gptSession),
+  }),
+  startSession: route({
+    method: 'POST',
+    path: '/gpt/sessions',
+    summary:
+      'Start a machine in a container of its own and use it in the conversation. With a task, a coding agent works on it there; without one, the machine waits for your calls.',
+    body: z.object({
+      task: z
+        .string()
+        .min(1)
+        .max(20_000)
+        .optional()
+        .describe('What the coding agent is to do. Leave it out to do the work yourself.'),
+      title: z.string().max(200).optional(),
+      model: z
+        .string()
+        .max(300)
+        .optional()
+        .describe(
+          'The model of the agent as provider:model; the first that is set up if left out.',
+        ),
+    }),
+    response: gptSession,
+    status: 201,
+  }),
+  session: route({
+    method: 'GET',
+    path: '/gpt/session',
+    summary: 'Get the state of the session, and what it waits for.',
+    query: inSession,
+    response: gptSession,
+  }),
+  events: route({
+    method: 'GET',
+    path: '/gpt/events',
+    summary: 'Read what happened in the session after an event; long texts are shortened.',
+    query: inSession.extend({
+      after: z.coerce
+        .number<number>()
+        .int()
+        .nonnegative()
+        .default(0)
+        .describe('The number of the last event that you have read.'),
+      wait: wait.default(0),
+    }),
+    response: z.object({
+      events: z.array(z.record(z.string(), z.unknown())),
+      last: z.int().nonnegative().describe('Ask again with this number as `after`.'),
+    }),
+  }),
+  message: route({
+    method: 'POST',
+    path: '/gpt/messages',
+    summary: 'Write to the coding agent of the session; one that has ended begins again.',
+    query: inSession,
+    body: z.object({ text: z.string().min(1).max(20_000).describe('The message.') }),
+    response: gptSession,
+  }),
+  stop: route({
+    method: 'POST',
+    path: '/gpt/stop',
+    summary: 'Stop the session; its files are kept.',
+    query: inSession,
+    response: gptSession,
+  }),
+  run: route({
+    method: 'GET',
+    path: '/gpt/runs/:run',
+    summary: 'Get the result of a call that took longer, or the next page of a long result.',
+    query: z.object({
+      wait: wait.default(30),
+      from: z.coerce
+        .number<number>()
+        .int()
+        .nonnegative()
+        .default(0)
+        .describe('Where the page begins: `next` of the page before.'),
+    }),
+    response: gptRun,
+  }),
+  call: route({
+    method: 'POST',
+    path: '/gpt/operations/:name',
+    summary: 'Call an operation of the short list',
+    query: inSession,
+    body: z.unknown(),
+    bodyBytes: 2 ** 20,
+    response: gptRun,
+    access: 'view',
+    unaudited: true,
+  }),
+};
+
+/** Whether a route is one of these. */
+export const isGptRoute = (route: Route): boolean =>
+  [gptRoutes, gptDocumentRoutes].some((group) => Object.values<Route>(group).includes(route));

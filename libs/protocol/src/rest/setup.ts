@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { newRule, rule, rulePreview } from '../approvals.js';
+import { mcpServer, mcpServerChange, newMcpServer } from '../mcp.js';
+import { modelName, providerChange, providerName, providerSetup } from '../models.js';
+import { sessionDefaults, sessionDefaultsChange } from '../session.js';
+import { modelChoice } from '../setup.js';
+import { bytes, nothing, route } from './route.js';
+
+export const settingsRoutes = {
+  /** What counts for all sessions to come. */
+  read: route({
+    method: 'GET',
+    path: '/api/settings',
+    summary: 'What new sessions begin with',
+    response: sessionDefaults,
+  }),
+  change: route({
+    method: 'PATCH',
+    path: '/api/settings',
+    summary: 'Changes what new sessions begin with; what is left out stays',
+    body: sessionDefaultsChange,
+    response: sessionDefaults,
+    access: 'admin',
+  }),
+};
+
+export const modelRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/models',
+    summary: 'The models, and whether each can be called now',
+    response: z.array(modelChoice),
+  }),
+  /** One short call of a model, to see that it works. */
+  try: route({
+    method: 'POST',
+    path: '/api/models/trial',
+    summary: 'One short call of a model, to see that it works',
+    body: z.object({ model: modelName }),
+    response: z.object({ text: z.string(), seconds: z.number() }),
+  }),
+  providers: route({
+    method: 'GET',
+    path: '/api/providers',
+    summary: 'The providers; of their keys only where each comes from',
+    response: z.array(providerSetup),
+  }),
+  /** Keys are write-only: the response contains only whether one is set. */
+  setProvider: route({
+    method: 'PUT',
+    path: '/api/providers/:provider',
+    summary: 'Sets key and address of a provider; keys are written and never read',
+    params: z.object({ provider: providerName }),
+    body: providerChange,
+    response: z.array(providerSetup),
+    access: 'admin',
+  }),
+};
+
+/** The MCP servers that agents may use. Secrets are written and never read. */
+export const mcpRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/mcp',
+    summary: 'The MCP servers',
+    response: z.array(mcpServer),
+  }),
+  create: route({
+    method: 'POST',
+    path: '/api/mcp',
+    summary: 'Adds an MCP server; its secrets are written and never read',
+    body: newMcpServer,
+    nameField: 'name',
+    response: mcpServer,
+    status: 201,
+    access: 'admin',
+  }),
+  change: route({
+    method: 'PATCH',
+    path: '/api/mcp/:name',
+    summary: 'Changes an MCP server; what is left out stays',
+    body: mcpServerChange,
+    response: mcpServer,
+    access: 'admin',
+  }),
+  /** For a remote server that asks for OAuth. */
+  login: route({
+    method: 'POST',
+    path: '/api/mcp/:name/login',
+    summary: 'Begins a login at a remote MCP server; returns the page where the user continues',
+    response: z.object({ url: z.string() }),
+    access: 'admin',
+  }),
+  /** Where that page leads back; the state says which login it is. */
+  loggedIn: route({
+    method: 'GET',
+    path: '/oauth/callback',
+    summary: 'Finishes a login at a remote MCP server',
+    query: z.object({
+      code: z.string().max(4_000).optional(),
+      state: z.string().max(200).default(''),
+      error: z.string().max(200).optional(),
+    }),
+    response: bytes('text/html; charset=utf-8'),
+    access: 'open',
+  }),
+  /** Connects anew; returns how that went. */
+  test: route({
+    method: 'POST',
+    path: '/api/mcp/:name/test',
+    summary: 'Connects to an MCP server anew',
+    response: mcpServer,
+    access: 'admin',
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/api/mcp/:name',
+    summary: 'Removes an MCP server',
+    response: nothing,
+    access: 'admin',
+  }),
+};
+
+export const ruleRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/rules',
+    summary: 'The rules of approvals',
+    response: z.array(rule),
+  }),
+  create: route({
+    method: 'POST',
+    path: '/api/rules',
+    summary: 'Adds a rule',
+    body: newRule,
+    nameField: 'pattern',
+    response: rule,
+    status: 201,
+    access: 'admin',
+  }),
+  preview: route({
+    method: 'POST',
+    path: '/api/rules/preview',
+    summary: 'What a rule would have decided on past calls',
+    body: newRule,
+    response: rulePreview,
+    unaudited: true,
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/api/rules/:rule',
+    summary: 'Removes a rule',
+    response: nothing,
+    access: 'admin',
+  }),
+};

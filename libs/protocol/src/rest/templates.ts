@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { savedTemplate, taskTemplate, templateName } from '../task-templates.js';
+import { nothing, route } from './route.js';
+
+const params = z.object({ name: templateName });
+
+/** Templates of tasks; each user has their own. */
+export const templateRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/templates',
+    summary: 'The caller’s own templates of tasks, by name',
+    response: z.array(savedTemplate),
+  }),
+  save: route({
+    method: 'PUT',
+    path: '/api/templates/:name',
+    summary: 'Saves a template of the caller, over one of that name',
+    params,
+    body: taskTemplate,
+    bodyBytes: 2 * 2 ** 20,
+    response: savedTemplate,
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/api/templates/:name',
+    summary: 'Removes a template of the caller',
+    params,
+    response: nothing,
+  }),
+};

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { modelName } from './models.js';
+import { newMessage } from './session.js';
+
+export const forkRequest = z.object({
+  seq: z.int().positive().describe('The last event that the new session keeps.'),
+  model: modelName.optional(),
+  message: newMessage.optional(),
+});
+
+export const rewindRequest = z.object({
+  seq: z.int().positive().describe('The last event that counts.'),
+  what: z.enum(['files', 'conversation', 'both']),
+  preview: z.boolean().default(false),
+});
+
+/** What a rewind changed, or would change. */
+export const rewound = z.object({
+  files: z.array(z.object({ path: z.string(), status: z.string() })),
+  messages: z.int().nonnegative(),
+});
+export type Rewound = z.infer<typeof rewound>;

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { checkCommand } from './check.js';
+import { modelName } from './models.js';
+import { sessionDefaultsChange, sessionSettings } from './session.js';
+
+/** One line of visible text. */
+export const templateName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .regex(/^[^\p{C}]*$/u, 'a name is one line of visible text');
+
+/** A task that is begun often, with what its sessions are begun with; what is left out is the server’s setting. */
+export const taskTemplate = sessionDefaultsChange.extend({
+  task: sessionSettings.shape.task,
+  model: modelName.nullable().default(null),
+  check: checkCommand.nullable().default(null),
+});
+export type TaskTemplate = z.infer<typeof taskTemplate>;
+
+export const savedTemplate = taskTemplate.extend({ name: templateName });
+export type SavedTemplate = z.infer<typeof savedTemplate>;

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { AppError, errorShape, type Contract } from '@belay/protocol';
+import { WebSocket, type ClientOptions } from 'ws';
+import type { RpcConnection } from './connection.js';
+import { RpcEndpoint, type EndpointContracts } from './endpoint.js';
+import { pings, socketOptions, socketWire } from './wire.js';
+
+export interface Dial {
+  /** `unix:PATH` of a socket, or a `wss:` or `ws:` URL. */
+  address: string;
+  /** One-time token, where the socket does not identify the agent already. */
+  token?: string;
+}
+
+/** Path of the agent connection’s URL. */
+export const agentPath = '/agent';
+/** The header with the id of the agent. */
+export const agentHeader = 'x-belay-agent';
+
+/** Delays before reconnecting, doubled from first to last, and up to half of each more at random. */
+const reconnect = { firstDelayMs: 60, maxDelayMs: 1_000 };
+const handshakeTimeoutMs = 20_000;
+/** Of a refusal. */
+const maxBodyCharacters = 10_000;
+/** Refusals that end by themselves. */
+const temporary: ReadonlySet<string> = new Set(['conflict', 'unavailable', 'limit_reached']);
+
+/**
+ * Connects to a server and stays connected: after a break it reconnects until it is closed, or refused by the
+ * server's `authorize`. Returns at once and never throws; calls wait until the connection is open.
+ *
+ * A restarted server is a new peer: pending calls are sent to it again, so they must be safe to repeat; streams fail
+ * with `unavailable`, and their owner opens them again from the offset that the server has stored.
+ */
+export function dialRpc<S extends Contract, C extends Contract>(
+  dial: Dial & EndpointContracts<S, C>,
+): RpcConnection<S, C> {
+  const endpoint = new RpcEndpoint(dial, { role: 'dialer' });
+  const { url, options } = target(dial);
+  let socket: WebSocket | undefined;
+  let delayMs = reconnect.firstDelayMs;
+  let timer: NodeJS.Timeout | undefined;
+  const open = (): void => {
+    socket = new WebSocket(url, options);
+    listen(socket);
+  };
+  const listen = (opened: WebSocket): void => {
+    opened.on('error', () => {});
+    opened.once('open', () => {
+      delayMs = reconnect.firstDelayMs;
+      dropWhenSilent(opened);
+      endpoint.attach(socketWire(opened, { bounded: false }));
+    });
+    opened.once('unexpected-response', (_request, response) => {
+      void refusalOf(response).then((error) => {
+        opened.terminate();
+        if (!temporary.has(error.code)) endpoint.end(error);
+      });
+    });
+    opened.once('close', () => {
+      if (endpoint.closed) return;
+      timer = setTimeout(open, delayMs * (1 + Math.random() / 2));
+      delayMs = Math.min(2 * delayMs, reconnect.maxDelayMs);
+    });
+  };
+  endpoint.on('closed', () => {
+    clearTimeout(timer);
+    if (socket?.readyState === WebSocket.CONNECTING) socket.terminate();
+  });
+  open();
+  return endpoint;
+}
+
+function target({ address, token }: Dial): { url: string; options: ClientOptions } {
+  const options: ClientOptions = {
+    ...socketOptions,
+    handshakeTimeout: handshakeTimeoutMs,
+    headers: {
+      [agentHeader]: randomUUID(),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+  };
+  if (!address.startsWith('unix:')) {
+    const { protocol, host } = new URL(address);
+    return { url: `${protocol}//${host}${agentPath}`, options };
+  }
+  const path = address.slice('unix:'.length);
+  return {
+    url: `ws://agent${agentPath}`,
+    options: {
+      ...options,
+      createConnection: () => connect(path),
+      // Masks protect proxies from scripts in browsers (RFC 6455, section 10.3); a Unix socket has neither, and masking
+      // each byte twice cost a quarter of a terminal’s throughput. A mask of zeros is none.
+      generateMask: () => {},
+    },
+  };
+}
+
+function dropWhenSilent(socket: WebSocket): void {
+  const drop = (): void => socket.terminate();
+  let timer = setTimeout(drop, pings.timeoutMs);
+  socket.on('ping', () => {
+    clearTimeout(timer);
+    timer = setTimeout(drop, pings.timeoutMs);
+  });
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** Never rejects. */
+async function refusalOf(response: IncomingMessage): Promise<AppError> {
+  try {
+    let body = '';
+    for await (const chunk of response) {
+      body += String(chunk);
+      if (body.length > maxBodyCharacters) break;
+    }
+    const { code, message } = errorShape.parse(JSON.parse(body));
+    return new AppError(code, message);
+  } catch {
+    return new AppError('unavailable', 'The server did not accept this connection.');
+  }
+}

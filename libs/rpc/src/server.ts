@@ -1,0 +1,225 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AppError, errorFrom, type Contract } from '@belay/protocol';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { z } from 'zod';
+import { agentHeader, agentPath } from './dial.js';
+import type { RpcConnection } from './connection.js';
+import { RpcEndpoint, type EndpointContracts } from './endpoint.js';
+import { limits } from './limits.js';
+import { refuse, WaitingConnections } from './waiting-connections.js';
+import { pings, socketOptions, socketWire } from './wire.js';
+
+export interface RpcServerOptions<S extends Contract, C extends Contract> extends EndpointContracts<
+  S,
+  C
+> {
+  /** Listens on the Unix socket of one sandbox, and serves nothing else. */
+  server: HttpServer;
+  /**
+   * Called once for each agent, not for its reconnects. Register handlers before it returns. Must not throw: use
+   * `authorize` to refuse.
+   */
+  onConnection(connection: RpcConnection<S, C>, caller: Caller): void;
+  /** Called before anything of a connection is read; rejects with `AppError` to refuse. Without it, all may connect. */
+  authorize?(caller: Caller): Promise<void>;
+  /** An agent broke a rule of the connection, in a clause; its connection is closed. */
+  onBroken?(reason: string, caller: Caller): void;
+  /**
+   * Its connections cross a network, where one can be gone without a word: one that does not answer makes way for the
+   * next, which has proved who it is before it gets here. On a Unix socket, which is never half-open, none does.
+   */
+  dropsSilent?: boolean;
+}
+
+/** Who connects: the id that the agent made up, and its token where it has one. */
+export interface Caller {
+  id: string;
+  token: string | undefined;
+}
+
+export interface RpcServer {
+  /**
+   * Disconnects without saying good-bye, so that agents keep reconnecting. Pending calls fail with `reason`, by
+   * default `unavailable`. Does not close the http.Server.
+   */
+  close(reason?: AppError): void;
+}
+
+const credentials = z.object({
+  id: z.string().min(16).max(limits.nameLength),
+  token: z.string().max(500).optional(),
+});
+
+/** How long a reconnect waits for the end of the connection before it, whose break may not be read yet. */
+const replacedTimeoutMs = 250;
+/** How long a connection may take to answer before another one takes its place, where that may be. */
+const silentTimeoutMs = 3_000;
+
+const serverClosed = new AppError('unavailable', 'The server closed the connection.');
+const isConnected = new AppError('conflict', 'This agent is connected already.');
+
+interface Known<Endpoint> {
+  readonly endpoint: Endpoint;
+  readonly token: string | undefined;
+  socket: WebSocket | undefined;
+}
+
+/**
+ * Accepts the connections of agents: one `RpcConnection` for each agent, across all its reconnects, and one wire at a
+ * time. An agent is identified by the id in the headers of its request, a secret that it generated. A request is all
+ * that is read of a connection before that: at most 16 KiB of headers, within seconds, from a few at once.
+ */
+export function rpcServer<S extends Contract, C extends Contract>(
+  options: RpcServerOptions<S, C>,
+): RpcServer {
+  const agents = new Agents(options);
+  return { close: (reason = serverClosed) => agents.close(reason) };
+}
+
+class Agents<S extends Contract, C extends Contract> {
+  readonly #options: RpcServerOptions<S, C>;
+  readonly #known = new Map<string, Known<RpcEndpoint<S, C>>>();
+  readonly #sockets = new WebSocketServer({ ...socketOptions, noServer: true, autoPong: false });
+  readonly #waiting: WaitingConnections;
+  /** One at a time: who dials again and again makes the others no busier. */
+  #dropping = false;
+  #closed = false;
+
+  constructor(options: RpcServerOptions<S, C>) {
+    this.#options = options;
+    this.#waiting = new WaitingConnections(options.server);
+    options.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void this.#upgrade({ request, socket, head });
+    });
+  }
+
+  close(reason: AppError): void {
+    this.#closed = true;
+    for (const { endpoint, socket } of this.#known.values()) {
+      endpoint.end(reason);
+      socket?.terminate();
+    }
+    this.#sockets.close();
+  }
+
+  /** Never rejects: whatever fails is the response. */
+  async #upgrade(upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer }) {
+    const { request, socket, head } = upgrade;
+    socket.on('error', () => {});
+    try {
+      const caller = callerOf(request);
+      if (this.#options.dropsSilent) await this.#dropSilent();
+      const known = this.#known.get(caller.id);
+      if (known) await checkReconnect(known, caller);
+      else await this.#options.authorize?.(caller);
+      if (this.#known.get(caller.id)?.endpoint.attached) throw isConnected;
+      if (this.#closed) throw serverClosed;
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+        this.#waiting.leave(socket);
+        this.#connect(opened, caller);
+      });
+    } catch (error) {
+      refuse(socket, errorFrom(error));
+    }
+  }
+
+  async #dropSilent(): Promise<void> {
+    if (this.#dropping) throw isConnected;
+    this.#dropping = true;
+    try {
+      const sockets = [...this.#known.values()].flatMap(({ endpoint, socket }) =>
+        endpoint.attached && socket ? [socket] : [],
+      );
+      await Promise.all(sockets.map(dropUnlessAnswered));
+    } finally {
+      this.#dropping = false;
+    }
+  }
+
+  #connect(socket: WebSocket, caller: Caller): void {
+    const known = this.#known.get(caller.id) ?? this.#add(caller);
+    known.socket = socket;
+    keepAlive(socket);
+    known.endpoint.attach(socketWire(socket, { bounded: true }));
+  }
+
+  #add(caller: Caller): Known<RpcEndpoint<S, C>> {
+    const endpoint = new RpcEndpoint(this.#options, {
+      role: 'listener',
+      onBroken: (reason) => this.#options.onBroken?.(reason, caller),
+    });
+    const known: Known<RpcEndpoint<S, C>> = { endpoint, token: caller.token, socket: undefined };
+    this.#known.set(caller.id, known);
+    endpoint.on('closed', () => {
+      if (this.#known.get(caller.id) === known) this.#known.delete(caller.id);
+    });
+    this.#options.onConnection(endpoint, caller);
+    return known;
+  }
+}
+
+/** Resolves when the agent has no wire: a second program with its id neither joins nor replaces it. */
+async function checkReconnect(
+  { endpoint, token, socket }: Known<{ readonly attached: boolean }>,
+  caller: Caller,
+): Promise<void> {
+  if (!isSameToken(token, caller.token)) {
+    throw new AppError('unauthorized', 'The token is not the one of this agent.');
+  }
+  if (endpoint.attached && socket) await closedWithin(socket, replacedTimeoutMs);
+  if (endpoint.attached) throw isConnected;
+}
+
+function isSameToken(a: string | undefined, b: string | undefined): boolean {
+  const [left, right] = [Buffer.from(a ?? ''), Buffer.from(b ?? '')];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Throws `forbidden` for web pages, which alone send an origin, and `invalid_input`. */
+function callerOf({ url, headers }: IncomingMessage): Caller {
+  if (url !== agentPath) throw new AppError('not_found', 'There is nothing at this path.');
+  if (headers.origin !== undefined) {
+    throw new AppError('forbidden', 'A web page cannot connect as an agent.');
+  }
+  const token = headers.authorization?.replace(/^Bearer /, '');
+  const caller = credentials.safeParse({ id: headers[agentHeader], token });
+  if (!caller.success) throw new AppError('invalid_input', 'An agent connects with its id.');
+  return { id: caller.data.id, token: caller.data.token };
+}
+
+function keepAlive(socket: WebSocket): void {
+  let receivedAt = Date.now();
+  const timer = setInterval(() => {
+    if (Date.now() - receivedAt > pings.timeoutMs) socket.terminate();
+    else socket.ping();
+  }, pings.intervalMs);
+  socket.on('pong', () => (receivedAt = Date.now()));
+  socket.on('message', () => (receivedAt = Date.now()));
+  socket.once('close', () => clearInterval(timer));
+}
+
+/** Resolves when the socket has answered, or is closed. */
+async function dropUnlessAnswered(socket: WebSocket): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answered = (): void => resolve();
+  const signs = ['pong', 'message', 'close'] as const;
+  const timer = setTimeout(() => socket.terminate(), silentTimeoutMs);
+  for (const sign of signs) socket.on(sign, answered);
+  if (socket.readyState === socket.OPEN) socket.ping();
+  await promise;
+  clearTimeout(timer);
+  for (const sign of signs) socket.off(sign, answered);
+}
+
+/** Resolves when the socket is closed, or after `timeoutMs`. */
+async function closedWithin(socket: WebSocket, timeoutMs: number): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  socket.once('close', () => resolve());
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,67 @@
+import { STATUS_CODES, type Server as HttpServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorCodes, type AppError } from '@belay/protocol';
+import { limits } from './limits.js';
+import { Rate } from './rate.js';
+
+/**
+ * The connections of a server that are not accepted yet: a few at once, seconds each. The oldest one goes first, so that
+ * idle ones keep nobody out, and too many in a second are dropped unread.
+ */
+export class WaitingConnections {
+  readonly #timers = new Map<Duplex, NodeJS.Timeout>();
+  readonly #rate = new Rate({ connections: limits.connectionsPerSecond });
+  readonly #server: HttpServer;
+
+  constructor(server: HttpServer) {
+    this.#server = server;
+    server.on('connection', (socket: Duplex) => this.#add(socket));
+    server.on('request', (_request, response) => {
+      response.writeHead(426, { connection: 'close' }).end();
+    });
+    server.on('clientError', (_error, socket) => socket.destroy());
+    // As when no descriptor is left: without a listener it would end the process.
+    server.on('error', () => {});
+  }
+
+  /** It is accepted. */
+  leave(socket: Duplex): void {
+    clearTimeout(this.#timers.get(socket));
+    this.#timers.delete(socket);
+  }
+
+  #add(socket: Duplex): void {
+    socket.on('error', () => {});
+    const pauseMs = this.#rate.take({ connections: 1 });
+    if (pauseMs > 0) {
+      this.#dropAll(pauseMs);
+      socket.destroy();
+      return;
+    }
+    const timer = setTimeout(() => socket.destroy(), limits.helloTimeoutMs);
+    this.#timers.set(socket, timer);
+    socket.once('close', () => this.leave(socket));
+    if (this.#timers.size <= limits.waitingConnections) return;
+    const [oldest] = this.#timers.keys();
+    oldest?.destroy();
+  }
+
+  /** Closed by the runtime itself, which costs least. */
+  #dropAll(milliseconds: number): void {
+    this.#server.maxConnections = 0;
+    setTimeout(() => {
+      this.#server.maxConnections = Number.POSITIVE_INFINITY;
+    }, milliseconds).unref();
+  }
+}
+
+/** Responds with the error and closes. */
+export function refuse(socket: Duplex, error: AppError): void {
+  const { http } = errorCodes[error.code];
+  const body = JSON.stringify(error);
+  socket.end(
+    `HTTP/1.1 ${http} ${STATUS_CODES[http] ?? 'Refused'}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}

@@ -1,0 +1,78 @@
+import type { WebSocket } from 'ws';
+import { limits } from './limits.js';
+import { Rate } from './rate.js';
+
+export interface WireListener {
+  message(bytes: Buffer): void;
+  /** Called once; nothing arrives afterwards. */
+  closed(): void;
+  /** The peer broke a rule of the transport, in a clause; `closed` follows. */
+  broken(reason: string): void;
+}
+
+/**
+ * One transport connection from open to close, of whole messages: ordered and reliable, not resumed. After a break the
+ * channel is attached to a new wire.
+ */
+export interface Wire {
+  /** Does nothing once the wire is closed. */
+  send(message: Buffer): void;
+  listen(listener: WireListener): void;
+  /** What was sent before still arrives, if the peer reads it. */
+  close(): void;
+}
+
+/** The options that both ends of a WebSocket have in common. One message is one frame of a few fragments at most. */
+export const socketOptions = {
+  perMessageDeflate: false,
+  maxPayload: limits.frameBytes + 2 ** 16,
+  maxFragments: 64,
+  maxBufferedChunks: 2 ** 16,
+  skipUTF8Validation: true,
+  closeTimeout: 2_000,
+} as const;
+
+/** Milliseconds. A busy peer may answer late; a closed socket is noticed at once, without pings. */
+export const pings = { intervalMs: 25_000, timeoutMs: 145_000 };
+
+/** An open WebSocket as a wire. A `bounded` one is read no faster than the limits say. */
+export function socketWire(socket: WebSocket, { bounded }: { bounded: boolean }): Wire {
+  const rate = new Rate({
+    messages: limits.messagesPerSecond,
+    bytes: limits.bytesPerSecond,
+  });
+  let waiting: NodeJS.Timeout | undefined;
+  const rest = (milliseconds: number): void => {
+    socket.pause();
+    waiting = setTimeout(() => {
+      waiting = undefined;
+      socket.resume();
+    }, milliseconds);
+  };
+  // A failure closes the socket; without a listener it would end the process.
+  socket.on('error', () => {});
+  socket.once('close', () => clearTimeout(waiting));
+  return {
+    send: (message) => {
+      if (socket.readyState === socket.OPEN) socket.send(message);
+    },
+    listen(listener) {
+      socket.once('close', () => listener.closed());
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code?.startsWith('WS_ERR_'))
+          listener.broken('a message is too large or no message');
+      });
+      socket.on('message', (data: Buffer, isBinary) => {
+        if (!isBinary) return listener.broken('a message is text');
+        listener.message(data);
+        const milliseconds = bounded ? rate.take({ messages: 1, bytes: data.length }) : 0;
+        if (milliseconds > 0 && !waiting && socket.readyState === socket.OPEN) rest(milliseconds);
+      });
+    },
+    close: () => {
+      // A peer that is read no more cannot take part in a closing handshake.
+      if (waiting) socket.terminate();
+      else socket.close();
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { until } from './until.js';
+
+describe('until', () => {
+  it('resolves to the first truthy value', async () => {
+    let calls = 0;
+    expect(await until('three calls', () => (++calls === 3 ? 'third' : undefined))).toBe('third');
+    expect(calls).toBe(3);
+  });
+
+  it('rejects after the timeout with what was waited for and the state', async () => {
+    const options = { timeoutMs: 20, state: () => 'empty' };
+    await expect(until('a line', () => false, options)).rejects.toThrow(
+      'Not within 0.02 s: a line\nempty',
+    );
+  });
+
+  it('rejects with the error of the probe', async () => {
+    const probe = () => Promise.reject(new Error('broken'));
+    await expect(until('anything', probe)).rejects.toThrow('broken');
+  });
+});

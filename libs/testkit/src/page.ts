@@ -1,0 +1,292 @@
+import type { ClickOptions, ElementHandle, Page } from 'puppeteer-core';
+
+/** How long a page may take to show something, in milliseconds; a busy machine needs most of it. */
+export const pageTimeoutMs = 90_000;
+
+/** Polls by time instead of animation frames, which a background page on a busy machine does not draw. */
+export const polled = { polling: 100, timeout: pageTimeoutMs };
+
+/** Waits until an element shows a text; non-breaking spaces count as spaces. */
+export async function shows(page: Page, selector: string, text: string | RegExp): Promise<void> {
+  const source = typeof text === 'string' ? escape(text) : text.source;
+  const wait = page.waitForFunction(
+    (where: string, pattern: string) => {
+      const found = [...document.querySelectorAll<HTMLElement>(where)];
+      const all = found.map((element) => element.innerText || element.textContent || '').join('\n');
+      return new RegExp(pattern).test(all.replace(/\u00a0/g, ' '));
+    },
+    polled,
+    selector,
+    source,
+  );
+  await wait.catch(async (error: unknown) => {
+    throw new Error(`${selector} does not show ${source}, but:\n${await seen(page, selector)}`, {
+      cause: error,
+    });
+  });
+}
+
+const seen = async (page: Page, selector: string): Promise<string> =>
+  (await page.$$eval(selector, (all) => all.map((each) => (each as HTMLElement).innerText))).join(
+    '\n',
+  ) || (await textOf(page, 'body'));
+
+const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+
+/** Waits until no element shows a text. */
+export async function hides(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string, hidden: string) =>
+      [...document.querySelectorAll<HTMLElement>(where)].every(
+        (element) => !element.innerText.includes(hidden),
+      ),
+    polled,
+    selector,
+    text,
+  );
+}
+
+/** Waits until a condition that is evaluated in the page is true. */
+export async function untilInPage(page: Page, found: () => unknown): Promise<void> {
+  await page.waitForFunction(found, polled);
+}
+
+/** What an element shows, once it is there. */
+export async function textOf(page: Page, selector: string): Promise<string> {
+  const shown = await page.waitForFunction(
+    (where: string) => {
+      const found = document.querySelector<HTMLElement>(where);
+      return found && { text: found.innerText };
+    },
+    polled,
+    selector,
+  );
+  return ((await shown.jsonValue()) as { text: string }).text;
+}
+
+/** Clicks the button, link, tab or menu entry with this accessible name, once it is there and enabled. */
+export async function click(page: Page, name: string, within = 'body'): Promise<void> {
+  await clickWhenThere(() =>
+    page.waitForFunction(
+      (wanted: string, where: string) => {
+        const roles =
+          'button, a, summary, [role=button], [role=tab], [role=menuitem], [role=option], [role=checkbox], [role=radio], [role=switch]';
+        const found = [...document.querySelectorAll<HTMLElement>(where)].flatMap((element) => [
+          ...element.querySelectorAll<HTMLElement>(roles),
+        ]);
+        return found.find((element) => {
+          const label = element.getAttribute('aria-label') ?? element.innerText;
+          const disabled = element.matches(':disabled, [aria-disabled=true]');
+          return label.trim() === wanted && !disabled && element.checkVisibility();
+        });
+      },
+      polled,
+      name,
+      within,
+    ),
+  );
+}
+
+/** Clicks the first element that a selector finds, once it is there. */
+export async function clickOn(
+  page: Page,
+  selector: string,
+  options: ClickOptions = {},
+): Promise<void> {
+  await clickWhenThere(
+    () => page.waitForFunction((where: string) => document.querySelector(where), polled, selector),
+    options,
+  );
+}
+
+/** Unfolds the first card that shows a text, once it is there. */
+export async function unfold(page: Page, within: string, text: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string, wanted: string) => {
+      const cards = [...document.querySelectorAll<HTMLElement>(`${where} [aria-expanded]`)];
+      const card = cards.find((each) => each.innerText.includes(wanted));
+      if (card?.ariaExpanded === 'false') card.click();
+      return card?.ariaExpanded === 'true';
+    },
+    polled,
+    within,
+    text,
+  );
+}
+
+/** Chooses a value in the first select that a selector finds, once it offers the value. */
+export async function choose(page: Page, selector: string, value: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string, wanted: string) => {
+      const field = document.querySelector<HTMLSelectElement>(where);
+      return [...(field?.options ?? [])].some((option) => option.value === wanted);
+    },
+    polled,
+    selector,
+    value,
+  );
+  await page.select(selector, value);
+}
+
+/** Moves the keyboard’s focus to the first element that a selector finds, once it is there and has it. */
+export async function focusOn(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string) => {
+      const found = document.querySelector<HTMLElement>(where);
+      found?.focus();
+      return found !== null && found === document.activeElement;
+    },
+    polled,
+    selector,
+  );
+}
+
+/** Waits until an element that a selector finds has the keyboard’s focus, or one in it. */
+export async function hasFocus(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction(
+    (where: string) => document.activeElement?.closest(where),
+    polled,
+    selector,
+  );
+}
+
+/** The position of a text’s first character in an element, a few pixels inside of it, once it is shown. */
+export async function placeOf(
+  page: Page,
+  selector: string,
+  text: string,
+): Promise<{ x: number; y: number }> {
+  const found = await page.waitForFunction(
+    (where: string, wanted: string) => {
+      const element = document.querySelector(where);
+      const walker = element && document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker?.nextNode(); node; node = walker?.nextNode()) {
+        const at = node.textContent?.indexOf(wanted) ?? -1;
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const { x, y, height } = range.getBoundingClientRect();
+        return { x: x + 4, y: y + height / 2 };
+      }
+      return undefined;
+    },
+    polled,
+    selector,
+    text,
+  );
+  return (await found.jsonValue()) as { x: number; y: number };
+}
+
+/** Clicks a link that a terminal shows, once the terminal has made one of the text. */
+export async function clickTerminalLink(page: Page, rows: string, text: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { x, y } = await placeOf(page, rows, text);
+    // A pointer that stays in its cell is not looked at again.
+    await page.mouse.move(x + 200, y);
+    await page.mouse.move(x, y);
+    const options = { polling: 100, timeout: tries * 1_000 };
+    const isLink = page.waitForFunction(
+      () => document.querySelector('.xterm-cursor-pointer') !== null,
+      options,
+    );
+    try {
+      await isLink;
+      return await page.mouse.click(x, y);
+    } catch (error) {
+      if (tries === 12) throw error;
+    }
+  }
+}
+
+/** Presses a key while another is held. */
+export async function chord(
+  page: Page,
+  held: 'Alt' | 'Control',
+  key: Parameters<Page['keyboard']['press']>[0],
+): Promise<void> {
+  await page.keyboard.down(held);
+  await page.keyboard.press(key);
+  await page.keyboard.up(held);
+}
+
+/** Runs a command by the palette, once it is the one that Enter takes. */
+export async function runFromPalette(page: Page, title: string): Promise<void> {
+  await untilInPage(page, () => !document.querySelector('[role=dialog]'));
+  await chord(page, 'Control', 'k');
+  await hasFocus(page, '[role=dialog] input');
+  await page.keyboard.type(title);
+  await shows(page, '[role=dialog] [aria-selected=true]', title);
+  await page.keyboard.press('Enter');
+}
+
+/** Replaces the value of the field with this accessible name by typing. */
+export async function fill(page: Page, label: string, text: string): Promise<void> {
+  const find = () =>
+    page.waitForFunction(
+      (wanted: string) =>
+        [...document.querySelectorAll<HTMLInputElement>('input, textarea')].find((field) => {
+          const labels = [...(field.labels ?? [])].map((each) => each.innerText.split('\n')[0]);
+          return [field.getAttribute('aria-label'), ...labels].includes(wanted) && !field.disabled;
+        }),
+      polled,
+      label,
+    );
+  for (let tries = 0; tries < 20; tries += 1) {
+    const field = await clickWhenThere(find);
+    // It may have been drawn anew just after the click.
+    if (await field?.evaluate((element) => element === document.activeElement)) break;
+  }
+  await chord(page, 'Control', 'a');
+  await page.keyboard.type(text);
+}
+
+/**
+ * Runs in the page; resolves when an element has the same position twice and a click would reach it, or after two
+ * seconds: what lies over it may belong there.
+ */
+function standsStill(element: Element): Promise<void> {
+  return new Promise((done) => {
+    const end = performance.now() + 2_000;
+    let before: string | undefined;
+    const look = () => {
+      const [box = element.getBoundingClientRect()] = element.getClientRects();
+      const { x, y, width, height } = box;
+      const now = `${x} ${y}`;
+      const hit = document.elementFromPoint(x + width / 2, y + height / 2);
+      // There is none where nothing is drawn: it is scrolled there before the click.
+      const isReached = hit === null || element.contains(hit);
+      if ((now === before && isReached) || performance.now() > end) return done();
+      before = now;
+      soon();
+    };
+    // A page that is not in front draws no frames.
+    const soon = () => {
+      let isCalled = false;
+      const once = () => {
+        if (!isCalled) look();
+        isCalled = true;
+      };
+      requestAnimationFrame(once);
+      setTimeout(once, 100);
+    };
+    look();
+  });
+}
+
+/** An element that is re-rendered between the lookup and the click is looked up again. */
+async function clickWhenThere(
+  find: () => Promise<{ asElement(): unknown }>,
+  options: ClickOptions = {},
+): Promise<ElementHandle<Element> | null> {
+  for (let tries = 0; ; tries += 1) {
+    const element = (await find()).asElement() as ElementHandle<Element> | null;
+    try {
+      await element?.evaluate(standsStill);
+      await element?.click(options);
+      return element;
+    } catch (error) {
+      if (tries === 20 || !/detached|not clickable/i.test(String(error))) throw error;
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+interface OpenPullRequest {
+  number: number;
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+  draft: boolean;
+  /** Whether the branch is one of the fork. */
+  forked: boolean;
+}
+
+const ids = { repository: 7, fork: 8 };
+
+/**
+ * The REST APIs of GitHub, GitLab and Gitea as far as pull requests go, in their formats: paths, headers, statuses and
+ * fields as their references have them. It stands before a git server, as the real ones do.
+ */
+export class PullRequestServer {
+  readonly opened: OpenPullRequest[] = [];
+  /** The answer to every request, when set. */
+  failure: { status: number; body: unknown } | undefined;
+
+  constructor(
+    readonly kind: 'github' | 'gitlab' | 'gitea',
+    /** Requests go into `repository`, from branches of itself or of `fork`. */
+    private readonly options: { repository: string; fork?: string; token: string; page: string },
+  ) {}
+
+  /** True for a request that is for it. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const url = new URL(request.url ?? '/', 'http://x');
+    const prefix = { github: '/api/v3/', gitlab: '/api/v4/', gitea: '/api/v1/' }[this.kind];
+    if (!url.pathname.startsWith(prefix)) return false;
+    void text(request).then((body) => {
+      const { status, body: answer } = this.#answer(request, {
+        path: url.pathname.slice(prefix.length),
+        query: url.searchParams,
+        body,
+      });
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    });
+    return true;
+  }
+
+  #answer(
+    { method, headers }: IncomingMessage,
+    { path, query, body }: { path: string; query: URLSearchParams; body: string },
+  ): { status: number; body: unknown } {
+    const { repository, token } = this.options;
+    const sent = {
+      github: headers.authorization?.replace('Bearer ', ''),
+      gitlab: headers['private-token'],
+      gitea: headers.authorization?.replace('token ', ''),
+    }[this.kind];
+    if (sent !== token) return { status: 401, body: { message: 'Bad credentials' } };
+    if (this.failure) return this.failure;
+    if (path === 'user')
+      return { status: 200, body: this.kind === 'gitlab' ? { username: 'ada' } : { login: 'ada' } };
+    const project = `projects/${encodeURIComponent(repository)}`;
+    const fork = `projects/${encodeURIComponent(this.options.fork ?? '')}`;
+    if (path === project) return { status: 200, body: { id: ids.repository } };
+    if (path === fork) return { status: 200, body: { id: ids.fork } };
+    const list = this.kind === 'gitlab' ? `${project}/merge_requests` : `repos/${repository}/pulls`;
+    if (path === list && method === 'POST') return this.#open(JSON.parse(body));
+    if (path === `${fork}/merge_requests` && method === 'POST') {
+      const wanted = JSON.parse(body) as { target_project_id?: number };
+      if (wanted.target_project_id === ids.repository) return this.#open(JSON.parse(body), true);
+    }
+    if (path === list)
+      return { status: 200, body: this.#find(query).map((one) => this.#shown(one)) };
+    const [base, head] = path
+      .slice(list.length + 1)
+      .split('/')
+      .map(decodeURIComponent);
+    const found = this.opened.find((one) => one.base === base && one.head === head);
+    return this.kind === 'gitea' && path.startsWith(`${list}/`) && found
+      ? { status: 200, body: this.#shown(found) }
+      : { status: 404, body: { message: 'Not Found' } };
+  }
+
+  #open(body: Record<string, string>, forked = false): { status: number; body: unknown } {
+    const isGitLab = this.kind === 'gitlab';
+    const { title = '' } = body;
+    const wanted = {
+      title,
+      body: (isGitLab ? body['description'] : body['body']) ?? '',
+      head: (isGitLab ? body['source_branch'] : body['head']) ?? '',
+      base: (isGitLab ? body['target_branch'] : body['base']) ?? '',
+      draft: String(body['draft']) === 'true' || /^(Draft|WIP): /.test(title),
+      forked,
+    };
+    if (wanted.head === '' || wanted.base === '')
+      return { status: 422, body: { message: 'Validation Failed' } };
+    const other = this.opened.find(
+      ({ head, base, forked: isForked }) =>
+        head === wanted.head && base === wanted.base && isForked === forked,
+    );
+    if (other) return this.#taken(other);
+    const made = { ...wanted, number: this.opened.length + 1 };
+    this.opened.push(made);
+    return { status: 201, body: this.#shown(made) };
+  }
+
+  #taken({ number, head }: OpenPullRequest): { status: number; body: unknown } {
+    if (this.kind === 'github') {
+      const message = `A pull request already exists for acme:${head}.`;
+      const errors = [{ resource: 'PullRequest', code: 'custom', message }];
+      return { status: 422, body: { message: 'Validation Failed', errors } };
+    }
+    return this.kind === 'gitlab'
+      ? {
+          status: 409,
+          body: {
+            message: [
+              `Another open merge request already exists for this source branch: !${number}`,
+            ],
+          },
+        }
+      : { status: 409, body: { message: 'pull request already exists for these targets' } };
+  }
+
+  #find(query: URLSearchParams): OpenPullRequest[] {
+    const owned = query.get('head') ?? '';
+    const own = `${this.options.repository.split('/')[0]}:`;
+    // Branches of the repository itself are kept without its owner.
+    const head =
+      query.get('source_branch') ?? (owned.startsWith(own) ? owned.slice(own.length) : owned);
+    const base = query.get('target_branch') ?? query.get('base');
+    const isOpen = query.get('state') === (this.kind === 'gitlab' ? 'opened' : 'open');
+    return isOpen ? this.opened.filter((one) => one.head === head && one.base === base) : [];
+  }
+
+  #shown({ number, title, draft, forked }: OpenPullRequest): unknown {
+    const { page, repository } = this.options;
+    return this.kind === 'gitlab'
+      ? {
+          id: 900 + number,
+          iid: number,
+          title,
+          draft,
+          source_project_id: forked ? ids.fork : ids.repository,
+          web_url: `${page}/${repository}/-/merge_requests/${number}`,
+        }
+      : {
+          id: 900 + number,
+          number,
+          title,
+          draft,
+          html_url: `${page}/${repository}/pull/${number}`,
+        };
+  }
+}

@@ -1,0 +1,41 @@
+import type { BelayServer } from '@belay/testkit';
+import { follow, playing, rawStart, warm, withServer } from './platform.ts';
+import { median, percentile } from './statistics.ts';
+import type { Row } from '../bench-table.ts';
+
+export const title = 'warm start: session created → first output on the dashboard socket';
+
+/** The floor is the same box started raw: what a start costs when nothing is kept ready. */
+export async function measure(): Promise<Row[]> {
+  return withServer({ BELAY_POOL: '1' }, async (server) => {
+    const model = playing(server, [
+      { calls: [{ operation: 'terminal.run', input: { command: 'echo first-output' } }] },
+      { finish: 'done' },
+    ]);
+    const samples: number[] = [];
+    const raw: number[] = [];
+    for (let run = 0; run < 12; run++) {
+      await warm(server, 1);
+      raw.push(await rawStart());
+      samples.push(await firstOutput(server, model));
+    }
+    const floor = median(raw);
+    return [
+      { what: 'p50', figure: median(samples), unit: 'ms', target: 60, floor },
+      { what: 'p50 over its floor', figure: median(samples) / floor, unit: '×', target: 0.25 },
+      { what: 'p95', figure: percentile(samples, 0.95), unit: 'ms', target: 150, floor },
+    ];
+  });
+}
+
+async function firstOutput(server: BelayServer, model: string): Promise<number> {
+  const begun = performance.now();
+  const { id } = await server.client.sessions.create({ task: 'Echo', model, approvals: 'auto' });
+  const session = follow(server, id);
+  await session.until(() => session.terminal().includes('first-output'), 'the first output');
+  const took = performance.now() - begun;
+  await session.ended();
+  session.close();
+  await server.client.sessions.remove(id);
+  return took;
+}

@@ -1,0 +1,176 @@
+import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Live } from '@belay/client';
+import type { BelayServer } from '@belay/testkit';
+import { until } from '@belay/testing';
+import { breakingProxy, type BreakingProxy } from '../breaking-proxy.ts';
+import { idleSession, temporaryFolder, viewer, withServer } from './platform.ts';
+import { median, percentile } from './statistics.ts';
+import type { Row } from '../bench-table.ts';
+
+export const title = '1,000 random disconnects, of a viewer and of the agent';
+
+const cutsEach = 500;
+const within = { timeoutMs: 30_000, intervalMs: 2 };
+const count = 'i=0; while :; do i=$((i+1)); echo "<$i>"; sleep 0.005; done';
+
+/** Both sides are cut at the same time, each at random moments; a second viewer that is never cut looks on. */
+export async function measure(): Promise<Row[]> {
+  const runtime = temporaryFolder();
+  const measureIn = async (server: BelayServer): Promise<Row[]> => {
+    const stop = new AbortController();
+    const connected = interceptConnection(runtime.folder, stop.signal);
+    const session = await idleSession(server);
+    session.close();
+    const connection = await connected;
+    const { sessions } = server.client;
+    const proxy = await breakingProxy(Number(new URL(server.url).port), 0);
+    const cut = watchAll(viewer(server, proxy.url), session.id);
+    const steady = watchAll(server.live, session.id);
+    try {
+      await sessions.call(session.id, 'terminal.run', { command: count, background: true });
+      const writing = keepWriting(server, session.id, stop.signal);
+      // Awaited below; a failure of something else is the one to show.
+      writing.catch(() => {});
+      const [viewers, agents] = await Promise.all([
+        breaks(proxy, () => cut.bytes),
+        breaks(connection, () => steady.bytes),
+      ]);
+      stop.abort();
+      const files = await writing;
+      await sessions.call(session.id, 'terminal.interrupt', { kill: true });
+      const { lastSeq } = await sessions.get(session.id);
+      const log = await sessions.terminal(session.id, 'main');
+      await until(
+        'all at the viewer',
+        () => cut.lastSeq >= lastSeq && cut.end >= log.length,
+        within,
+      );
+      const numbers = numbersIn(log);
+      const events = await sessions.events(session.id, { limit: 50_000 });
+      const written = events.filter((event) => event.action === 'result' && event.args.ok).length;
+      return [
+        row('gaps', cut.gaps + holes(numbers) + Math.max(0, files - written)),
+        row('duplicates', cut.duplicates + twice(numbers)),
+        row('viewer’s bytes that differ from the log', cut.differ(log)),
+        ...times('viewer back', viewers),
+        ...times('agent back', agents),
+      ];
+    } finally {
+      stop.abort();
+      cut.close();
+      proxy.close();
+      connection.close();
+    }
+  };
+  try {
+    return await withServer({ XDG_RUNTIME_DIR: runtime.folder }, measureIn);
+  } finally {
+    runtime.remove();
+  }
+}
+
+const row = (what: string, figure: number): Row => ({ what, figure, unit: '', target: 0 });
+const times = (what: string, samples: number[]): Row[] => [
+  { what: `${what}, median`, figure: median(samples), unit: 'ms', target: 200 },
+  { what: `${what}, p95`, figure: percentile(samples, 0.95), unit: 'ms', target: null },
+];
+
+/** Cuts, waits until bytes come again, and a random moment; returns how long each took to be back. */
+async function breaks(proxy: BreakingProxy, received: () => number): Promise<number[]> {
+  const samples: number[] = [];
+  for (let index = 0; index < cutsEach; index++) {
+    await new Promise((done) => setTimeout(done, Math.random() * 40));
+    proxy.cut();
+    const begun = performance.now();
+    // What was on its way before the cut is no sign of life.
+    await new Promise((done) => setTimeout(done, 5));
+    const before = received();
+    await until('new bytes after a break', () => received() > before, within);
+    samples.push(performance.now() - begun);
+  }
+  return samples;
+}
+
+/** Puts a proxy in the place of the connection’s socket as soon as the server listens on it. */
+async function interceptConnection(folder: string, signal: AbortSignal): Promise<BreakingProxy> {
+  for (;;) {
+    const found = existsSync(folder)
+      ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((path) =>
+          path.endsWith('agent.sock'),
+        )
+      : undefined;
+    if (found) {
+      const socket = join(folder, found);
+      const real = `${socket}-real`;
+      renameSync(socket, real);
+      return breakingProxy(real, socket);
+    }
+    signal.throwIfAborted();
+    await new Promise((done) => setTimeout(done, 1));
+  }
+}
+
+/** A user’s calls all the time, so that events come too; each waits through the breaks. */
+async function keepWriting(
+  { client }: BelayServer,
+  session: string,
+  signal: AbortSignal,
+): Promise<number> {
+  let written = 0;
+  while (!signal.aborted) {
+    await client.sessions.call(session, 'files.write', {
+      path: 'n.txt',
+      content: String(++written),
+    });
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return written;
+}
+
+/** What a viewer receives of a session, held against what it should receive. */
+function watchAll(live: Live, id: string) {
+  const pieces: Buffer[] = [];
+  const seen = { gaps: 0, duplicates: 0, lastSeq: 0, end: 0, bytes: 0 };
+  live.watch(id, {
+    events: (events) => {
+      for (const { seq } of events) {
+        if (seq <= seen.lastSeq) seen.duplicates++;
+        else if (seq > seen.lastSeq + 1) seen.gaps++;
+        seen.lastSeq = Math.max(seen.lastSeq, seq);
+      }
+    },
+    terminal: ({ terminal, offset, bytes }) => {
+      if (terminal !== 'main') return;
+      if (offset < seen.end) seen.duplicates++;
+      else if (offset > seen.end) seen.gaps++;
+      seen.end = offset + bytes.length;
+      seen.bytes += bytes.length;
+      pieces.push(Buffer.from(bytes));
+    },
+  });
+  return Object.assign(seen, {
+    close: () => live.close(),
+    differ: (log: Uint8Array) => {
+      const whole = Buffer.concat(pieces);
+      let differing = Math.abs(whole.length - log.length);
+      for (let at = 0; at < Math.min(whole.length, log.length); at++)
+        if (whole[at] !== log[at]) differing++;
+      return differing;
+    },
+  });
+}
+
+/** The numbers that the terminal's log holds; too few would prove nothing. */
+function numbersIn(log: Uint8Array): number[] {
+  const found = [
+    ...Buffer.from(log)
+      .toString()
+      .matchAll(/<(\d+)>/g),
+  ];
+  if (found.length < cutsEach) throw new Error(`Only ${found.length} lines were printed.`);
+  return found.map(([, number]) => Number(number));
+}
+
+const holes = (numbers: number[]) => Math.max(0, (numbers.at(-1) ?? 0) - new Set(numbers).size);
+const twice = (numbers: number[]) => numbers.length - new Set(numbers).size;

@@ -1,0 +1,155 @@
+import {
+  type Chromium,
+  lengthen,
+  run,
+  shows,
+  start,
+  type BelayServer,
+  type Followed,
+  type Turn,
+} from '@belay/testkit';
+import type { Page } from 'puppeteer-core';
+import { longestFrames } from './frames.ts';
+import { mostWork } from './page-work.ts';
+import { idleSession, playing, withChromium, withServer } from './platform.ts';
+import { median } from './statistics.ts';
+import type { Row } from '../bench-table.ts';
+
+export const title = 'a session of 30,000 events in the dashboard';
+
+const count = 30_000;
+const samples = 5;
+
+interface Load {
+  calls: number;
+  command(call: number): string;
+}
+
+/** The first of the sessions in the fleet. */
+const fleet = 'main a[href^="/sessions/"]';
+/** Eight calls a second, ten times as fast as models ask for them; and as fast as the machine can. */
+const steady: Load = { calls: 100, command: (n) => `sleep 0.1; seq ${n} 999` };
+const flatOut: Load = { calls: 300, command: (n) => `seq ${n} 999` };
+
+/**
+ * The floor of opening is a session of a few events. That of a frame is an empty page in the same browser in the same
+ * seconds: agent, server and the drawing of pages share the machine, and what it waits for too is not the page's own.
+ */
+export async function measure(): Promise<Row[]> {
+  return withServer({}, (server) => withChromium((chromium) => measureIn(server, chromium)));
+}
+
+async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]> {
+  const short = await idleSession(server);
+  const long = await longSession(server);
+  const page = await chromium.open(server, '/');
+  await page.waitForSelector(fleet);
+  const opened = await opening(page, long.id);
+  const floor = await opening(page, short.id);
+  await opening(page, long.id);
+  const empty = await chromium.open(server, '/icon.svg');
+  short.close();
+  // Another follower of the log would take processor time from the page.
+  long.close();
+  const goOn = (words: string) => async () => {
+    await server.client.sessions.message(long.id, { text: 'Go on', delivery: 'steer' });
+    await asks(server, long.id, words);
+    await shows(page, '[aria-label="Chat"]', words);
+  };
+  // One after the other: a trace costs frames.
+  const [frame, floorOfFrame] = await longestFrames([page, empty], goOn('Steadily done.'));
+  const [busy, floorOfBusy] = await longestFrames([page, empty], goOn('Quickly done.'));
+  const work = await mostWork(page, goOn('Traced.'));
+  return [
+    {
+      what: 'open, from the click to the last event',
+      figure: opened,
+      unit: 'ms',
+      target: 300,
+      floor,
+    },
+    {
+      what: 'longest frame, eight calls a second',
+      figure: frame,
+      unit: 'ms',
+      target: 50,
+      floor: floorOfFrame,
+    },
+    {
+      what: 'longest frame, both cores busy with calls',
+      figure: busy,
+      unit: 'ms',
+      target: null,
+      floor: floorOfBusy,
+    },
+    { what: 'most work at a stretch, processor time', figure: work, unit: 'ms', target: 50 },
+  ];
+}
+
+/** A working session whose log has grown long without viewers. */
+async function longSession(server: BelayServer): Promise<Followed> {
+  const ask = (question: string): Turn[] => [
+    { calls: [{ operation: 'ask', input: { question } }] },
+  ];
+  const turns = [
+    ...ask('Begin?'),
+    ...working(steady),
+    ...ask('Steadily done.'),
+    ...working(flatOut),
+    ...ask('Quickly done.'),
+    ...working(flatOut),
+    ...ask('Traced.'),
+  ];
+  const session = await start(server, { task: 'Go on and on', model: playing(server, turns) });
+  await session.state('waiting');
+  await server.end();
+  lengthen(server.data, session.id, count);
+  await server.start();
+  session.follow();
+  return session;
+}
+
+/** Turns of a model that asks for ten calls at a time. */
+function working({ calls, command }: Load): Turn[] {
+  return Array.from({ length: calls / 10 }, (_, turn) => ({
+    say: `Reply ${turn}.`,
+    calls: Array.from({ length: 10 }, (__, index) => run(command(turn * 10 + index))),
+  }));
+}
+
+/** From the click on a row of the fleet until the last event stands in the chat; the median, in milliseconds. */
+async function opening(page: Page, id: string): Promise<number> {
+  const taken: number[] = [];
+  for (let sample = 0; sample <= samples; sample += 1) {
+    await page.evaluate(() => document.querySelector<HTMLElement>('header a[href="/"]')?.click());
+    await page.waitForSelector(fleet);
+    taken.push(await page.evaluate(open, id));
+  }
+  return median(taken.slice(1));
+}
+
+/** In the page. */
+function open(id: string): Promise<number> {
+  return new Promise((done) => {
+    const begun = performance.now();
+    const look = () => {
+      const chat = document.querySelector('[aria-label="Conversation"]');
+      const last = chat?.querySelector('[data-index]:last-of-type');
+      const shown = chat && last && chat.scrollHeight - chat.scrollTop - chat.clientHeight < 50;
+      if (!shown) return requestAnimationFrame(look);
+      requestAnimationFrame(() => done(performance.now() - begun));
+    };
+    document.querySelector<HTMLElement>(`main a[href="/sessions/${id}"]`)?.click();
+    requestAnimationFrame(look);
+  });
+}
+
+/** Waits for a question. Asks the server, not the page: to read what a page shows has it laid out once more. */
+async function asks(server: BelayServer, id: string, question: string): Promise<void> {
+  for (;;) {
+    const summary = await server.client.sessions.get(id);
+    if (summary.question === question) return;
+    if (summary.state === 'failed') throw new Error(`The session failed: ${summary.reason}`);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}

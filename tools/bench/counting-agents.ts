@@ -1,0 +1,63 @@
+import type { BelayServer, Followed } from '@belay/testkit';
+import { follow, playing } from './platform.ts';
+
+const steps = 20;
+
+/** Agents at work whose every step can be counted at the end. */
+export async function countingAgents(server: BelayServer, count: number): Promise<Followed[]> {
+  const calls = Array.from({ length: steps }, (_, index) => ({
+    calls: [
+      { operation: 'terminal.run', input: { command: `sleep 0.4; echo "<step $((${index}))>"` } },
+    ],
+  }));
+  const model = playing(server, [...calls, { finish: 'done' }]);
+  const sessions = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const { id } = await server.client.sessions.create({
+        task: 'Count',
+        model,
+        approvals: 'auto',
+      });
+      return follow(server, id);
+    }),
+  );
+  for (const session of sessions)
+    await session.until(() => session.terminal().includes('<step 2>'), 'the third step');
+  return sessions;
+}
+
+/** Resolves when every agent answers a call through the server. */
+export async function allAnswer(server: BelayServer, sessions: Followed[]): Promise<void> {
+  await Promise.all(
+    sessions.map(async ({ id }) => {
+      for (;;) {
+        const answer = await server.client.sessions
+          .call(id, 'system.time', {})
+          .catch(() => undefined);
+        if (answer) return;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    }),
+  );
+}
+
+/** Waits for the ends; counts gaps and repetitions in the events’ numbers, the steps’ results and what they printed. */
+export async function lostInAll(sessions: Followed[]): Promise<number> {
+  for (const session of sessions) await session.finished();
+  return sessions.reduce((sum, session) => sum + lostEvents(session), 0);
+}
+
+function lostEvents(session: Followed): number {
+  const numbers = session.events.filter((event, index) => event.seq !== index + 1).length;
+  const ran = session.events.filter(
+    ({ action, source, args }) =>
+      action === 'result' && source === 'agent' && args.operation === 'terminal.run',
+  ).length;
+  const printed = session.terminal().match(/^<step \d+>/gm) ?? [];
+  return (
+    numbers +
+    Math.abs(steps - ran) +
+    Math.abs(steps - new Set(printed).size) +
+    (printed.length - new Set(printed).size)
+  );
+}

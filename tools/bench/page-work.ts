@@ -1,0 +1,45 @@
+import type { Page } from 'puppeteer-core';
+
+/** One entry of a trace of Chromium; `tdur` is processor time in microseconds. */
+interface TraceEvent {
+  pid: number;
+  tid: number;
+  name: string;
+  tdur?: number;
+  args: { name?: string };
+}
+
+/**
+ * The most processor time that one task of a page's main thread took during `work`, in milliseconds.
+ * A frame also waits while other programs have the processor; this does not count that.
+ */
+export async function mostWork(page: Page, work: () => Promise<void>): Promise<number> {
+  await page.tracing.start({ categories: ['-*', 'toplevel'] });
+  let trace: Uint8Array | undefined;
+  try {
+    await work();
+  } finally {
+    trace = await page.tracing.stop();
+  }
+  const { traceEvents } = JSON.parse(Buffer.from(trace ?? []).toString()) as {
+    traceEvents: TraceEvent[];
+  };
+  const tasks = traceEvents.filter(threadOf(traceEvents));
+  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1_000;
+}
+
+/** The main thread of the page that did the most: Chromium keeps spare pages ready. */
+function threadOf(events: TraceEvent[]): (event: TraceEvent) => boolean {
+  const name = (event: TraceEvent) => `${event.pid}/${event.tid}`;
+  const main = new Set(
+    events
+      .filter(({ name: kind, args }) => kind === 'thread_name' && args.name === 'CrRendererMain')
+      .map(name),
+  );
+  const spent = new Map<string, number>();
+  for (const event of events)
+    if (event.tdur && main.has(name(event)))
+      spent.set(name(event), (spent.get(name(event)) ?? 0) + event.tdur);
+  const [busiest] = [...spent].sort(([, a], [, b]) => b - a)[0] ?? [];
+  return (event) => name(event) === busiest;
+}

@@ -1,0 +1,99 @@
+/** An expression that the project does not use, and what it says instead. */
+export interface OldWord {
+  pattern: RegExp;
+  say: string;
+}
+
+/** Words of a dialect that the project once had; each is found in prose and inside of identifiers. */
+export const oldWords: OldWord[] = [
+  word('rooms?', 'module (code); space, capacity or budget (disk, context)'),
+  word('doors?', 'API, gateway or entry point'),
+  word('ropes?', 'agent connection'),
+  word('facts?', 'event', { notAfter: 'in ' }),
+  word('assignments?', 'start payload'),
+  word('mend(?:s|ed|ing)?', 'fix'),
+  word('farewells?', '…TimeoutMs'),
+  word('patience', '…TimeoutMs'),
+  phrase(String.raw`\bgrace(?![a-z])|[a-z]Grace(?![a-z])`, '…DelayMs or …TimeoutMs'),
+  word('turnstiles?', 'semaphore, mutex or queue'),
+  phrase('inTurn', 'mutex or queue'),
+  word('born', 'onCreated, created'),
+  word('tapes?', 'scrollback'),
+  word('torn', 'partial line'),
+  word('hears?|heard', 'receives, received'),
+  word('surroundings', 'environment'),
+  word('machinery', 'environment or lifecycle'),
+  word('submissions?', 'artifacts or answer'),
+  word('courses?', 'lifecycle', { notAfter: 'of ' }),
+  phrase(String.raw`\b(?:a|the|one|each|next|first|second|by) press(?:es)?\b(?! of)`, 'click'),
+  phrase(String.raw`\bparted by\b`, 'separated by'),
+  phrase(String.raw`\band not touch\b`, 'read-only'),
+  phrase(String.raw`\b[Ww]ho may only watch\b`, 'viewers'),
+  phrase(String.raw`\bGoes on\b|\b[Ww]ent on\b`, 'Resumed, continued'),
+  phrase(
+    String.raw`\b[Tt]he persons?\b|\b(?:[Aa]|[Oo]ne|[Ee]ach|[Ee]very|[Aa]nother) person\b`,
+    'the user',
+  ),
+  phrase(String.raw`(?<=(?:\*|//).*; )answers\b`, 'returns (a function)'),
+  phrase(String.raw`(?<=(?:\*|//) )Answers (?:with|whether|true|its)\b`, 'Returns (a function)'),
+  ...[
+    ['Most (?:dollars|tokens|minutes)', 'Spending limit ($), Token limit, …'],
+    ['Nothing is called that', 'No matches'],
+    ['A folder of mine', 'My folder'],
+    ['Put all panels back', 'Reset layout'],
+    ['Pick none', 'Clear selection'],
+    ['Make the rule', 'Create rule'],
+    ['It would have decided', 'Would match'],
+    ['Taken back', 'Reverted'],
+    ['is asked of you', 'You’re asked about …'],
+    ['Not allowed by you', 'You denied this'],
+    ['Two minutes', 'Activity (2 min)'],
+    ['out of budget', 'limit reached'],
+  ].map(([text = '', say = '']) => phrase(String.raw`\b${text}\b`, say)),
+];
+
+/** A place where an old word is the right one. */
+export interface Exception {
+  path: RegExp;
+  /** The word is allowed on lines that match. */
+  line: RegExp;
+  why: string;
+}
+
+export const exceptions: Exception[] = [
+  { path: /^README\.md$/, line: /holding the rope/, why: 'the brand keeps it in one sentence' },
+  { path: /^apps\/server\/src\/api\/live\//, line: /room/, why: 'the word of socket.io' },
+  { path: /\/harbor\.spec\.ts$/, line: /door/, why: 'the story of a task in a test' },
+];
+
+/** Folders and files whose words are still to be replaced. */
+export const notYet: string[] = [];
+
+/** Text of others, data, and the words themselves. */
+export const foreign: RegExp[] = [
+  /^package-lock\.json$/,
+  /^LICENSE$/,
+  /^tools\/plain-language/,
+  /\/project\//,
+  /\/fixtures?\//,
+  /cassette[^/]*$/,
+  /expected\.patch$/,
+  /\.(?:png|svg|ico|woff2|jpe?g|gz|tar|zip)$/,
+];
+
+/** A word by itself, with a capital, and as a part of a name in camel case; not within other words. */
+function word(expression: string, say: string, { notAfter = '' } = {}): OldWord {
+  const capital = expression
+    .split('|')
+    .map((each) => `${each.charAt(0).toUpperCase()}${each.slice(1)}`)
+    .join('|');
+  const before = notAfter && `(?<!\\b${notAfter})`;
+  return phrase(
+    `${before}(?:(?<![A-Za-z])(?:${expression})|(?<![A-Z])(?:${capital}))(?![a-z])`,
+    say,
+  );
+}
+
+function phrase(expression: string, say: string): OldWord {
+  return { pattern: new RegExp(expression, 'g'), say };
+}

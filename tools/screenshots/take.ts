@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BelayServer, Chromium } from '@belay/testkit';
+import { step } from '../prepare/steps.mjs';
+import { root } from '../product-node.mjs';
+import { pages, type Picture } from './pages.ts';
+import { withPalette } from './palette.ts';
+import { playSessions, type PlayedSessions } from './sessions.ts';
+
+const folder = join(root, 'docs/images');
+const sizes = [
+  { suffix: '', width: 1440, height: 900 },
+  { suffix: '-phone', width: 390, height: 844 },
+];
+
+/** Takes the pages with these names, or all, on a server of its own. */
+export async function takeScreenshots(wanted: string[]): Promise<number> {
+  const server = new BelayServer({ BELAY_LOG_LEVEL: 'warn' });
+  const chromium = new Chromium();
+  try {
+    await server.start();
+    await chromium.start();
+    await takeAll({ server, chromium }, wanted);
+  } finally {
+    await chromium.dispose();
+    await server.dispose();
+  }
+  return 0;
+}
+
+interface Studio {
+  server: BelayServer;
+  chromium: Chromium;
+}
+
+async function takeAll(studio: Studio, wanted: string[]): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const chosen = pages.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const early = chosen.filter((page) => page.empty);
+  for (const page of early) await step(page.name, () => take(studio, page));
+  const sessions = await step('sessions', () => playSessions(studio.server));
+  for (const page of chosen.filter((each) => !each.empty))
+    await step(page.name, () => take(studio, page, sessions));
+}
+
+/** One page in both sizes and both themes. */
+async function take(
+  { server, chromium }: Studio,
+  page: Picture,
+  sessions: PlayedSessions = { demo: '', publish: '', comparison: '', middle: 0 },
+): Promise<void> {
+  for (const { suffix, width, height } of sizes) {
+    if (suffix && page.desktop) continue;
+    for (const theme of ['light', 'dark']) {
+      const tab = await chromium.open(server, '/', { width, height });
+      await tab.evaluate(choose, theme);
+      await tab.goto(server.url + page.path(sessions));
+      await page.ready(tab, { phone: suffix !== '' });
+      await tab.evaluate(tidy, { [server.data]: '~/.local/share/belay', [root]: '~/belay' });
+      const name = `${page.name}${suffix}${theme === 'dark' ? '-dark' : ''}.png`;
+      writeFileSync(join(folder, name), withPalette(Buffer.from(await tab.screenshot())));
+      await tab.browserContext().close();
+    }
+  }
+}
+
+/** In the page: the theme as a user would have chosen it. */
+function choose(theme: string): void {
+  const saved = { state: { theme }, version: 0 };
+  localStorage.setItem('belay.preferences', JSON.stringify(saved));
+}
+
+/** In the page: folders of this machine are named as a user’s would be, and no caret blinks. */
+function tidy(names: Record<string, string>): void {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    for (const [path, name] of Object.entries(names))
+      if (node.nodeValue?.includes(path)) node.nodeValue = node.nodeValue.replaceAll(path, name);
+  document.documentElement.style.caretColor = 'transparent';
+}
