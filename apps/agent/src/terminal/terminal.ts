@@ -8,6 +8,7 @@ import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
 import { isProcessLimit, retryFork } from './fork-retry.js';
 import type { OpenStream } from './outlet.js';
+import { LoopReturn } from './loop-return.js';
 import { Output } from './output.js';
 import { ProcessNumbers } from './process-numbers.js';
 import { processesOf, type Process } from './process-tree.js';
@@ -17,12 +18,8 @@ import type { SpareShell } from './spare-shell.js';
 
 /** How long a shell may take to report that its command has ended. */
 const endTimeoutMs = 10_000;
-/** How often a shell is started, or called back to its loop, before the agent gives up. */
+/** How often a shell is started before the agent gives up. */
 const attempts = 3;
-/** How long a prompt may be shown before the agent types there: bash withdraws its own. */
-const promptDelayMs = 20;
-/** How long its keystrokes may take to be read; then they are repeated. */
-const typingTimeoutMs = 3_000;
 /** How often the directory of a running command is read. */
 const watchIntervalMs = 250;
 
@@ -65,11 +62,7 @@ export class Terminal {
   #released = false;
   /** Keystrokes of the user from before there was a shell. */
   #earlyInput = '';
-  /** How often the agent typed to call the shell back; the line before the cursor shows it. */
-  #typed = 0;
-  /** The shell shows its prompt though nobody released it: it left its loop. */
-  #outOfLoop = false;
-  #returning: NodeJS.Timeout | undefined;
+  readonly #loopReturn = new LoopReturn(() => (this.closed ? undefined : this.#shell));
   #markAt: number | undefined;
   readonly #watch: NodeJS.Timeout;
   #failures = 0;
@@ -192,7 +185,7 @@ export class Terminal {
     this.closed = true;
     for (const command of this.background.living()) command.cause ??= 'kill';
     clearInterval(this.#watch);
-    clearTimeout(this.#returning);
+    this.#loopReturn.end();
     this.changes.notify();
     const shell = this.#shell;
     const left = () => processesOf({ numbers: this.#numbers, shell: this.#shell?.pid, since: 0 });
@@ -211,7 +204,7 @@ export class Terminal {
     await endCommand(command, cause, {
       pid: shell.pid,
       changes: this.changes,
-      busy: () => this.current === command && this.#shell === shell && !this.#outOfLoop,
+      busy: () => this.current === command && this.#shell === shell && !this.#loopReturn.isOut,
       kill: (signal) => shell.kill(signal),
     });
     shell.checkBackground();
@@ -235,8 +228,8 @@ export class Terminal {
     const { columns, rows } = this;
     const start = { number: this.#numbers.first, plain: this.#plain };
     const begin = async () => {
-      if (spare?.usable) await spare.adopt(events, (shell) => (this.#shell = shell));
-      else this.#shell = await Shell.open({ folder, cwd, env, ...start, columns, rows, ...events });
+      if (spare?.usable) await spare.adopt(events, (shell) => this.#take(shell));
+      else this.#take(await Shell.open({ folder, cwd, env, ...start, columns, rows, ...events }));
     };
     try {
       await retryFork(begin, () => this.closed);
@@ -251,6 +244,11 @@ export class Terminal {
     }
   }
 
+  #take(shell: Shell): void {
+    this.#shell = shell;
+    if (shell.kind === 'sh') this.#loopReturn.started();
+  }
+
   #idled(status: number, directory: string, disputed: boolean): void {
     this.directory = directory || (this.#shell?.directory ?? this.directory);
     const shell = this.#shell;
@@ -258,8 +256,7 @@ export class Terminal {
     if (this.current && !this.current.cause && shell.dropped) return shell.repeat();
     this.#failures = 0;
     this.#released = false;
-    this.#outOfLoop = false;
-    clearTimeout(this.#returning);
+    this.#loopReturn.end();
     if (disputed && this.current && !this.current.cause)
       this.#markAt = this.output.print(disputeText(status));
     this.#finish(status, this.#markAt ?? this.output.scrollback.end);
@@ -292,8 +289,8 @@ export class Terminal {
 
   #prompt(): void {
     const text = promptText(this.directory, this.#options.env.HOME ?? '/');
-    this.output.prompt(text, { replace: this.#typed > 0 });
-    this.#typed = 0;
+    this.output.prompt(text, { replace: this.#loopReturn.hasTyped });
+    this.#loopReturn.forget();
   }
 
   #release(): void {
@@ -308,30 +305,16 @@ export class Terminal {
   /** A prompt that nobody requested: the command has ended, and the shell has left its loop. */
   #prompted(): void {
     if (this.holder === 'user' && this.#released) return;
-    this.#outOfLoop = true;
+    this.#loopReturn.prompted();
     this.changes.notify();
-    clearTimeout(this.#returning);
-    // Bash returns by itself; keystrokes would then be input of the next command, and so would repeated ones.
-    const delay = this.#typed > 0 ? typingTimeoutMs : promptDelayMs;
-    this.#returning = setTimeout(() => this.#comeBack(), delay);
-  }
-
-  #comeBack(): void {
-    if (this.closed || !this.#outOfLoop || !this.#shell?.inFront) return;
-    // A command has disabled what the loop needs: the shell is replaced.
-    if (this.#typed >= attempts) return this.#shell.kill('SIGKILL');
-    this.#typed += 1;
-    this.#shell.comeBack();
-    this.#returning = setTimeout(() => this.#comeBack(), typingTimeoutMs);
   }
 
   #exited(end: { code: number; signal: number }): void {
     this.#shell = undefined;
     this.#idle = false;
     this.#released = false;
-    this.#outOfLoop = false;
-    this.#typed = 0;
-    clearTimeout(this.#returning);
+    this.#loopReturn.end();
+    this.#loopReturn.forget();
     const code = end.signal > 0 ? 128 + end.signal : end.code;
     const to = this.output.scrollback.end;
     if (!this.closed) {

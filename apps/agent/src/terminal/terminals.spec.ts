@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
@@ -214,6 +215,18 @@ test('a ~/.bashrc that ends every shell does not lock the agent out', async () =
   expect(await bench.run('echo in; (exit 4)')).toMatchObject({ text: 'in\n', exitCode: 4 });
   expect(bench.screen()).toContain('a new one begins without ~/.bashrc');
   await bench.close();
+});
+
+test('a shell whose first prompt cannot report itself is called into its loop', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-shell-'));
+  // As at the limit of processes: a prompt that starts no program.
+  const start = `printf '. %s\\nPS1="$ "\\n' "$ENV" >${folder}/start`;
+  const shell = `#!/bin/sh\n${start}\nENV=${folder}/start exec /bin/sh "$@"\n`;
+  await writeFile(join(folder, 'sh'), shell, { mode: 0o755 });
+  const bench = await TerminalBench.open({ env: { PATH: folder, HOME: folder } });
+  expect(await bench.run('echo on', { wait: 60 })).toMatchObject({ text: 'on\n', exitCode: 0 });
+  await bench.close();
+  await rm(folder, { recursive: true });
 });
 
 test('a shell that cannot come back to its loop is replaced', async () => {
