@@ -243,9 +243,9 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
 
 /**
  * Runs in the page; resolves when an element has the same position twice and a click would reach it, or after two
- * seconds: what lies over it may belong there.
+ * seconds with false: what lies over it may belong there.
  */
-function standsStill(element: Element): Promise<void> {
+function standsStill(element: Element): Promise<boolean> {
   return new Promise((done) => {
     const end = performance.now() + 2_000;
     let before: string | undefined;
@@ -256,7 +256,8 @@ function standsStill(element: Element): Promise<void> {
       const hit = document.elementFromPoint(x + width / 2, y + height / 2);
       // There is none where nothing is drawn: it is scrolled there before the click.
       const isReached = hit === null || element.contains(hit);
-      if ((now === before && isReached) || performance.now() > end) return done();
+      if (now === before && isReached) return done(true);
+      if (performance.now() > end) return done(false);
       before = now;
       soon();
     };
@@ -274,7 +275,37 @@ function standsStill(element: Element): Promise<void> {
   });
 }
 
-/** An element that is re-rendered between the lookup and the click is looked up again. */
+/**
+ * Runs in the page; keeps a click that does not reach the element from everything else: the layout moved after it was
+ * looked at. `missed` ends the watch, and names what was hit instead.
+ */
+function watchClick(element: Element): { missed(): string | undefined } {
+  const pointers = ['pointerdown', 'mousedown', 'pointerup', 'mouseup'];
+  const types = [...pointers, 'click', 'dblclick', 'auxclick', 'contextmenu'];
+  let instead: string | undefined;
+  let isJudged = false;
+  const look = (event: Event) => {
+    if (event.type === 'pointerdown' && !isJudged) {
+      isJudged = true;
+      const [hit] = event.composedPath();
+      if (!event.composedPath().includes(element) && hit instanceof Element) {
+        instead = hit.outerHTML.slice(0, 200);
+      }
+    }
+    if (instead === undefined) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  for (const type of types) window.addEventListener(type, look, true);
+  return {
+    missed() {
+      for (const type of types) window.removeEventListener(type, look, true);
+      return instead;
+    },
+  };
+}
+
+/** An element that is re-rendered or moves between the lookup and the click is looked up again. */
 async function clickWhenThere(
   find: () => Promise<{ asElement(): unknown }>,
   options: ClickOptions = {},
@@ -282,11 +313,29 @@ async function clickWhenThere(
   for (let tries = 0; ; tries += 1) {
     const element = (await find()).asElement() as ElementHandle<Element> | null;
     try {
-      await element?.evaluate(standsStill);
-      await element?.click(options);
-      return element;
+      const missed = await clickOnce(element, options);
+      if (missed === undefined) return element;
+      if (tries === 20) throw new Error(`The click hit something else: ${missed}`);
     } catch (error) {
       if (tries === 20 || !/detached|not clickable/i.test(String(error))) throw error;
     }
   }
+}
+
+/** Resolves to what was hit instead of the element, if it moved. */
+async function clickOnce(
+  element: ElementHandle<Element> | null,
+  options: ClickOptions,
+): Promise<string | undefined> {
+  const isReached = await element?.evaluate(standsStill);
+  const watch = isReached ? await element?.evaluateHandle(watchClick) : undefined;
+  // A click may close the page or lead to another.
+  const missed = () => watch?.evaluate((clicked) => clicked.missed()).catch(() => undefined);
+  try {
+    await element?.click(options);
+  } catch (error) {
+    await missed();
+    throw error;
+  }
+  return missed();
 }
