@@ -112,8 +112,13 @@ it('says why nothing can be prepared, and asks for the repository', async () => 
   };
   await show({ preparePublish });
   await screen.findByText(/^This session was not cloned/);
+  expect(screen.queryByRole('alert')).toBeNull();
   expect(await button('Push')).toHaveProperty('disabled', true);
-  screen.getByLabelText('Repository');
+  const repository = screen.getByLabelText('Repository');
+  expect(document.activeElement).toBe(repository);
+  fireEvent.change(repository, { target: { value: 'nowhere' } });
+  fireEvent.blur(repository);
+  await screen.findByRole('alert');
 });
 
 it('has the command that applies the changes to a folder', async () => {

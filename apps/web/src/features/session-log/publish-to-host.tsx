@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { clsx } from 'clsx';
+import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import {
   errorFrom,
@@ -33,13 +34,10 @@ interface PublishToHostProps {
 /** Shows what would be pushed and where to, and pushes exactly that. */
 export function PublishToHost({ session, onPublished, onClose }: PublishToHostProps) {
   const { id } = session;
-  const [target, setTarget] = useState<Target>({
-    url: '',
-    base: '',
-    branch: suggestedBranch(session.title),
-  });
+  const [first] = useState<Target>({ url: '', base: '', branch: suggestedBranch(session.title) });
+  const [target, setTarget] = useState(first);
   // What was typed counts once the field is left.
-  const [asked, setAsked] = useState(target);
+  const [asked, setAsked] = useState(first);
   const prepared = useQuery({
     queryKey: ['publish', id, session.lastSeq, asked],
     queryFn: () => client.sessions.preparePublish(id, bodyOf(asked)),
@@ -60,6 +58,9 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
   const [draft, setDraft] = useState(false);
   const [working, setWorking] = useState(false);
   const { data } = prepared;
+  const fault = prepared.isError && !prepared.isFetching ? errorFrom(prepared.error) : null;
+  // Nothing was typed yet: the session was not cloned, and the user has done nothing wrong.
+  const lacksRepository = asked === first && fault?.code === 'invalid_input';
   const isCurrent = JSON.stringify(asked) === JSON.stringify(target);
   const opens = data?.pullRequests === true && way === 'request';
   const isAllowed = data?.refusals.every(({ needs }) => allow.includes(needs)) === true;
@@ -94,13 +95,20 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
       <TargetFields
         target={target}
         prepared={data}
+        lacksRepository={lacksRepository}
         onChange={setTarget}
         onDone={() => setAsked(target)}
       />
       {prepared.isFetching && !data && <Loading what="the branch and the changes" />}
-      {prepared.isError && !prepared.isFetching && (
-        <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
-          {errorFrom(prepared.error).message}
+      {fault && (
+        <p
+          role={lacksRepository ? 'status' : 'alert'}
+          className={clsx(
+            'text-sm',
+            lacksRepository ? 'text-muted' : 'rounded-md bg-fail-soft px-3 py-2',
+          )}
+        >
+          {fault.message}
         </p>
       )}
       {data && !prepared.isError && (
@@ -162,11 +170,16 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
 interface TargetFieldsProps {
   target: Target;
   prepared: PreparedPublish | undefined;
+  lacksRepository: boolean;
   onChange(target: Target): void;
   onDone(): void;
 }
 
-function TargetFields({ target, prepared, onChange, onDone }: TargetFieldsProps) {
+function TargetFields({ target, prepared, lacksRepository, onChange, onDone }: TargetFieldsProps) {
+  const repository = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (lacksRepository) repository.current?.focus();
+  }, [lacksRepository]);
   const field = (name: keyof Target) => ({
     value: target[name],
     spellCheck: false,
@@ -179,7 +192,11 @@ function TargetFields({ target, prepared, onChange, onDone }: TargetFieldsProps)
   return (
     <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
       <Field label="Repository" className="col-span-full">
-        <Input placeholder={prepared?.url ?? 'https://github.com/owner/name'} {...field('url')} />
+        <Input
+          ref={repository}
+          placeholder={prepared?.url ?? 'https://github.com/owner/name'}
+          {...field('url')}
+        />
       </Field>
       <Field label="Branch" hint={isNew}>
         <Input required autoFocus {...field('branch')} />
