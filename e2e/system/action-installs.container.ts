@@ -44,6 +44,12 @@ describeSystem('actions', (server) => {
     expect(results).toHaveLength(5);
   });
 
+  it('are named when an unknown one is asked for', async () => {
+    const missing = await cli('install', join(root, 'examples/actions'), 'rolldice');
+    expect(missing).toMatchObject({ code: 2, stdout: '' });
+    expect(missing.stderr).toMatch(/has no action rolldice; it has: .*roll_dice.*\.\n$/);
+  });
+
   it('are set up once, in an image of their own, and leave nothing when they are removed', async () => {
     const before = await images();
     const folder = withSetup('made', 'echo "left by the set-up" > /action/made; id -u');

@@ -70,8 +70,13 @@ async function install(
   for (const { fault } of found.faults) progress.line(progress.style('yellow', fault));
   const wanted = found.actions.filter(({ name }) => !names || names.includes(name));
   const missing = names?.find((name) => !found.actions.some((one) => one.name === name));
-  if (missing !== undefined)
-    throw new AppError('not_found', `${found.from} has no action ${missing}.`);
+  if (missing !== undefined) {
+    const there = found.actions.map(({ name }) => name).toSorted();
+    throw new AppError(
+      'not_found',
+      `${found.from} has no action ${missing}; it has: ${there.join(', ') || 'none'}.`,
+    );
+  }
   for (const offer of wanted) show(offer, found, progress);
   const changed = wanted.filter(({ state }) => state !== 'same');
   if (changed.length === 0) {
