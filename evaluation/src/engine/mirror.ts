@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { findGit, git as runGit } from '@belay/host';
 import { file, type Entry } from '../entries.js';
+import { quoted } from '../shell-quoted.js';
 
 /** A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git` or without. */
 export function mirrorOf(folder: string, repo: string): string | undefined {
@@ -30,7 +31,7 @@ export async function commitOf(
     const { code, errors } = await runGit(args, { binary, folder, environment, signal });
     if (code !== 0) throw new Error(errors.trim());
   };
-  const anyCommit = `'${binary.replaceAll("'", String.raw`'\''`)}' -c uploadpack.allowAnySHA1InWant=true upload-pack`;
+  const anyCommit = `${quoted(binary)} -c uploadpack.allowAnySHA1InWant=true upload-pack`;
   try {
     await git('init', '-q', '--bare', '--template=', '-b', 'base');
     const what = [`file://${mirror}`, `${commit}:refs/heads/base`];

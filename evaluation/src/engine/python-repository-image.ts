@@ -2,6 +2,7 @@ import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { file, type Entry } from '../entries.js';
 import type { PythonSetup } from '../repository-spec.js';
+import { quoted } from '../shell-quoted.js';
 
 /**
  * The build context of an image with a Python repository at /testbed, installed as SWE-Bench installs it, in an
@@ -83,5 +84,3 @@ export function buildRequirements(pyproject: string): string[] {
     return [];
   }
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,4 +1,5 @@
 import type { Healthcheck } from '../model.js';
+import { quoted } from '../shell-quoted.js';
 
 export interface Readiness {
   /** Runs beside the command, as the image would have it. */
@@ -46,5 +47,3 @@ function waitFor({ command, interval, timeout, startPeriod, startInterval, retri
 }
 
 const giveUp = (why: string) => `{ echo ${quoted(why)} >&2; exit ${notReady}; }`;
-
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

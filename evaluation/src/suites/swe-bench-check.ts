@@ -1,5 +1,6 @@
 import { file } from '../entries.js';
 import { failed, type Check, type Verifier, type VerifierOutput } from '../model.js';
+import { quoted } from '../shell-quoted.js';
 import {
   browserDecoys,
   consoleDecoys,
@@ -186,6 +187,5 @@ function withDecoysIn(script: string, host: string | null): string {
   if (host === null) return script;
   const lines = script.split('\n');
   const at = lines.findIndex((line) => startMarker.test(line));
-  const quoted = `'${host.replaceAll("'", String.raw`'\''`)}'`;
-  return lines.toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${quoted}`).join('\n');
+  return lines.toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${quoted(host)}`).join('\n');
 }

@@ -2,6 +2,7 @@ import type { Instance } from './swe-bench-instance.js';
 import type { RepositorySpec } from '../repository-spec.js';
 import { hiddenPaths } from './swe-bench-paths.js';
 import { specOf, type SpecLookup } from './swe-bench-specs.js';
+import { quoted } from '../shell-quoted.js';
 
 /** An instance with what says how it is run. */
 export interface RunnableInstance extends Instance {
@@ -61,12 +62,11 @@ function commandsOf(instance: Instance, { test, environment }: RepositorySpec): 
   const isPython = 'python' in environment;
   const files = isPython ? all.filter((file) => !noTest.test(file)) : all;
   if (isPython && files.length === 0) return [];
-  if (typeof test === 'function') return test(files.map(quoted), instance.version);
-  return [[test, ...files.map(quoted)].join(' ')];
+  if (typeof test === 'function') return test(files.map(word), instance.version);
+  return [[test, ...files.map(word)].join(' ')];
 }
 
-const quoted = (path: string) =>
-  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+const word = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : quoted(path));
 
 /** A word that no line of the patch is. */
 function endOf(patch: string): string {

@@ -1,0 +1,2 @@
+/** One word of a shell, whatever it contains. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
