@@ -12,7 +12,6 @@ export interface TarHeader {
 }
 
 const block = 512;
-export const tarBlock = block;
 /** The end of an archive. */
 export const tarEnd = (): Uint8Array<ArrayBuffer> => new Uint8Array(2 * block);
 

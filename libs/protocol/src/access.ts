@@ -105,7 +105,6 @@ export const passwordChange = z.object({
   password: z.string().max(200).describe('The current one.'),
   newPassword: password,
 });
-export type PasswordChange = z.infer<typeof passwordChange>;
 
 export const userInfo = z.object({
   id: z.string(),

@@ -14,7 +14,6 @@ export const checkResult = z.object({
   seconds: z.number().nonnegative().nullable().default(null),
   reason: z.string().nullable().default(null),
 });
-export type CheckResult = z.infer<typeof checkResult>;
 
 /** The check of a session as its summary has it. */
 export const sessionCheck = checkResult.extend({

@@ -111,7 +111,6 @@ const target = {
 
 /** Where a session’s changes are to go. */
 export const publishTarget = z.object(target);
-export type PublishTarget = z.input<typeof publishTarget>;
 
 export const publishedFile = z.object({
   path: z.string(),
@@ -168,7 +167,6 @@ export const publishRequest = z.object({
     .default(null)
     .describe('Opens a pull or merge request into `base`; null only pushes.'),
 });
-export type PublishRequest = z.input<typeof publishRequest>;
 
 export const publishedChange = z.object({
   url: repositoryUrl,

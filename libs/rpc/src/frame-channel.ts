@@ -198,7 +198,7 @@ export class FrameChannel {
 }
 
 /** Resolves when `start` reports completion, or after `timeoutMs`. */
-async function within(timeoutMs: number, start: (done: () => void) => void): Promise<void> {
+export async function within(timeoutMs: number, start: (done: () => void) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timeoutMs);
   start(resolve);

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { agentHeader, agentPath } from './dial.js';
 import type { RpcConnection } from './connection.js';
 import { RpcEndpoint, type EndpointContracts } from './endpoint.js';
+import { within } from './frame-channel.js';
 import { limits } from './limits.js';
 import { refuse, WaitingConnections } from './waiting-connections.js';
 import { pings, socketOptions, socketWire } from './wire.js';
@@ -217,9 +218,5 @@ async function dropUnlessAnswered(socket: WebSocket): Promise<void> {
 /** Resolves when the socket is closed, or after `timeoutMs`. */
 async function closedWithin(socket: WebSocket, timeoutMs: number): Promise<void> {
   if (socket.readyState === socket.CLOSED) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeoutMs);
-  socket.once('close', () => resolve());
-  await promise;
-  clearTimeout(timer);
+  await within(timeoutMs, (done) => socket.once('close', () => done()));
 }
