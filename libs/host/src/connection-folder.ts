@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { AppError } from '@belay/protocol';
 
@@ -35,6 +36,16 @@ export class ConnectionFolder {
     } finally {
       await this.#removeStaging();
     }
+  }
+
+  /** Has a server listen at a socket of this name, which every user of the container reaches. */
+  async listen(name: string, server: Server): Promise<void> {
+    const listening = (path: string) =>
+      new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(path, resolve);
+      });
+    await this.place(name, 0o666, listening);
   }
 
   async remove(): Promise<void> {

@@ -33,7 +33,7 @@ export class AgentSockets {
     const server = createServer();
     const relay = relayAgent({ server, url: this.#url, token });
     // The container’s user has no account here; access is limited by the folder.
-    await folder.place('agent.sock', 0o666, (path) => listenAt(server, path));
+    await folder.listen('agent.sock', server);
     await folder.place(hosts.file, 0o644, (path) => writeFile(path, hosts.content, { flag: 'wx' }));
     this.#open.set(sandbox, { server, relay });
     return folder.path;
@@ -48,11 +48,4 @@ export class AgentSockets {
     open?.server.close();
     await new ConnectionFolder(this.#root, sandbox).remove();
   }
-}
-
-async function listenAt(server: Server, path: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
 }

@@ -61,7 +61,7 @@ export class AgentListener {
     const server = createServer();
     const connections = rpcServer({ ...this.#optionsOf(sandbox, listener), server });
     // The container’s user has no account here; access is limited by the folder.
-    await folder.place('agent.sock', 0o666, (path) => listenAt(server, path));
+    await folder.listen('agent.sock', server);
     this.#listening.set(sandbox, { server, connections });
   }
 
@@ -147,11 +147,4 @@ export class AgentListener {
 
 function refused(): AppError {
   return new AppError('forbidden', 'Only the agent of this sandbox may connect.');
-}
-
-async function listenAt(server: Server, path: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { hosts as hostsFile } from '@belay/docker';
@@ -57,7 +57,7 @@ export async function openProgramSocket(
     await folder.make();
     await folder.place(hostsFile.file, 0o644, (path) => writeFile(path, hosts, { flag: 'wx' }));
     // The container’s user has no account here; access is limited by the folder.
-    await folder.place(socketFile, 0o666, (path) => listenAt(server, path));
+    await folder.listen(socketFile, server);
   } catch (error) {
     server.close();
     await folder.remove().catch(ignoreError('the first failure is reported'));
@@ -125,12 +125,5 @@ function requestOf(socket: Socket): Promise<ProgramRequest> {
     };
     const timer = setTimeout(() => fail('No request came.'), requestTimeoutMs).unref();
     socket.on('data', read).once('close', gone).once('end', gone);
-  });
-}
-
-async function listenAt(server: Server, path: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
   });
 }
