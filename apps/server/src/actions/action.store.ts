@@ -60,6 +60,18 @@ export class ActionStore {
     return Object.hasOwn(this.#secrets.value, name) ? (this.#secrets.value[name] ?? {}) : {};
   }
 
+  /** The secrets that the action declares and that are set. Throws `not_found`. */
+  declaredSecretsOf(name: string): Record<string, string> {
+    const saved = this.secretsOf(name);
+    const { secrets } = this.known(name).current.manifest.permissions;
+    return Object.fromEntries(
+      secrets.flatMap((key) => {
+        const value = Object.hasOwn(saved, key) ? saved[key] : undefined;
+        return value === undefined ? [] : [[key, value]];
+      }),
+    );
+  }
+
   /** Null removes it. Throws `not_found` for an action that is not there. */
   setSecret(name: string, key: string, value: string | null): Promise<void> {
     return this.#secrets.change((secrets) => {

@@ -58,14 +58,7 @@ export class InstalledActions {
 
   /** The secrets that the action declares and that are set. On the server alone. */
   secretsOf(name: string): Record<string, string> {
-    const saved = this.store.secretsOf(name);
-    const { secrets } = this.store.known(name).current.manifest.permissions;
-    return Object.fromEntries(
-      secrets.flatMap((key) => {
-        const value = Object.hasOwn(saved, key) ? saved[key] : undefined;
-        return value === undefined ? [] : [[key, value]];
-      }),
-    );
+    return this.store.declaredSecretsOf(name);
   }
 
   /** Throws `not_found`, and `invalid_input` for a secret that the action does not ask for. */

@@ -42,11 +42,6 @@ export class InstalledServers implements OnApplicationBootstrap {
 
   #configOf({ name, enabled, current: { image, manifest } }: ActionRecord): McpConfig {
     const { permissions, environment = {}, command = ['/action/run'] } = manifest;
-    const saved = this.store.secretsOf(name);
-    const secrets = permissions.secrets.flatMap((key) => {
-      const value = Object.hasOwn(saved, key) ? saved[key] : undefined;
-      return value === undefined ? [] : [[key, value] as const];
-    });
     const [program = '/action/run', ...args] = command;
     return {
       name,
@@ -56,7 +51,7 @@ export class InstalledServers implements OnApplicationBootstrap {
         type: 'stdio',
         command: program,
         args,
-        env: { ...environment, ...Object.fromEntries(secrets) },
+        env: { ...environment, ...this.store.declaredSecretsOf(name) },
         host: false,
         image,
         folder: null,

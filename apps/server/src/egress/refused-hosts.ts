@@ -1,4 +1,4 @@
-import type { ApprovalVerdict } from '@belay/protocol';
+import { hostQuestionPrefix, type ApprovalVerdict } from '@belay/protocol';
 import type { ApprovalService } from '../approvals/approval.service.js';
 import type { EgressTarget } from './policy.js';
 
@@ -42,7 +42,7 @@ export class RefusedHosts {
   async #put(session: string, input: EgressTarget, key: string): Promise<ApprovalVerdict> {
     const subject = `${input.host}:${input.port}`;
     const number = this.#numberOf(key);
-    const id = number === 1 ? `egress:${subject}` : `egress:${subject}#${number}`;
+    const id = `${hostQuestionPrefix}${subject}${number === 1 ? '' : `#${number}`}`;
     const life = AbortSignal.timeout(this.timeouts.questionTimeoutMs);
     const request = { id, operation: 'egress', input, risk: 'network', subject } as const;
     const answer = await this.approvals.request(session, request, life);

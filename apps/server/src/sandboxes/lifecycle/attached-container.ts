@@ -55,7 +55,7 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
   let stopping = false;
   const closed = once(stream, 'close').catch(ignoreError('it closes after an error, too'));
   const ended = closed.then(async () => {
-    const end = stopping ? {} : await endOf(docker, container);
+    const end = stopping ? {} : await endOf(() => docker.exit(container));
     await removeContainer(docker, container);
     return end;
   });
@@ -71,12 +71,17 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
   return { input: stream, output: outputPieces(stream), ended, stop };
 }
 
-/** Asked when its output has ended, which is a moment before the engine knows of the exit. */
-async function endOf(docker: DockerClient, container: string): Promise<ProgramEnd> {
+/**
+ * How a program ended whose output has ended, which is a moment before the engine knows of the exit: `ask` has null
+ * until then. Never rejects.
+ */
+export async function endOf(
+  ask: () => Promise<ProgramEnd | null | undefined>,
+): Promise<ProgramEnd> {
   const last = Date.now() + exitTimeoutMs;
   try {
     for (;;) {
-      const exit = await docker.exit(container);
+      const exit = await ask();
       if (exit || exit === undefined || Date.now() > last) return exit ?? {};
       await delay(50);
     }

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { outputPieces, type DockerClient, type ExecutedProgram } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
 import type { ActionRun } from '../../actions/action-containers.js';
 import type { ProgramEnd, RunningProgram } from '../../mcp/program-runner.js';
+import { endOf } from './attached-container.js';
 import type { Sandbox } from './sandbox.js';
 
 /** Kept at the same time on this server; the one that waits longest makes way. */
 const mostKept = 8;
 /** Of a container that waits: the engine’s init and our program that does nothing. */
 const idleProcesses = 2;
-const exitTimeoutMs = 2_000;
 
 /** A container that waits for calls, and what removes it with all that belongs to it. */
 export interface IdleContainer {
@@ -88,11 +87,15 @@ export class WarmActions {
       await this.options.process(run, container),
     );
     stream.on('error', ignoreError('the stream closes'));
+    const exit = async (): Promise<ProgramEnd | null> => {
+      const code = await exitCode();
+      return code === null ? null : { code };
+    };
     let stopping = false;
     const ended = once(stream, 'close')
       .catch(ignoreError('it closes after an error, too'))
       .then(async (): Promise<ProgramEnd> => {
-        const end = stopping ? {} : await endOf(exitCode);
+        const end = stopping ? {} : await endOf(exit);
         const isClean = end.code === 0 && (await this.#isIdle(container));
         if (isClean) this.#keep(run, kept, drop);
         else await drop();
@@ -144,18 +147,3 @@ const viaCurrent = (run: ActionRun, kept: Kept): ActionRun => ({
   onRefused: (reason) => kept.current?.onRefused(reason),
   takeFiles: (stream) => (kept.current ? kept.current.takeFiles(stream) : void stream.destroy()),
 });
-
-/** Asked when its output has ended, which is a moment before the engine knows of the exit. */
-async function endOf(exitCode: () => Promise<number | null>): Promise<ProgramEnd> {
-  const last = Date.now() + exitTimeoutMs;
-  try {
-    for (;;) {
-      const code = await exitCode();
-      if (code !== null) return { code };
-      if (Date.now() > last) return {};
-      await delay(50);
-    }
-  } catch {
-    return {};
-  }
-}
