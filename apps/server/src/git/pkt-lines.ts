@@ -61,5 +61,5 @@ export const pktLine = (text: string): Buffer => {
 
 export const pktFlush = Buffer.from('0000');
 
-const noGit = (): AppError =>
+export const noGit = (): AppError =>
   new AppError('invalid_input', 'The address does not answer as a git server does. Check it.');

@@ -4,7 +4,7 @@ import { AppError, visibleText } from '@belay/protocol';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
 import { GitHttp, type HttpAnswer } from './git-http.js';
-import { PktLines } from './pkt-lines.js';
+import { noGit, PktLines } from './pkt-lines.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 
 /** A repository of a git server, and with what right it is called. */
@@ -185,7 +185,7 @@ async function readRefs(
   let headCommit: string | undefined;
   let line = await lines.line();
   if (line.toString('latin1').trimEnd() === `# service=${service}`) {
-    if ((await lines.line()) !== 'flush') throw unreadable();
+    if ((await lines.line()) !== 'flush') throw noGit();
     line = await lines.line();
   }
   for (; line !== 'flush'; line = await lines.line()) {
@@ -198,7 +198,7 @@ async function readRefs(
       if (/^[0-9a-f]{64} /.test(entry))
         throw new AppError('invalid_input', 'Repositories with SHA-256 are not supported.');
       if (entry.startsWith('shallow ')) continue;
-      throw unreadable();
+      throw noGit();
     }
     if (name === 'HEAD') headCommit = id;
     if (/^refs\/(heads|tags)\//.test(name)) refs.set(name, id);
@@ -225,6 +225,3 @@ function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): 
 /** What the other side wrote, on one line and short. */
 export const said = (text: string): string =>
   `The git server says: “${visibleText(text).replaceAll(/\s+/g, ' ').trim().slice(0, 200)}”.`;
-
-const unreadable = (): AppError =>
-  new AppError('invalid_input', 'The address does not answer as a git server does. Check it.');

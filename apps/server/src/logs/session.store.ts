@@ -214,26 +214,23 @@ export class SessionStore {
 
   /** The first event of one action. */
   async first(session: string, action: string): Promise<Event | undefined> {
-    const row = await this.#ofAction(session, action).orderBy('seq').limit(1).executeTakeFirst();
-    return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
+    const row = await this.#ofAction(session, action).limit(1).executeTakeFirst();
+    return row && eventOf(row);
   }
 
   /** The last event of one action, up to `before` when that is given. */
   async latest(session: string, action: string, before?: number): Promise<Event | undefined> {
     const row = await this.#ofAction(session, action)
       .$if(before !== undefined, (query) => query.where('seq', '<=', before ?? 0))
+      .clearOrderBy()
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst();
-    return row && (await this.events(session, { after: row.seq - 1, limit: 1 }))[0];
+    return row && eventOf(row);
   }
 
   #ofAction(session: string, action: string) {
-    return this.database.kysely
-      .selectFrom('event')
-      .select('seq')
-      .where('session', '=', session)
-      .where('action', '=', action);
+    return this.#ofSession(session).where('action', '=', action);
   }
 
   /** The numbers under which events of an agent are stored already, by their `n`. */
