@@ -33,7 +33,7 @@ describe('the search of the actions', () => {
       [],
     );
 
-  it('is an operation where there is too much to list, and as unknown as any other name else', () => {
+  it('is an operation where there is too much to list; else the name is unknown', () => {
     const search = { query: 'translate' };
     expect(checkCall('actions.search', search, offered(21)).operation.name).toBe('actions.search');
     for (const name of ['actions.search', 'actions.searhc'])

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { glob, realpath, stat, readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import {
@@ -8,15 +7,13 @@ import {
   type workspaceOperations,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
+import { hashOf, type TrustedTexts } from '../loop/trusted-texts.js';
 import { frontMatter } from './front-matter.js';
 
 export interface GuidanceFile {
   path: string;
   text: string;
 }
-
-/** Texts that are trusted, as their SHA-256, by path. */
-export type TrustedTexts = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface Guidance {
   handlers: Handlers<Pick<typeof workspaceOperations, 'workspace.trust'>, CallContext>;
@@ -32,9 +29,6 @@ export interface Guidance {
   /** Trusts the guidance that is there now. */
   trustPresent(): Promise<void>;
 }
-
-/** What trust in a file is bound to. */
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const guideName = 'AGENTS.md';
 const skillPattern = '.agents/skills/*/SKILL.md';

@@ -1,5 +1,5 @@
 import { actionOutput, errorFrom, platformPrefix, type EventArgs } from '@belay/protocol';
-import { wholeFile } from '../mcp/whole-result.js';
+import { actionFileName, wholeFile } from '../mcp/whole-result.js';
 
 /** What came of a call in the background, for the model. What its program printed is quoted: it is no user’s word. */
 export function arrivalText(id: string, arrival: EventArgs<'arrival'>): string {
@@ -24,7 +24,7 @@ function linesOf(id: string, output: unknown): string[] {
     errors && `[standard error] ${errors.trimEnd()}`,
     exitCode !== 0 && `[exit code ${exitCode}]`,
     ...files.map(({ name, type, bytes }) => `[file] ${name} (${type}, ${bytes} bytes)`),
-    full !== undefined && `[the whole output] ${wholeFile(`action-${id}`)}`,
+    full !== undefined && `[the whole output] ${wholeFile(actionFileName(id))}`,
   ];
   return parts.flatMap((part) => (part ? part.split('\n') : []));
 }

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 
-type Hashes = ReadonlyMap<string, ReadonlySet<string>>;
+/** Texts that are trusted, as their SHA-256, by path. */
+export type TrustedTexts = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The user has read these texts: others under the same paths are not trusted. */
 export function withTrusted(
-  before: Hashes,
+  before: TrustedTexts,
   files: readonly { path: string; text: string }[],
-): Hashes {
+): TrustedTexts {
   const texts = new Map(before);
   for (const { path, text } of files)
     texts.set(path, new Set([...(texts.get(path) ?? []), hashOf(text)]));
   return texts;
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** What trust in a file is bound to. */
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -8,7 +8,7 @@ import {
 } from '@belay/protocol';
 import type { CheckedCall } from '../check-call.js';
 import type { ServerConnection } from '../server-connection.js';
-import { putWhole } from './whole-result.js';
+import { actionFileName, putWhole } from './whole-result.js';
 
 export const isAction = ({ operation }: CheckedCall): boolean =>
   actionNamed(operation.name) !== undefined;
@@ -39,7 +39,7 @@ export async function callAction(
     const folder = await placeSkill(actionNamed(name) ?? '', bytes);
     return folder === null ? output : { folder, ...output };
   }
-  const file = await putWhole(connection, output.full, { name: nameOf(id), signal });
+  const file = await putWhole(connection, output.full, { name: actionFileName(id), signal });
   return file === undefined ? output : { ...output, file };
 }
 
@@ -50,7 +50,5 @@ export async function putArrived(
   signal: AbortSignal,
 ): Promise<void> {
   const { data } = actionOutput.safeParse(args.output);
-  await putWhole(connection, data?.full, { name: nameOf(id), signal });
+  await putWhole(connection, data?.full, { name: actionFileName(id), signal });
 }
-
-const nameOf = (id: string): string => `action-${id}`;

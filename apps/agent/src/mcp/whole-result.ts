@@ -16,6 +16,9 @@ export async function putWhole(
   return file;
 }
 
+/** The name of what an action’s call printed. */
+export const actionFileName = (id: string): string => `action-${id}`;
+
 /** Where the whole text of this name is. */
 export const wholeFile = (name: string): string =>
   join(tmpdir(), `${name.replaceAll(/[^\w-]/g, '_')}.txt`);
