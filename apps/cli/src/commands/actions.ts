@@ -1,6 +1,4 @@
 import { text } from 'node:stream/consumers';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import {
   AppError,
   neededSecrets,
@@ -9,6 +7,7 @@ import {
 } from '@belay/protocol';
 import { clientOf, findServer, type Where } from '../connection.js';
 import { oneLine, outputTo, type Output } from '../output.js';
+import { askHidden } from '../secret-input.js';
 
 type Json = Where & { json?: boolean };
 
@@ -77,7 +76,9 @@ export async function setActionSecret(
     await actions.removeSecret(name, key);
     return options.json ? output.json({ removed: key }) : output.line(`Removed ${key}.`);
   }
-  const value = process.stdin.isTTY ? await hiddenLine(`${key}: `) : await text(process.stdin);
+  const value = process.stdin.isTTY
+    ? await askHidden(`${key}: `, `${key} was not given.`)
+    : await text(process.stdin);
   const trimmed = value.replace(/\r?\n$/, '');
   if (trimmed === '')
     throw new AppError('invalid_input', `${key} has no value. Write it to standard input.`);
@@ -106,17 +107,4 @@ function stateOf(action: InstalledAction): string {
   if (state !== 'ready') return state;
   if (!enabled) return 'disabled';
   return neededSecrets(action).length > 0 ? 'needs a secret' : 'ready';
-}
-
-/** A line that is not shown while it is typed. */
-async function hiddenLine(prompt: string): Promise<string> {
-  process.stderr.write(prompt);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
-  try {
-    return await lines.question('');
-  } finally {
-    lines.close();
-    process.stderr.write('\n');
-  }
 }

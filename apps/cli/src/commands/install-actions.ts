@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import { confirmed } from '../confirmed.js';
 import { clientOf, findServer, type Where } from '../connection.js';
 import { outputTo, type Output } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
@@ -83,7 +83,9 @@ async function install(
     if (options.json) outputTo(process.stdout).json({ actions: [] });
     return found.actions.length > 0 ? 0 : 1;
   }
-  if (changed.some(({ state }) => state === 'other') && !options.yes && !(await agreed())) {
+  const withoutTerminal = 'An update needs a yes: run it at a terminal, or with --yes.';
+  const asks = changed.some(({ state }) => state === 'other') && !options.yes;
+  if (asks && !(await confirmed('Install these updates?', withoutTerminal))) {
     progress.line('Nothing was changed.');
     return 1;
   }
@@ -108,20 +110,6 @@ function show(offer: ActionOffer, found: FoundActions, output: Output): void {
   for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
   if (changes.added.length + changes.removed.length === 0)
     output.line('  Its permissions stay as they are.');
-}
-
-async function agreed(): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new AppError(
-      'invalid_input',
-      'An update needs a yes: run it at a terminal, or with --yes.',
-    );
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await lines.question('Install these updates? [y/N] ')).trim());
-  } finally {
-    lines.close();
-  }
 }
 
 /** Ctrl-C ends this program alone: the install goes on at the server. */

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { AppError, type PreparedPublish, type PublishAllowance } from '@belay/protocol';
+import { confirmed } from '../confirmed.js';
 import { clientOf, findServer, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo, type Output } from '../output.js';
 
@@ -36,7 +36,9 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   if (options.dryRun) return;
   const message = options.message ?? (await client.sessions.draftMessage(id)).message;
   if (options.message === undefined) progress.line(progress.style('dim', `\n${message}\n`));
-  if (!options.yes) await confirm();
+  const withoutTerminal = 'Nothing was pushed. Use --yes to push without asking.';
+  if (!options.yes && !(await confirmed('Push it?', withoutTerminal)))
+    throw new AppError('cancelled', 'Nothing was pushed.');
   const title = options.pr === true ? (message.split('\n', 1)[0] ?? '') : options.pr;
   const body = message.split('\n').slice(1).join('\n').trim();
   const published = await client.sessions.publish(id, {
@@ -72,12 +74,4 @@ function show(prepared: PreparedPublish, output: Output): void {
   const isNew = isNewBranch ? `the new branch ${branch}, from ${base},` : `the branch ${branch}`;
   output.line(`One commit to ${oneLine(isNew)} of ${url}`);
   if (into !== url) output.line(`A pull request would go into ${into}`);
-}
-
-async function confirm(): Promise<void> {
-  if (!process.stdin.isTTY)
-    throw new AppError('invalid_input', 'Nothing was pushed. Use --yes to push without asking.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question('Push it? [y/N] ').finally(() => lines.close());
-  if (!/^y(es)?$/i.test(answer.trim())) throw new AppError('cancelled', 'Nothing was pushed.');
 }
