@@ -1,9 +1,8 @@
 import { useMemo } from 'react';
 import type { SessionSummary } from '@belay/protocol';
 import { answerFirst } from '@/features/session-log/answer-first';
-import { sessionsQuery } from '@/features/session-log/summaries';
+import { summaryNow } from '@/features/session-log/summaries';
 import { useCommands, type Command } from '@/lib/commands';
-import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 import { fleetShortcuts } from '@/lib/shortcuts';
 import { attempt, toast } from '@/lib/toasts';
@@ -50,8 +49,7 @@ const focusedLink = () =>
   document.activeElement?.closest('article')?.querySelector<HTMLElement>('a[data-session]') ?? null;
 
 function withFocused(work: (session: SessionSummary) => void): void {
-  const id = focusedLink()?.dataset['session'];
-  const session = queryClient.getQueryData(sessionsQuery.queryKey)?.find((each) => each.id === id);
+  const session = summaryNow(focusedLink()?.dataset['session'] ?? '');
   if (session) work(session);
   else toast('Focus a session first: j and k move between them.');
 }

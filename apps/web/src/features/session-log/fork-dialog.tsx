@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
 import { Field, Select, TextArea } from '@/components/ui/field';
 import { modelsQuery } from '@/lib/queries';
-import { toastError } from '@/lib/toasts';
+import { useSubmit } from '@/lib/use-submit';
 import { fork, useForkRequest } from './fork-request';
 
 /** Asks for what a fork continues with; both may be left as they are. */
@@ -25,26 +25,11 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
   const own = request.session.model;
   const [model, setModel] = useState(own);
   const [message, setMessage] = useState('');
-  const [working, setWorking] = useState(false);
   const { data: models = [] } = useQuery(modelsQuery);
   const others = models.filter(({ name, ready }) => ready && name !== own);
-  const start = async () => {
-    setWorking(true);
-    try {
-      await fork(request, { model, message: message.trim() });
-    } catch (error) {
-      setWorking(false);
-      toastError(error);
-    }
-  };
+  const { saving, onSubmit } = useSubmit(() => fork(request, { model, message: message.trim() }));
   return (
-    <form
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void start();
-      }}
-    >
+    <form className="space-y-4" onSubmit={onSubmit}>
       <p className="text-sm text-muted">
         A new session begins with the conversation and files of that moment. This one stays as it
         is.
@@ -68,8 +53,8 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
         </Select>
       </Field>
       <div className="flex gap-2">
-        <Button type="submit" look="solid" disabled={working}>
-          {working ? 'Forking…' : 'Fork'}
+        <Button type="submit" look="solid" disabled={saving}>
+          {saving ? 'Forking…' : 'Fork'}
         </Button>
         <Button look="ghost" onClick={onClose}>
           Cancel

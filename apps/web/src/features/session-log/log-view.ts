@@ -27,6 +27,10 @@ export interface LogView {
   terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
   /** Where each terminal’s output ended after the last answer of an operation, in bytes. */
   terminalEnds: ReadonlyMap<string, number>;
+  /** Texts of queued messages as the user changed them last, by their numbers. */
+  edited: ReadonlyMap<number, string>;
+  /** Queued messages that the user took back, by their numbers. */
+  withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
   usage: readonly (Event & EventOf<'usage'>)[];
   lastEdit: CodeEdit | null;
@@ -65,6 +69,8 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     edits: joinEdits(earlier.edits, later.edits),
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
+    edited: joinMaps(earlier.edited, later.edited),
+    withdrawn: joinMaps(earlier.withdrawn, later.withdrawn),
     marks: joinLists(earlier.marks, later.marks),
     usage: joinLists(earlier.usage, later.usage),
     lastEdit: later.lastEdit ?? earlier.lastEdit,
@@ -98,6 +104,8 @@ function start(): Building {
     edits: new Map(),
     terminals: new Map(),
     terminalEnds: new Map(),
+    edited: new Map(),
+    withdrawn: new Map(),
     marks: [],
     usage: [],
     lastEdit: null,
@@ -129,6 +137,8 @@ function add(view: Building, event: Event): void {
   else if (isEvent(event, 'guidance')) view.guidance = event;
   else if (isEvent(event, 'commit')) addCommit(view, event);
   else if (isEvent(event, 'code')) addEdit(view, event);
+  else if (isEvent(event, 'edit')) view.edited.set(event.args.message, event.args.text);
+  else if (isEvent(event, 'withdraw')) view.withdrawn.set(event.args.message, event);
   else if (event.action === 'approve' || event.action === 'reject')
     view.verdicts.set(event.id ?? '', event);
 }

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import { isEnded, type Event, type EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { BlobImage } from '@/features/session-log/blob-image';
-import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
+import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { clock } from '@/lib/format';
-import { editedText, isQueued, isWithdrawn } from './queued';
+import { isQueued } from './queued';
 import { QueuedMessage } from './queued-message';
 
 /** The task that the session was given, or that it began again. */
@@ -21,13 +21,12 @@ export function MessageEntry({ event }: { event: Event & EventOf<'message'> }) {
   const { images, delivery, pinned } = event.args;
   const { seq } = event;
   const session = useSessionId();
-  const upTo = useMoment(({ at }) => at ?? Number.POSITIVE_INFINITY);
   const past = useIsPast();
   const state = useSessionState(session);
   const mayChange = useCanAct();
   const queued = useLog((log) => !past && isQueued(log.events, event));
-  const edited = useLog((log) => editedText(log.events, seq, upTo));
-  const withdrawn = useLog((log) => isWithdrawn(log.events, seq, upTo));
+  const edited = useView((view) => view.edited.get(seq) ?? null);
+  const withdrawn = useView((view) => view.withdrawn.has(seq));
   const text = edited ?? event.args.text;
   const notes = [
     withdrawn && 'withdrawn: the agent does not read it',

@@ -24,19 +24,6 @@ export function isQueued(events: readonly Event[], message: Event): boolean {
   return true;
 }
 
-/** The text of a message as the user changed it last, up to an event. */
-export function editedText(events: readonly Event[], message: number, upTo: number): string | null {
-  const last = events.findLast(
-    (event) => event.seq <= upTo && isEvent(event, 'edit') && event.args.message === message,
-  );
-  return last && isEvent(last, 'edit') ? last.args.text : null;
-}
-
-export const isWithdrawn = (events: readonly Event[], message: number, upTo: number): boolean =>
-  events.some(
-    (event) => event.seq <= upTo && isEvent(event, 'withdraw') && event.args.message === message,
-  );
-
 /** What an event means for the turn; null for nothing. */
 function turnOf(event: Event): 'begun' | 'ended' | null {
   if (isEvent(event, 'say')) return event.args.calls.length > 0 ? 'begun' : 'ended';
