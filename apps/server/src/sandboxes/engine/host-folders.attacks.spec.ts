@@ -13,8 +13,8 @@ beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'belay-shared-')));
   for (const name of [
     'home/.ssh',
-    'home/work/app',
-    'home/work/.gnupg',
+    'home/code/app',
+    'home/code/.gnupg',
     'other/.ssh',
     'data/blobs',
     'free/app',
@@ -41,12 +41,12 @@ it('positive control: a folder is shared below /mnt, and a link is shown as what
   const app = join(root, 'free/app');
   const wanted = [
     { folder: join(root, 'free/link') },
-    { folder: join(root, 'home/work/app'), readOnly: true },
+    { folder: join(root, 'home/code/app'), readOnly: true },
     { folder: join(root, 'free/two words') },
   ];
   expect(await folders.choose(wanted, plain)).toEqual([
     { folder: app, path: '/mnt/app', readOnly: false },
-    { folder: join(root, 'home/work/app'), path: '/mnt/app-2', readOnly: true },
+    { folder: join(root, 'home/code/app'), path: '/mnt/app-2', readOnly: true },
     { folder: join(root, 'free/two words'), path: '/mnt/two_words', readOnly: false },
   ]);
   const [mount] = await choose('free/app');
@@ -66,7 +66,7 @@ it.each([
   ['/tmp/..', 'too much'],
   ['home', 'keys of yours'],
   ['home/.ssh', 'keys of yours'],
-  ['home/work/.gnupg', 'keys of a user'],
+  ['home/code/.gnupg', 'keys of a user'],
   ['other', 'keys of a user'],
   ['.', 'Belay’s own data'],
   ['data/blobs', 'Belay’s own data'],
