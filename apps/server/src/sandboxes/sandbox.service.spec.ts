@@ -178,12 +178,24 @@ describe('a stop', () => {
 
   it('that the engine refuses keeps the sandbox', async () => {
     await server.startSession('one');
+    server.agent.exits = false;
     server.engine.fail('remove');
     await expect(server.service.stop('one')).rejects.toThrow('Docker does not respond');
-    // Its agent may have hung up, and connects again.
-    await until('its agent', () => server.service.state('one') === 'connected');
+    expect(server.service.state('one')).toBe('connected');
+    server.agent.exits = true;
     await server.service.stop('one');
     expect(server.service.state('one')).toBe('none');
+    expect(server.engine.containers.size).toBe(0);
+  });
+
+  it('that the engine refuses after the agent exited can be repeated', async () => {
+    await server.startSession('one');
+    server.engine.fail('remove');
+    await expect(server.service.stop('one')).rejects.toThrow('Docker does not respond');
+    await server.service.stop('one');
+    expect(server.service.state('one')).toBe('none');
+    await until('its container is removed', () => server.engine.containers.size === 0);
+    expect(server.engine.volumeNames.size).toBe(2);
   });
 });
 

@@ -39,6 +39,8 @@ export interface AgentBehaviour {
   connects: boolean;
   begin(payload: StartPayload): Promise<void>;
   unpack(bytes: number): Promise<void>;
+  /** Whether it exits when it is told to shut down. */
+  exits: boolean;
 }
 
 /** The sandboxes of a server over an engine in memory: real sockets, records and logs; agents that only respond. */
@@ -52,6 +54,7 @@ export class SandboxServer {
     connects: true,
     begin: () => Promise.resolve(),
     unpack: () => Promise.resolve(),
+    exits: true,
   };
   service!: SandboxService;
   sandboxes!: Sandboxes;
@@ -174,7 +177,7 @@ export class SandboxServer {
       'terminal.open': nothing,
       'browser.watch': nothing,
       shutdown: () => {
-        this.engine.kill(container, { code: 0 });
+        if (this.agent.exits) this.engine.kill(container, { code: 0 });
         return Promise.resolve({});
       },
     });
