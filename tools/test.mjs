@@ -6,59 +6,58 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { step } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 import { countLine, countsOf, exitCodeFor, sumCounts } from './test-count.mjs';
-
-/** Jest's projects that need containers or a browser: they come last, two files at a time. */
-const heavy = ['containers', 'attacks', 'e2e'];
+import { temporaryRun } from './test-leftovers.mjs';
 
 const usage = `Usage: npm test [-- JEST-OPTIONS]
+       npm run test:long
 
-  Without options: prepares the machine, checks types, lint, format and docs, and runs every test.
-  With options: prepares the machine and runs the tests that Jest chooses by them, for example
+  Without options: prepares the machine, runs every test that is not long, and checks types, lint, imports,
+  format and docs beside them. test:long runs the long tests: the files named *.long.*.
+  With options: prepares the machine and runs the tests that Jest chooses by them, long ones too, for example
     npm test -- --selectProjects server --testPathPatterns approvals
     npm test -- --testNamePattern 'plays the demo'
 
   npm run jest -- …  is the same without preparing anything. The last line is the count.`;
 
-if (process.argv.slice(2).some((word) => ['--help', '-h'].includes(word))) {
+/** The names of files whose tests take long and rarely fail, for Jest. */
+const longFiles = '\\.long\\.';
+
+const words = process.argv.slice(2);
+if (words.some((word) => ['--help', '-h'].includes(word))) {
   console.log(usage);
   process.exit(0);
 }
+const onlyLong = words[0] === '--long';
+const chosen = onlyLong ? words.slice(1) : words;
+const isChosen = chosen.length > 0;
 
 // Whatever goes wrong, the last line is the count: a machine that cannot be prepared is a failed test too.
 let counts = { passed: 0, failed: 1 };
-const chosen = process.argv.slice(2);
 await runCommand(async () => {
   const environment = await prepareMachine({ tests: true });
-  counts = await runAll(environment);
+  const run = temporaryRun(environment.DOCKER_HOST);
+  // The folder, the processes and the containers of the run are removed however it ends.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(signal, () => void run.done().then(() => process.exit(1)));
+  try {
+    counts = await runAll({ ...environment, TMPDIR: run.folder });
+  } finally {
+    await run.done();
+  }
 });
 console.log(countLine(counts));
 process.exitCode = exitCodeFor(counts);
 
-/** Arguments go to jest; then only what they choose runs, without the checks. */
+/** The checks run beside the tests, which wait more than they compute. */
 async function runAll(environment) {
-  const runs = [];
-  if (chosen.length === 0) runs.push(...(await check()));
-  const known = projects();
-  const light = known.filter((name) => !heavy.includes(name));
-  const groups = chosen.includes('--selectProjects')
-    ? [{ names: [], args: ['--runInBand'] }]
-    : [
-        { names: light, args: [] },
-        { names: heavy, args: ['--maxWorkers=2'] },
-      ];
-  for (const { names, args } of groups) runs.push(await jest(names, args, environment));
-  return sumCounts(runs);
+  const runs = [jest(environment), ...(isChosen || onlyLong ? [] : [check()])];
+  return sumCounts((await Promise.all(runs)).flat());
 }
 
-/** The formatter works on one core, so the other checks run beside it. */
+/** One after the other: the tests run beside them. */
 async function check() {
-  const groups = [['types', 'lint', 'layers', 'docs'], ['format']];
-  return (await Promise.all(groups.map(oneByOne))).flat();
-}
-
-async function oneByOne(names) {
   const runs = [];
-  for (const name of names) {
+  for (const name of ['types', 'lint', 'layers', 'docs', 'format']) {
     const good = await step(`check ${name}`, async () => {
       if ((await spawned('npm', ['run', '--silent', `check:${name}`])) !== 0)
         throw new Error('failed');
@@ -69,7 +68,14 @@ async function oneByOne(names) {
   return runs;
 }
 
-async function jest(names, args, environment) {
+/** The files that Jest runs: those that it is told, else the long ones, else all others. */
+function filesOf() {
+  if (isChosen) return ['--passWithNoTests', ...chosen];
+  if (onlyLong) return ['--testPathPatterns', longFiles];
+  return ['--testPathIgnorePatterns', longFiles];
+}
+
+async function jest(environment) {
   const folder = mkdtempSync(join(tmpdir(), 'belay-jest-'));
   const report = join(folder, 'report.json');
   try {
@@ -79,13 +85,10 @@ async function jest(names, args, environment) {
         '--experimental-vm-modules',
         '--no-warnings=ExperimentalWarning',
         'node_modules/jest/bin/jest.js',
-        ...(names.length > 0 ? ['--selectProjects', ...names] : []),
-        ...args,
-        ...(chosen.length > 0 ? ['--passWithNoTests'] : []),
         '--json',
         '--outputFile',
         report,
-        ...chosen,
+        ...filesOf(),
       ],
       environment,
     );
@@ -97,11 +100,6 @@ async function jest(names, args, environment) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function projects() {
-  const source = readFileSync(join(root, 'jest.config.cjs'), 'utf8');
-  return [...source.matchAll(/project\(\s*'([\w-]+)'/g)].map((match) => match[1]);
 }
 
 /** Jest's JSON goes to its file; its own standard output would repeat it. */

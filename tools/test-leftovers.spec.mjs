@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Docker } from './prepare/docker-api.mjs';
+import { root } from './product-node.mjs';
+import { processesOf } from './test-leftovers.mjs';
+
+/** A run that starts a helper of a helper in its folder, and a container, and then works for ever. */
+const run = (dockerHost, image) => `
+  import { spawn } from 'node:child_process';
+  import { writeFileSync } from 'node:fs';
+  import { Docker } from '${root}/tools/prepare/docker-api.mjs';
+  import { temporaryRun } from '${root}/tools/test-leftovers.mjs';
+  const { folder } = temporaryRun('${dockerHost}');
+  const env = { ...process.env, TMPDIR: folder };
+  spawn('sh', ['-c', 'sleep 1000 & cd "$TMPDIR" && env -i sleep 1000'], { env, detached: true });
+  writeFileSync(folder + '/file', '');
+  const docker = new Docker('${dockerHost}');
+  const { Id } = await docker.post('/containers/create', {
+    Image: '${image}', Cmd: ['sleep', '1000'], Labels: { 'belay.data': folder + '/belay-data' },
+  });
+  await docker.post('/containers/' + Id + '/start');
+  console.log(JSON.stringify({ folder, container: Id }));
+  setInterval(() => {}, 1000);
+`;
+
+async function begun(image) {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', run(process.env.DOCKER_HOST, image)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const line = await new Promise((done) => child.stdout.once('data', done));
+  return { child, ...JSON.parse(String(line)) };
+}
+
+async function until(condition) {
+  while (!(await condition())) await sleep(20);
+}
+
+it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async (signal) => {
+  const docker = new Docker(process.env.DOCKER_HOST);
+  const { child, folder, container } = await begun(process.env.BELAY_TEST_BUSYBOX);
+  expect(await docker.exists(`/containers/${container}/json`)).toBe(true);
+  await until(() => processesOf(folder).length === 3);
+  child.kill(signal);
+  await until(() => !existsSync(folder));
+  expect(processesOf(folder)).toEqual([]);
+  expect(await docker.exists(`/containers/${container}/json`)).toBe(false);
+});
+
+it('another run beside it is left alone', async () => {
+  const one = await begun(process.env.BELAY_TEST_BUSYBOX);
+  const other = await begun(process.env.BELAY_TEST_BUSYBOX);
+  await until(() => processesOf(other.folder).length === 3);
+  one.child.kill('SIGKILL');
+  await until(() => !existsSync(one.folder));
+  expect(readFileSync(join(other.folder, 'file'), 'utf8')).toBe('');
+  expect(processesOf(other.folder)).toHaveLength(3);
+  other.child.kill('SIGKILL');
+  await until(() => !existsSync(other.folder));
+});
