@@ -62,7 +62,7 @@ export interface Exception {
 
 export const exceptions: Exception[] = [
   { path: /^README\.md$/, line: /holding the rope/, why: 'the brand keeps it in one sentence' },
-  { path: /^apps\/server\/src\/api\/live\//, line: /room/, why: 'the word of socket.io' },
+  { path: /^apps\/server\/src\/api\/dashboard\//, line: /room/, why: 'the word of socket.io' },
   { path: /\/harbor\.spec\.ts$/, line: /door/, why: 'the story of a task in a test' },
 ];
 

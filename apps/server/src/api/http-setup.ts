@@ -10,7 +10,7 @@ import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { AcpApi } from './acp/acp-api.js';
 import { AddressCheck } from './auth/address-check.js';
 import { jsonBodies } from './json-bodies.js';
-import { DashboardAdapter } from './live/dashboard.adapter.js';
+import { DashboardAdapter } from './dashboard/dashboard.adapter.js';
 import { middleware } from './middleware.js';
 import { PreviewAddress } from './preview/preview-address.js';
 import { PreviewServer } from './preview/preview-server.js';

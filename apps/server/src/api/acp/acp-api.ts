@@ -3,7 +3,7 @@ import type { AnyMessage } from '@agentclientprotocol/sdk';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { RequestBudget } from '../live/request-budget.js';
+import { RequestBudget } from '../dashboard/request-budget.js';
 import { parseJson } from '../json-bodies.js';
 import { closeCodes } from '../websocket/socket-connection.js';
 import type { SocketApi } from '../websocket/upgrades.js';

@@ -7,7 +7,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { SessionCommands } from '../commands/session-commands.js';
-import { RequestBudget } from '../live/request-budget.js';
+import { RequestBudget } from '../dashboard/request-budget.js';
 import { McpResources } from './mcp-resources.js';
 import type { McpEndpoint } from './mcp-server.js';
 

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { sees, seesAll, type Caller } from '../../access/caller.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import { EventLog } from '../../logs/event-log.js';
-import { DashboardGateway } from '../live/dashboard.gateway.js';
+import { DashboardGateway } from '../dashboard/dashboard.gateway.js';
 
 /** The server’s metrics, for Prometheus. */
 @Injectable()

@@ -19,7 +19,7 @@ import type { CallerEnds } from '../../access/caller-ends.js';
 import { newUserCallId } from '../../sessions/dispatcher.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
-import { RequestBudget } from '../live/request-budget.js';
+import { RequestBudget } from '../dashboard/request-budget.js';
 import { knownError, unexpected } from '../problem.js';
 import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
