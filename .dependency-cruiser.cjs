@@ -184,6 +184,7 @@ module.exports = {
     ]),
     apart('apps/web/src', panels),
     apart('apps/web/src', pages),
+    apart('apps/server/src/api', ['mcp', 'websocket', 'acp', 'dashboard']),
   ],
   options: {
     // TypeScript 7 has no API that a tool could parse with.

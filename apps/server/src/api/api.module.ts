@@ -67,7 +67,7 @@ import { OAuthService } from './oauth/oauth.service.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { ViewerLinksController } from './rest/viewer-links.controller.js';
 import { UploadsController } from './rest/uploads.controller.js';
-import { Upgrades } from './websocket/upgrades.js';
+import { Upgrades } from './upgrades.js';
 import { WebSocketApi } from './websocket/web-socket-api.js';
 
 @Module({

@@ -14,7 +14,7 @@ import { DashboardAdapter } from './dashboard/dashboard.adapter.js';
 import { middleware } from './middleware.js';
 import { PreviewAddress } from './preview/preview-address.js';
 import { PreviewServer } from './preview/preview-server.js';
-import { Upgrades } from './websocket/upgrades.js';
+import { Upgrades } from './upgrades.js';
 import { WebSocketApi } from './websocket/web-socket-api.js';
 import { Identity } from './auth/identity.js';
 import { Logins } from './auth/logins.js';

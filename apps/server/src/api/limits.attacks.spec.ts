@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { dashboardPath, type Answer } from '@belay/protocol';
 import { io, type Socket } from 'socket.io-client';
-import { RequestBudget } from './dashboard/request-budget.js';
+import { RequestBudget } from './limits/request-budget.js';
 import { TestServer } from '../testing/server.js';
 
 jest.setTimeout(60_000);

@@ -7,7 +7,7 @@ import { LoginPages, type LoginOptions } from './auth/login.js';
 import { takeBasicAuth } from './gpt/basic-auth.js';
 import { sendDocs } from './docs-pages.js';
 import type { PreviewAddress } from './preview/preview-address.js';
-import { RequestRates } from './request-rates.js';
+import { RequestRates } from './limits/request-rates.js';
 import { Site } from './site.js';
 
 const policy = [

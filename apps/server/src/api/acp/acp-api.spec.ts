@@ -177,6 +177,17 @@ describe('ACP', () => {
       await server.app.get(TokensStore).revoke(id);
       await until('it is closed', () => me.closed === 4401);
     });
+
+    it('a viewer that asks without pause is closed, and a user that asks as much is served', async () => {
+      const ask = (one: AcpEditor) =>
+        Promise.allSettled(Array.from({ length: 400 }, () => one.initialize()));
+      const viewer = await editor(server.viewerToken);
+      const user = await editor();
+      void ask(viewer);
+      await until('the viewer is closed', () => viewer.closed === 4429);
+      const answers = await ask(user);
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(400);
+    });
   });
 });
 

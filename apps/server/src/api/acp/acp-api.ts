@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AnyMessage } from '@agentclientprotocol/sdk';
+import { roleOfScope } from '@belay/protocol';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { RequestBudget } from '../dashboard/request-budget.js';
 import { parseJson } from '../json-bodies.js';
-import { closeCodes } from '../websocket/socket-connection.js';
-import type { SocketApi } from '../websocket/upgrades.js';
+import { RequestBudget } from '../limits/request-budget.js';
+import { closeCodes, type SocketApi } from '../upgrades.js';
 import { AcpParts } from './acp-parts.js';
 
 /** ACP at `/acp`: each message of the socket is one of JSON-RPC. */
@@ -31,7 +31,7 @@ export class AcpApi implements SocketApi {
   }
 
   async #serve(socket: WebSocket, caller: Caller): Promise<void> {
-    const budget = new RequestBudget('user');
+    const budget = new RequestBudget(roleOfScope(caller.scope));
     let incoming!: ReadableStreamDefaultController<AnyMessage>;
     const readable = new ReadableStream<AnyMessage>({ start: (own) => void (incoming = own) });
     socket.on('message', (data: Buffer, isBinary) => {

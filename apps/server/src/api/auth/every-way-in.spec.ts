@@ -18,7 +18,7 @@ import { io } from 'socket.io-client';
 import { TestServer } from '../../testing/server.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { McpResources } from '../mcp/mcp-resources.js';
-import { Upgrades } from '../websocket/upgrades.js';
+import { Upgrades } from '../upgrades.js';
 import { Identity } from './identity.js';
 
 jest.setTimeout(120_000);

@@ -9,7 +9,7 @@ import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
-import { maxViewerPacket } from './request-budget.js';
+import { maxViewerPacket } from '../limits/request-budget.js';
 import type { ViewerServer } from './viewer.js';
 import { ViewerAccess } from './viewer-access.js';
 import { ViewerDecoder } from './viewer-decoder.js';

@@ -25,7 +25,7 @@ import { TerminalLog } from '../../logs/terminal-log.js';
 import { BrowserWatch } from './browser-watch.js';
 import { EventFollowers } from './event-followers.js';
 import { knownError, unexpected } from '../problem.js';
-import { RequestBudget } from './request-budget.js';
+import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { SummaryFeed } from './summary-feed.js';
 import { TerminalFollowers } from './terminal-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
@@ -54,7 +54,7 @@ const tooManySessions = (): AppError =>
 /** Stateless, so that a flood of requests costs as little as possible. */
 const tooMany: Promise<Answer> = Promise.resolve({
   ok: false,
-  error: new AppError('limit_reached', 'Too many requests at once. Wait a moment.').toJSON(),
+  error: tooManyRequests().toJSON(),
 });
 
 /** The dashboard’s socket: sessions followed live, exact to the event and the byte. */

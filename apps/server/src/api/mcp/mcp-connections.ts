@@ -7,7 +7,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { SessionCommands } from '../commands/session-commands.js';
-import { RequestBudget } from '../dashboard/request-budget.js';
+import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { McpResources } from './mcp-resources.js';
 import type { McpEndpoint } from './mcp-server.js';
 
@@ -63,9 +63,7 @@ export class McpConnections implements OnApplicationShutdown {
     }
     const messages = Array.isArray(body) ? body.length : 1;
     for (let at = 0; at < messages; at += 1) {
-      if (!connection.budget.take()) {
-        throw new AppError('limit_reached', 'Too many requests at once. Wait a moment.');
-      }
+      if (!connection.budget.take()) throw tooManyRequests();
     }
     connection.caller = caller;
     connection.used = Date.now();

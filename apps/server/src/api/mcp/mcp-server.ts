@@ -30,6 +30,7 @@ import { assertMay, may, type Caller } from '../../access/caller.js';
 import type { BlobStore } from '../../logs/blob-store.js';
 import { resultText } from '../../models/result-text.js';
 import type { SessionCommands } from '../commands/session-commands.js';
+import { tooManyRequests } from '../limits/request-budget.js';
 import { knownError, unexpected } from '../problem.js';
 import { elicitationFor } from './mcp-elicitation.js';
 import { resourceTemplates, type McpResources } from './mcp-resources.js';
@@ -127,7 +128,7 @@ function createMcpServer(parts: McpServerParts): Server {
     if (!tool) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${called.name.slice(0, 100)}.`);
     }
-    if (underWay >= maxUnderWay) return failed(tooMany());
+    if (underWay >= maxUnderWay) return failed(tooManyRequests());
     underWay += 1;
     const progress = new Progress(extra);
     try {
@@ -276,6 +277,3 @@ const failed = ({ code, message }: AppError): CallToolResult => ({
   content: [{ type: 'text', text: message }],
   structuredContent: { code, status: errorCodes[code].http, detail: message },
 });
-
-const tooMany = (): AppError =>
-  new AppError('limit_reached', 'Too many calls at once. Wait for some of them.');

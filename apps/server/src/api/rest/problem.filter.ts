@@ -9,7 +9,7 @@ import {
 import { api, AppError, mcpPath, problemOf, problemType, type ErrorCode } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { baseUrlOf } from '../base-url.js';
-import { retryAfterOf } from '../request-rates.js';
+import { retryAfterOf } from '../limits/request-rates.js';
 import { knownError, unexpected } from '../problem.js';
 
 /** Every failure of a route becomes a problem document. */

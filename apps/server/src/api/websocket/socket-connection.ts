@@ -19,14 +19,12 @@ import type { CallerEnds } from '../../access/caller-ends.js';
 import { newUserCallId } from '../../sessions/dispatcher.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
-import { RequestBudget } from '../dashboard/request-budget.js';
+import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { knownError, unexpected } from '../problem.js';
+import { closeCodes } from '../upgrades.js';
 import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
 import { watchRequest, type SocketWatches } from './socket-watches.js';
-
-/** Close codes of our own, from 4000 on. */
-export const closeCodes = { unauthorized: 4401, tooManyRequests: 4429, tooSlow: 4408 } as const;
 
 /** What may wait in memory for a client that does not read; then its connection ends, and it resumes by `seq`. */
 const maxBuffered = 16 * 2 ** 20;
@@ -95,7 +93,7 @@ export class SocketConnection {
     if (!this.#budget.take()) {
       this.#refused += 1;
       if (this.#refused > maxRefused) return this.#end('tooManyRequests', 'Too many requests.');
-      return void this.#send(errorMessage(tooMany()));
+      return void this.#send(errorMessage(tooManyRequests()));
     }
     let read: SocketMessage;
     try {
@@ -107,7 +105,7 @@ export class SocketConnection {
     const about = id === undefined ? {} : { id };
     if (!this.#caller) return this.#introduce(read);
     if (this.#underWay >= maxUnderWay) {
-      return void this.#send({ ...errorMessage(tooMany()), ...about });
+      return void this.#send({ ...errorMessage(tooManyRequests()), ...about });
     }
     this.#underWay += 1;
     void this.#answer(this.#caller, read)
@@ -310,6 +308,3 @@ const describedInstalled = ({ operation, tool }: InstalledOperation): object => 
   description: tool.description,
   input: tool.parameters,
 });
-
-const tooMany = (): AppError =>
-  new AppError('limit_reached', 'Too many requests at once. Wait a moment.');

@@ -8,7 +8,7 @@ import { EventFeed } from '../../sessions/event-feed.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { SocketConnection } from './socket-connection.js';
 import { SocketWatches } from './socket-watches.js';
-import { Upgrades, type SocketApi } from './upgrades.js';
+import { Upgrades, type SocketApi } from '../upgrades.js';
 
 /** The plain WebSocket at `/ws`: JSON `{action, args, message}` both ways. */
 @Injectable()

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@belay/protocol';
-import type { Caller } from '../access/caller.js';
+import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type Rate } from './token-bucket.js';
 
 /** Callers and addresses that are counted at once; the one that asked longest ago makes way. */

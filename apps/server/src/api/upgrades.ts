@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, problemOf, problemType, type ApiName } from '@belay/protocol';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { may, type Caller } from '../../access/caller.js';
-import { AddressCheck } from '../auth/address-check.js';
-import { Identity } from '../auth/identity.js';
+import { may, type Caller } from '../access/caller.js';
+import { AddressCheck } from './auth/address-check.js';
+import { Identity } from './auth/identity.js';
 
 /** What serves the sockets of one path. */
 export interface SocketApi {
@@ -44,6 +44,9 @@ const maxStrangers = 20;
 const pingMs = 30_000;
 /** Stands before the token in a subprotocol: a browser can set no other header of an upgrade. */
 export const tokenProtocol = 'token.';
+
+/** Close codes of our own, from 4000 on. */
+export const closeCodes = { unauthorized: 4401, tooManyRequests: 4429, tooSlow: 4408 } as const;
 
 /** The upgrades to plain WebSockets: Host, Origin, token and limits are checked before any handshake. */
 @Injectable()

@@ -1,5 +1,5 @@
-import type { Role } from '@belay/protocol';
-import { TokenBucket, type Rate } from '../token-bucket.js';
+import { AppError, type Role } from '@belay/protocol';
+import { TokenBucket, type Rate } from './token-bucket.js';
 
 /** Requests that a connection may send at once, and each second from then on. */
 const rates: Readonly<Record<Role, Rate>> = {
@@ -24,3 +24,6 @@ export class RequestBudget {
     return this.#bucket.take() === 0;
   }
 }
+
+export const tooManyRequests = (): AppError =>
+  new AppError('limit_reached', 'Too many requests at once. Wait a moment.');
