@@ -52,7 +52,7 @@ type PathArgument<R extends Route, Name> = R extends { params: infer P extends z
 
 type Content = Uint8Array | ReadableStream<Uint8Array>;
 
-type BodyArguments<R extends Route> = R extends { body: infer B }
+type BodyArguments<R extends Route> = R extends { body: infer B extends z.ZodType | Bytes }
   ? B extends z.ZodType
     ? [body: z.input<B>]
     : B extends Bytes<'*/*'>

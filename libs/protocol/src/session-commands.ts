@@ -1,128 +1,264 @@
 import { z } from 'zod';
+import type { Scope } from './access.js';
 import { approvalAnswer } from './approvals.js';
-import type { Risk } from './operation.js';
-import { messageEdit, newMessage, newSession } from './session.js';
+import { event } from './events.js';
+import { forkRequest, rewindRequest, rewound } from './session-requests.js';
+import {
+  isEnded,
+  messageEdit,
+  newMessage,
+  newSession,
+  sessionChange,
+  sessionSummary,
+  type SessionSummary,
+} from './session.js';
 
-export interface SessionCommand<I extends z.ZodObject = z.ZodObject> {
-  /** A short label for people, such as “Start a session”. */
+const session = z.string().min(1).max(200).describe('The id of the session.');
+const message = z.int().positive().describe('The number of the message in the log.');
+
+/** What a command is about: ids, which are fields of its input, and in this order the parameters of its route. */
+const subjects = {
+  none: {},
+  session: { session },
+  message: { session, message },
+  call: { session, id: z.string().min(1).max(300) },
+};
+type Subjects = typeof subjects;
+
+/** Who calls it: programs of people call every command, models are offered as tools those that are for them. */
+type Audience = 'user' | 'model';
+
+interface CommandTraits {
+  /** On a button and in a menu: “Pause”. */
+  readonly label: string;
+  /** In a list of tools or commands: “Pause a session”. */
   readonly title: string;
   /** What a model or a program reads to decide and to call. */
   readonly description: string;
-  /** `read` is for viewers, too. */
-  readonly risk: Risk;
-  readonly input: I;
+  /** `view` only reads, and is not audited. */
+  readonly scope: Scope;
+  readonly audience: readonly Audience[];
+  /** Whether it ends work or cannot be undone, so that people are asked before. */
+  readonly asksFirst: boolean;
+  /** Whether people are offered it now. The server refuses by itself, and takes repetitions. */
+  offered(this: void, session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
 }
 
-const define = <I extends z.ZodObject>(command: SessionCommand<I>): SessionCommand<I> => command;
+export interface SessionCommand<
+  I extends z.ZodObject = z.ZodObject,
+  B extends z.ZodObject | undefined = z.ZodObject | undefined,
+  O extends z.ZodType = z.ZodType,
+> extends CommandTraits {
+  readonly about: keyof Subjects;
+  /** What is said besides the ids: the body of its route. */
+  readonly body: B;
+  /** The ids and the body: all that an API without paths is sent. */
+  readonly input: I;
+  readonly output: O;
+}
 
-const session = z.string().min(1).max(200).describe('The id of the session.');
+interface Definition<A, B, O>
+  extends
+    Pick<CommandTraits, 'label' | 'title' | 'description'>,
+    Partial<Omit<CommandTraits, 'label' | 'title' | 'description'>> {
+  /** Default: the session. */
+  about?: A;
+  /** Default: nothing. */
+  body?: B;
+  /** Default: the session’s summary. */
+  output?: O;
+}
+
+type Input<A extends keyof Subjects, B> = z.ZodObject<
+  Subjects[A] & (B extends z.ZodObject<infer S extends z.ZodRawShape> ? S : Record<never, never>)
+>;
+
+function define<
+  A extends keyof Subjects = 'session',
+  B extends z.ZodObject | undefined = undefined,
+  O extends z.ZodType = typeof sessionSummary,
+>(definition: Definition<A, B, O>): SessionCommand<Input<A, B>, B, O> {
+  const { about = 'session', body, output = sessionSummary } = definition;
+  const ids: z.ZodRawShape = subjects[about];
+  return {
+    scope: 'operate',
+    audience: ['user', 'model'],
+    asksFirst: false,
+    offered: () => true,
+    ...definition,
+    about,
+    body: body as B,
+    input: z.object({ ...ids, ...body?.shape }) as unknown as Input<A, B>,
+    output: output as O,
+  };
+}
+
 const after = z.int().nonnegative().default(0).describe('The number of the last event you know.');
-const message = z.int().positive().describe('The number of the message in the log.');
-const onSession = z.object({ session });
 
 /** The longest that one call of `wait` takes, in seconds: below what clients and proxies bear. */
 export const maxWaitSeconds = 55;
 
 /**
- * The control of sessions beside the operations on their sandboxes, defined once for the APIs that are no REST: the
- * plain WebSocket and MCP are projections of it.
+ * The control of sessions beside the operations on their sandboxes, defined once: the routes of REST, the tools of MCP,
+ * the actions of the plain WebSocket and the dashboard’s controls are projections of it.
  */
 export const sessionCommands = {
   start: define({
+    label: 'Start',
     title: 'Start a session',
     description:
       'Begins a session: an agent works on the task in a container of its own. Answers at once with its summary; its id is the `session` of all other calls.',
-    risk: 'execute',
-    input: newSession.partial({ model: true }),
+    about: 'none',
+    body: newSession.partial({ model: true }).extend({
+      paused: z
+        .boolean()
+        .default(false)
+        .describe('The sandbox starts, and the agent waits until the session is resumed.'),
+    }),
   }),
   list: define({
+    label: 'List',
     title: 'List sessions',
     description: 'Lists sessions in one line each, the newest first.',
-    risk: 'read',
-    input: z.object({
+    about: 'none',
+    scope: 'view',
+    body: z.object({
       archived: z.boolean().default(false).describe('Also archived ones.'),
       limit: z.int().positive().max(500).default(50),
     }),
+    output: z.object({ sessions: z.array(sessionSummary) }),
   }),
   status: define({
+    label: 'Show',
     title: 'Show a session',
     description:
       'Shows what a session does now: its state, the question or the approvals that wait for the user, its plan and what it has used.',
-    risk: 'read',
-    input: onSession,
+    scope: 'view',
   }),
   events: define({
+    label: 'Read the log',
     title: 'Read the log',
     description: 'Reads events of a session’s log from a number on, in order.',
-    risk: 'read',
-    input: onSession.extend({ after, limit: z.int().positive().max(1_000).default(200) }),
+    scope: 'view',
+    body: z.object({ after, limit: z.int().positive().max(1_000).default(200) }),
+    output: z.object({ events: z.array(event) }),
   }),
   wait: define({
+    label: 'Wait',
     title: 'Wait for a session',
     description: `Waits until a session has ended or needs the user, ${maxWaitSeconds} seconds at most, and answers with its summary and the events since \`after\`. Call it again with the number of the last event until the state is an end.`,
-    risk: 'read',
-    input: onSession.extend({
+    scope: 'view',
+    body: z.object({
       after,
       seconds: z.number().min(0).max(maxWaitSeconds).default(30),
       limit: z.int().positive().max(1_000).default(100).describe('Events at most.'),
     }),
+    output: z.object({ session: sessionSummary, events: z.array(event) }),
   }),
   message: define({
+    label: 'Send',
     title: 'Send a message',
     description:
       'Sends a message of the user to a session: an instruction, or the answer to its question. An ended session is resumed by it.',
-    risk: 'execute',
-    input: onSession.extend(newMessage.shape),
+    body: newMessage,
   }),
   edit: define({
+    label: 'Edit',
     title: 'Edit a queued message',
     description:
       'Changes the text of a message that the agent has not taken yet, by its number in the log.',
-    risk: 'execute',
-    input: onSession.extend({ message, ...messageEdit.shape }),
+    about: 'message',
+    body: messageEdit,
   }),
   withdraw: define({
+    label: 'Withdraw',
     title: 'Withdraw a queued message',
     description: 'Withdraws a message that the agent has not taken yet, by its number in the log.',
-    risk: 'execute',
-    input: onSession.extend({ message }),
+    about: 'message',
   }),
   answer: define({
+    label: 'Answer',
     title: 'Answer an approval',
     description: 'Allows or rejects a call that waits for the user, by its id.',
-    risk: 'execute',
-    input: onSession.extend({ id: z.string().min(1).max(300), ...approvalAnswer.shape }),
+    about: 'call',
+    body: approvalAnswer,
   }),
   pause: define({
+    label: 'Pause',
     title: 'Pause a session',
     description: 'Pauses a session before its next step.',
-    risk: 'execute',
-    input: onSession,
+    offered: ({ state }) => !isEnded(state) && state !== 'paused',
   }),
   resume: define({
+    label: 'Resume',
     title: 'Resume a session',
     description: 'Resumes a paused session.',
-    risk: 'execute',
-    input: onSession,
+    offered: ({ state }) => state === 'paused',
   }),
   stop: define({
+    label: 'Stop',
     title: 'Stop a session',
     description: 'Stops a session and its sandbox; log, files and history are kept.',
-    risk: 'execute',
-    input: onSession,
+    asksFirst: true,
+    offered: ({ state }) => !isEnded(state),
   }),
   restart: define({
+    label: 'Restart',
     title: 'Restart a session',
     description: 'Starts an ended session again, from its log and with its files.',
-    risk: 'execute',
-    input: onSession,
+    offered: ({ state }) => isEnded(state),
   }),
-} satisfies Record<string, SessionCommand>;
+  change: define({
+    label: 'Change',
+    title: 'Change a session',
+    description:
+      'Changes title, tags, archived, approvals, budgets, model or network; what is left out stays.',
+    audience: ['user'],
+    body: sessionChange,
+  }),
+  remove: define({
+    label: 'Delete',
+    title: 'Delete a session',
+    description: 'Deletes a session with its container, files and logs.',
+    audience: ['user'],
+    asksFirst: true,
+    offered: ({ state }) => isEnded(state),
+    output: z.object({}),
+  }),
+  wake: define({
+    label: 'Start its sandbox',
+    title: 'Start the sandbox of an ended session',
+    description:
+      'Starts the sandbox of an ended session, so that its files can be read and changed.',
+    audience: ['user'],
+    offered: ({ state }) => isEnded(state),
+  }),
+  fork: define({
+    label: 'Fork',
+    title: 'Fork a session',
+    description: 'Makes a new session with log and files as of an event, and answers with it.',
+    audience: ['user'],
+    body: forkRequest,
+  }),
+  rewind: define({
+    label: 'Rewind',
+    title: 'Rewind a session',
+    description: 'Takes files, conversation or both back to an event, or previews that.',
+    audience: ['user'],
+    asksFirst: true,
+    body: rewindRequest,
+    output: rewound,
+  }),
+};
 
-export type SessionCommandName = keyof typeof sessionCommands;
-export type SessionCommandInput<N extends SessionCommandName> = z.output<
-  (typeof sessionCommands)[N]['input']
->;
+type Commands = typeof sessionCommands;
+export type SessionCommandName = keyof Commands;
+/** What a handler of the command gets. */
+export type CommandInput<N extends SessionCommandName> = z.output<Commands[N]['input']>;
+export type CommandOutput<N extends SessionCommandName> = z.output<Commands[N]['output']>;
 
 export const isSessionCommand = (name: string): name is SessionCommandName =>
   Object.hasOwn(sessionCommands, name);
+
+/** The ids of what a command is about, in the order of its route’s parameters. */
+export const idsOf = ({ about }: SessionCommand): string[] => Object.keys(subjects[about]);

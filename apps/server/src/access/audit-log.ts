@@ -26,9 +26,9 @@ export interface AuditedAction {
   outcome: string;
 }
 
-interface AuditedWork extends Pick<AuditedAction, 'action' | 'session' | 'subject'> {
+export interface AuditedWork extends Pick<AuditedAction, 'action' | 'session' | 'subject'> {
   /** What it was about, when that is known only by its result. */
-  begun?: () => Pick<AuditedAction, 'session' | 'subject'>;
+  made?: () => Pick<AuditedAction, 'session' | 'subject'>;
 }
 
 /** Who did what, and who was refused: rows that are added and never changed, the newest of them kept. */
@@ -64,8 +64,8 @@ export class AuditLog implements BeforeApplicationShutdown {
 
   /** Runs what an API does for a caller, and records how it ended. */
   async run<T>({ via, ...caller }: Caller, what: AuditedWork, work: () => Promise<T>): Promise<T> {
-    const { begun, ...known } = what;
-    const record = (outcome: string, more: ReturnType<NonNullable<typeof begun>> = {}): void =>
+    const { made, ...known } = what;
+    const record = (outcome: string, more: ReturnType<NonNullable<typeof made>> = {}): void =>
       this.record({
         api: via?.api ?? 'rest',
         address: via?.address,
@@ -76,7 +76,7 @@ export class AuditLog implements BeforeApplicationShutdown {
       });
     try {
       const result = await work();
-      record('ok', begun?.());
+      record('ok', made?.());
       return result;
     } catch (error) {
       record(error instanceof AppError ? error.code : 'internal');

@@ -5,6 +5,7 @@ import { comparisonRoutes } from './comparisons.js';
 import { evaluationRoutes } from './evaluations.js';
 import { gptDocumentRoutes, gptRoutes } from './gpt.js';
 import { gitRoutes, sessionPublishRoutes } from './git.js';
+import type { SessionCommandName } from '../session-commands.js';
 import type { Route, RouteGroup } from './route.js';
 import { mcpServerRoutes, oauthRoutes } from './mcp-server.js';
 import { monitoringRoutes, operationRoutes, serverRoutes, uploadRoutes } from './server.js';
@@ -74,3 +75,11 @@ const names = new Map<Route, string>(
 
 /** The name of a route, as the client has it: `sessions.stop`. */
 export const routeName = (route: Route): string => names.get(route) ?? route.path;
+
+const commandActions = new Map(
+  [...names].flatMap(([{ command }, name]) => (command ? [[command, name] as const] : [])),
+);
+
+/** A session’s command as the audit log names it, whichever way it came: by its route, `sessions.stop`. */
+export const commandAction = (name: SessionCommandName): string =>
+  commandActions.get(name) ?? `sessions.${name}`;

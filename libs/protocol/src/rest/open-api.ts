@@ -80,7 +80,7 @@ const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}
 interface Documented {
   tag: string;
   name: string;
-  route: Route & { description?: string };
+  route: Route;
 }
 
 /** Every route, but in place of the one that calls operations each operation by itself. */

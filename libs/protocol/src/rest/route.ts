@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../access.js';
+import type { SessionCommandName } from '../session-commands.js';
 
 /** Bytes instead of JSON, sent and taken as they are; of the media type `*\/*` it is known per message only. */
 export interface Bytes<M extends string = string> {
@@ -21,10 +22,14 @@ export interface RouteDefinition {
   /** Absolute, its parameters as `:name`. */
   readonly path: `/${string}`;
   readonly summary: string;
+  /** What the summary leaves out. */
+  readonly description?: string;
+  /** The command of a session that it carries out. */
+  readonly command?: SessionCommandName;
   /** What the path’s parameters must be; any text when left out. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  readonly body?: z.ZodType | Bytes;
+  readonly body?: z.ZodType | Bytes | undefined;
   /** The largest body of JSON, in bytes; 256 KiB when left out. Viewers send at most 64 KiB anywhere. */
   readonly bodyBytes?: number;
   readonly response: z.ZodType | Bytes | Nothing;

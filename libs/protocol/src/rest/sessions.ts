@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { streams } from '../agent-connection.js';
-import { approvalAnswer, approvalRequest } from '../approvals.js';
+import { approvalRequest } from '../approvals.js';
 import { event } from '../events.js';
 import { operations } from '../operations/index.js';
-import { messageEdit, newMessage, newSession, sessionChange, sessionSummary } from '../session.js';
-import { forkRequest, rewindRequest, rewound } from '../session-requests.js';
+import { sessionSummary } from '../session.js';
+import { rewound } from '../session-requests.js';
 import { sessionUsage } from '../session-usage.js';
+import { commandRoute } from './command-route.js';
 import { count } from './count.js';
 import { pageQuery } from './page.js';
 import { bytes, nothing, route } from './route.js';
@@ -34,113 +35,44 @@ export const sessionRoutes = {
     paged: true,
     response: z.array(sessionSummary),
   }),
-  create: route({
-    method: 'POST',
-    path: '/api/sessions',
-    summary: 'Begins a session; model and workspace are checked first',
-    body: newSession,
+  create: commandRoute('start', 'POST', '/api/sessions', {
     ...longText,
     response: sessionSummary,
     status: 201,
   }),
-  get: route({
-    method: 'GET',
-    path: '/api/sessions/:id',
-    summary: 'The summary of a session',
-    response: sessionSummary,
-  }),
+  get: commandRoute('status', 'GET', '/api/sessions/:id', { response: sessionSummary }),
   usage: route({
     method: 'GET',
     path: '/api/sessions/:id/usage',
     summary: 'What a session has used, and its limits',
     response: sessionUsage,
   }),
-  change: route({
-    method: 'PATCH',
-    path: '/api/sessions/:id',
-    summary:
-      'Changes title, tags, archived, approvals, budgets, model or network; what is left out stays',
-    body: sessionChange,
-    response: sessionSummary,
-  }),
-  remove: route({
-    method: 'DELETE',
-    path: '/api/sessions/:id',
-    summary: 'Deletes a session with its container, files and logs',
-    response: nothing,
-  }),
-  message: route({
-    method: 'POST',
-    path: '/api/sessions/:id/messages',
-    summary: 'Sends a message; an ended session is resumed',
-    body: newMessage,
+  change: commandRoute('change', 'PATCH', '/api/sessions/:id', { response: sessionSummary }),
+  remove: commandRoute('remove', 'DELETE', '/api/sessions/:id'),
+  message: commandRoute('message', 'POST', '/api/sessions/:id/messages', {
     ...longText,
     response: nothing,
   }),
-  editMessage: route({
-    method: 'PUT',
-    path: '/api/sessions/:id/messages/:message',
-    summary: 'Changes the text of a queued message, by its number; 409 once the agent has taken it',
+  editMessage: commandRoute('edit', 'PUT', '/api/sessions/:id/messages/:message', {
     params: messageParams,
-    body: messageEdit,
     ...longText,
     response: nothing,
   }),
-  withdrawMessage: route({
-    method: 'DELETE',
-    path: '/api/sessions/:id/messages/:message',
-    summary: 'Withdraws a queued message, by its number; 409 once the agent has taken it',
+  withdrawMessage: commandRoute('withdraw', 'DELETE', '/api/sessions/:id/messages/:message', {
     params: messageParams,
     response: nothing,
   }),
-  pause: route({
-    method: 'POST',
-    path: '/api/sessions/:id/pause',
-    summary: 'Pauses a session before its next step',
-    response: nothing,
-  }),
-  resume: route({
-    method: 'POST',
-    path: '/api/sessions/:id/resume',
-    summary: 'Resumes a paused session',
-    response: nothing,
-  }),
-  stop: route({
-    method: 'POST',
-    path: '/api/sessions/:id/stop',
-    summary: 'Stops a session and its sandbox',
-    response: nothing,
-  }),
-  /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
-  restart: route({
-    method: 'POST',
-    path: '/api/sessions/:id/restart',
-    summary: 'Starts an ended session again, from its log, in a fresh sandbox with its files',
-    response: nothing,
-  }),
-  /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
-  wake: route({
-    method: 'POST',
-    path: '/api/sessions/:id/wake',
-    summary: 'Starts the sandbox of an ended session, so that its files can be read and changed',
-    response: nothing,
-  }),
-  fork: route({
-    method: 'POST',
-    path: '/api/sessions/:id/fork',
-    summary: 'A new session with log and files as of an event',
-    body: forkRequest,
+  pause: commandRoute('pause', 'POST', '/api/sessions/:id/pause'),
+  resume: commandRoute('resume', 'POST', '/api/sessions/:id/resume'),
+  stop: commandRoute('stop', 'POST', '/api/sessions/:id/stop'),
+  restart: commandRoute('restart', 'POST', '/api/sessions/:id/restart'),
+  wake: commandRoute('wake', 'POST', '/api/sessions/:id/wake'),
+  fork: commandRoute('fork', 'POST', '/api/sessions/:id/fork', {
     ...longText,
     response: sessionSummary,
     status: 201,
   }),
-  rewind: route({
-    method: 'POST',
-    path: '/api/sessions/:id/rewind',
-    summary: 'Takes files, conversation or both back to an event, or previews that',
-    body: rewindRequest,
-    response: rewound,
-  }),
+  rewind: commandRoute('rewind', 'POST', '/api/sessions/:id/rewind', { response: rewound }),
   search: route({
     method: 'GET',
     path: '/api/search',
@@ -199,13 +131,7 @@ export const sessionCallRoutes = {
     access: 'view',
     unaudited: true,
   }),
-  answer: route({
-    method: 'POST',
-    path: '/api/sessions/:id/approvals/:call',
-    summary: 'Answers a question that waits, and may remember the answer as a rule',
-    body: approvalAnswer,
-    response: nothing,
-  }),
+  answer: commandRoute('answer', 'POST', '/api/sessions/:id/approvals/:call'),
 };
 
 const filePath = z.object({

@@ -7,7 +7,6 @@ import {
   sessionParameter,
   type ApiName,
   type Route,
-  type SessionSummary,
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
@@ -110,9 +109,9 @@ type AuditedSession = Pick<AuditedAction, 'session' | 'subject'>;
 
 const about = new WeakMap<Request, AuditedSession>();
 
-/** What a request has begun, for its entry in the audit log. */
-export function begun({ id, title }: SessionSummary, request: Request): void {
-  about.set(request, { session: id, subject: title });
+/** What a request has made, for its entry in the audit log. */
+export function noteMade(what: AuditedSession, request: Request): void {
+  about.set(request, what);
 }
 
 const callers = new WeakMap<Request, Caller>();

@@ -1,61 +1,96 @@
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  commandAction,
   faultOf,
+  idsOf,
   isEnded,
   isSessionCommand,
   sessionCommands,
+  type CommandInput,
+  type CommandOutput,
   type Event,
   type InstalledOperation,
-  type SessionCommandInput,
+  type SessionCommand,
   type SessionCommandName,
   type SessionSummary,
 } from '@belay/protocol';
-import { AuditLog } from '../../access/audit-log.js';
+import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
+import { Forking } from '../../sessions/forking.js';
+import { Rewinding } from '../../sessions/rewinding.js';
 import { SessionCreation } from '../../sessions/session-creation.js';
+import { SessionRemoval } from '../../sessions/session-removal.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { EventFeed } from '../../sessions/event-feed.js';
 import { OperationCalls } from './operation-calls.js';
 
-export interface CommandCall {
-  name: string;
-  input: unknown;
-  signal: AbortSignal;
+export interface CommandContext {
+  caller: Caller;
+  /** Ends a wait, and the call of an operation. Default: nothing does. */
+  signal?: AbortSignal;
   /** The id that the call of an operation has in the log, or that a new session gets. */
   id?: string;
   /** Called with each event that a wait sees. */
   onEvent?: (event: Event) => void;
+  /** Called with the session that the command has made, as the audit log names it. */
+  made?: (what: { session: string; subject: string }) => void;
+}
+
+export interface CommandCall<N extends string = string> extends Omit<
+  CommandContext,
+  'caller' | 'made'
+> {
+  name: N;
+  input: unknown;
+  signal: AbortSignal;
 }
 
 type Handlers = {
   [N in SessionCommandName]: (
-    input: SessionCommandInput<N>,
-    call: CommandCall & { caller: Caller; begun(session: SessionSummary): void },
-  ) => Promise<unknown>;
+    input: CommandInput<N>,
+    context: CommandContext,
+  ) => Promise<CommandOutput<N>>;
 };
 
-/** The commands of the APIs that are no REST, each on the services that the controllers call. */
+/** What users do with sessions, for every API: each command of the protocol on the service that does it. */
 @Injectable()
 export class SessionCommands {
   constructor(
     private readonly sessions: SessionService,
     private readonly creation: SessionCreation,
+    private readonly removal: SessionRemoval,
+    private readonly forking: Forking,
+    private readonly rewinding: Rewinding,
     private readonly approvals: ApprovalService,
     private readonly operations: OperationCalls,
     private readonly feed: EventFeed,
     private readonly audit: AuditLog,
   ) {}
 
+  /** Runs a command whose input is parsed, and whose caller was checked and is audited by who calls this. */
+  run<N extends SessionCommandName>(
+    name: N,
+    input: CommandInput<N>,
+    context: CommandContext,
+  ): Promise<CommandOutput<N>> {
+    return this.#handlers[name](input, context);
+  }
+
   /**
-   * Runs a command, or an operation, whose input then has the `session` beside its own fields; what is installed needs
-   * none. Throws `AppError`.
+   * Checks and parses, audits and runs a command, or an operation, whose input then has the `session` beside its own
+   * fields; what is installed needs none. Throws `AppError`.
    */
+  call<N extends SessionCommandName>(
+    caller: Caller,
+    call: CommandCall<N>,
+  ): Promise<CommandOutput<N>>;
+  call(caller: Caller, call: CommandCall): Promise<unknown>;
   async call(caller: Caller, call: CommandCall): Promise<unknown> {
     const { name } = call;
     return isSessionCommand(name)
-      ? this.#command(caller, name, call)
+      ? this.#checked(caller, name, call)
       : this.operations.call(caller, call);
   }
 
@@ -64,36 +99,34 @@ export class SessionCommands {
     return this.operations.installed();
   }
 
-  async #command<N extends SessionCommandName>(
-    caller: Caller,
-    name: N,
-    call: CommandCall,
-  ): Promise<unknown> {
-    const { input, risk } = sessionCommands[name];
-    const needed = risk === 'read' ? 'view' : 'operate';
+  async #checked(caller: Caller, name: SessionCommandName, call: CommandCall): Promise<unknown> {
+    const command: SessionCommand = sessionCommands[name];
+    const action = commandAction(name);
     const check = (session?: string): void =>
-      this.audit.refusals(caller, { action: name, session }, () =>
-        assertMay(caller, needed, session),
+      this.audit.refusals(caller, { action, session }, () =>
+        assertMay(caller, command.scope, session),
       );
     check();
-    const { data, error } = input.safeParse(call.input ?? {});
+    const { data, error } = command.input.safeParse(call.input ?? {});
     if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
-    const session = 'session' in data ? String(data['session']) : undefined;
+    const [session, ...others] = idsOf(command).map((id) => String(data[id]));
     if (session !== undefined) check(session);
-    let made: SessionSummary | undefined;
-    const noted = (summary: SessionSummary): void => void (made = summary);
+    let about: ReturnType<NonNullable<AuditedWork['made']>> = {};
+    const made = (what: typeof about): void => void (about = what);
     const run = (): Promise<unknown> =>
-      this.#handlers[name](data as SessionCommandInput<N>, { ...call, caller, begun: noted });
-    const begun = () => (made ? { session: made.id, subject: made.title } : {});
-    return risk === 'read' ? run() : this.audit.run(caller, { action: name, session, begun }, run);
+      this.run(name, data as CommandInput<typeof name>, { ...call, caller, made });
+    if (command.scope === 'view') return run();
+    const work = { action, session, subject: others.join(' '), made: () => about };
+    return this.audit.run(caller, work, run);
   }
 
   readonly #handlers: Handlers = {
-    start: async ({ model, ...wanted }, { caller, id, begun }) => {
-      const ready = model ?? (await this.creation.readyModel());
-      const made = await this.creation.create({ ...wanted, model: ready }, caller, id);
-      begun(made);
-      return made;
+    start: async ({ model, paused, ...wanted }, { caller, id, made }) => {
+      const ready = model ?? (await this.creation.readyModel({ forTask: !paused }));
+      const settings = { ...wanted, model: ready };
+      const started = await this.creation.create(settings, caller, id, { paused });
+      made?.({ session: started.id, subject: started.title });
+      return started;
     },
     list: async ({ archived, limit }, { caller }) => {
       const all = await this.sessions.list(caller);
@@ -103,41 +136,50 @@ export class SessionCommands {
     events: async ({ session, after, limit }) => ({
       events: await this.sessions.events(session, { after, limit }),
     }),
-    wait: (input, call) => this.#wait(input, call),
-    message: async ({ session, ...message }, { caller }) => {
-      await this.sessions.message(session, message, caller);
-      return this.sessions.summary(session);
-    },
+    wait: (input, context) => this.#wait(input, context),
+    message: ({ session, ...message }, { caller }) =>
+      this.#after(session, this.sessions.message(session, message, caller)),
     edit: ({ session, message, text }) =>
       this.#after(session, this.sessions.editMessage(session, message, text)),
     withdraw: ({ session, message }) =>
       this.#after(session, this.sessions.withdrawMessage(session, message)),
-    answer: async ({ session, id, ...answer }, { caller }) => {
-      await this.approvals.answer(session, { id, caller }, answer);
-      return this.sessions.summary(session);
-    },
+    answer: ({ session, id, ...answer }, { caller }) =>
+      this.#after(session, this.approvals.answer(session, { id, caller }, answer)),
     pause: ({ session }) => this.#after(session, this.sessions.pause(session)),
     resume: ({ session }) => this.#after(session, this.sessions.resume(session)),
     stop: ({ session }) => this.#after(session, this.sessions.stop(session)),
     restart: ({ session }) => this.#after(session, this.sessions.restart(session)),
+    change: ({ session, ...change }) => this.sessions.change(session, change),
+    remove: async ({ session }) => {
+      await this.removal.remove(session);
+      return {};
+    },
+    wake: ({ session }) => this.#after(session, this.sessions.wake(session)),
+    fork: async ({ session, ...wanted }, { caller, made }) => {
+      const fork = await this.forking.fork(session, wanted, caller);
+      made?.({ session: fork.id, subject: `${session} ${fork.title}` });
+      return fork;
+    },
+    rewind: ({ session, ...wanted }, { caller }) => this.rewinding.rewind(session, wanted, caller),
   };
 
-  async #after(session: string, done: Promise<void>): Promise<SessionSummary> {
+  async #after(session: string, done: Promise<unknown>): Promise<SessionSummary> {
     await done;
     return this.sessions.summary(session);
   }
 
   /** Until the session has ended or needs the user, the time is over or there are enough events. */
   async #wait(
-    { session, after, seconds, limit }: SessionCommandInput<'wait'>,
-    { signal, onEvent }: CommandCall,
-  ): Promise<{ session: SessionSummary; events: Event[] }> {
-    const time = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
+    { session, after, seconds, limit }: CommandInput<'wait'>,
+    { signal, onEvent }: CommandContext,
+  ): Promise<CommandOutput<'wait'>> {
+    const timeout = AbortSignal.timeout(seconds * 1_000);
+    const time = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const events: Event[] = [];
     const known = await this.sessions.summary(session);
     const isOver = async (): Promise<boolean> =>
-      events.length >= limit || restsOn(await this.sessions.summary(session), events, after);
-    if (!restsOn(known, events, after)) {
+      events.length >= limit || isAtRest(await this.sessions.summary(session), events, after);
+    if (!isAtRest(known, events, after)) {
       for await (const page of this.feed.follow(session, { after }, time)) {
         for (const event of page.slice(0, limit - events.length)) {
           events.push(event);
@@ -146,13 +188,13 @@ export class SessionCommands {
         if (await isOver()) break;
       }
     }
-    if (signal.aborted) throw new AppError('cancelled', 'The wait was cancelled.');
+    if (signal?.aborted) throw new AppError('cancelled', 'The wait was cancelled.');
     return { session: await this.sessions.summary(session), events };
   }
 }
 
 /** Whether nothing more comes by itself, and all that came was read. */
-function restsOn(
+function isAtRest(
   { state, question, waitingFor, lastSeq }: SessionSummary,
   events: Event[],
   after: number,

@@ -3,7 +3,7 @@ import {
   AppError,
   errorFrom,
   gptRoutes,
-  newSession,
+  sessionCommands,
   type Event,
   type GptSession,
   type RouteInput,
@@ -12,9 +12,9 @@ import {
 } from '@belay/protocol';
 import type { Request } from 'express';
 import { assertMay, may, seesAll, type Caller } from '../../access/caller.js';
-import { newSessionId, SessionCreation } from '../../sessions/session-creation.js';
 import { SessionService } from '../../sessions/session.service.js';
-import { begun, callerOf } from '../auth/access.guard.js';
+import { callerOf, noteMade } from '../auth/access.guard.js';
+import { SessionCommands } from '../commands/session-commands.js';
 import { conversationOf, Conversations } from './conversations.js';
 
 /** Which session a request of a GPT is about, and new ones. */
@@ -22,7 +22,7 @@ import { conversationOf, Conversations } from './conversations.js';
 export class GptSessions {
   constructor(
     private readonly sessions: SessionService,
-    private readonly creation: SessionCreation,
+    private readonly commands: SessionCommands,
     private readonly conversations: Conversations,
   ) {}
 
@@ -30,7 +30,7 @@ export class GptSessions {
    * The session that the request names, else that of its conversation, else the only one that its caller sees. Throws
    * `invalid_input` when there is none or it is gone, as Carabiner has it.
    */
-  async of(request: Request, named: string | undefined): Promise<string> {
+  async sessionFor(request: Request, named: string | undefined): Promise<string> {
     const caller = callerOf(request);
     const id = named ?? this.#bound(caller, request) ?? (await this.#only(caller));
     if (id === undefined) throw new AppError('invalid_input', useAgentFirst);
@@ -39,7 +39,7 @@ export class GptSessions {
   }
 
   /** Binds the conversation of a request to a session. */
-  async use(request: Request, id: string): Promise<GptSession> {
+  async bind(request: Request, id: string): Promise<GptSession> {
     const caller = callerOf(request);
     const conversation = conversationOf(request.headers);
     if (conversation === undefined) {
@@ -49,7 +49,7 @@ export class GptSessions {
     await this.conversations.bind(caller, conversation, id);
     // It is needed soon; who has to wait for it is told why then.
     if (may(caller, 'operate', id)) void this.sessions.wake(id).catch(() => undefined);
-    return shown(summary);
+    return gptSessionOf(summary);
   }
 
   async start(
@@ -57,23 +57,24 @@ export class GptSessions {
     { task, title, model }: RouteInput<typeof gptRoutes.startSession>['body'],
   ): Promise<GptSession> {
     const caller = callerOf(request);
-    const wanted = newSession.parse({
+    const isMachine = task === undefined;
+    const wanted = sessionCommands.start.input.parse({
       task: task ?? machineTask,
-      model: model ?? (await this.creation.readyModel({ forTask: task !== undefined })),
-      ...(title !== undefined && { title }),
-      ...(title === undefined && task === undefined && { title: 'Machine of a GPT' }),
+      model,
+      title: title ?? (isMachine ? 'Machine of a GPT' : undefined),
+      paused: isMachine,
     });
-    const made = await this.creation.create(wanted, caller, newSessionId(), {
-      paused: task === undefined,
+    const made = await this.commands.run('start', wanted, {
+      caller,
+      made: (what) => noteMade(what, request),
     });
-    begun(made, request);
     const conversation = conversationOf(request.headers);
     if (conversation !== undefined) await this.conversations.bind(caller, conversation, made.id);
-    return shown(made);
+    return gptSessionOf(made);
   }
 
   async get(id: string): Promise<GptSession> {
-    return shown(await this.sessions.summary(id));
+    return gptSessionOf(await this.sessions.summary(id));
   }
 
   async list(caller: Caller): Promise<GptSession[]> {
@@ -81,7 +82,7 @@ export class GptSessions {
     return all
       .filter(({ archived }) => !archived)
       .slice(0, maxListed)
-      .map(shown);
+      .map(gptSessionOf);
   }
 
   #bound(caller: Caller, { headers }: Request): string | undefined {
@@ -137,7 +138,7 @@ const machineTask = 'A GPT uses this machine. Its agent waits until the session 
 const useAgentFirst =
   'Call useAgent with the id that the agent printed, or startSession, or name the session.';
 
-const shown = (summary: SessionSummary): GptSession => ({
+export const gptSessionOf = (summary: SessionSummary): GptSession => ({
   session: summary.id,
   title: summary.title.slice(0, 200),
   state: summary.state,

@@ -7,8 +7,8 @@ import {
   gptAnswerSeconds,
   gptPageCharacters,
   gptRoutes,
-  newMessage,
   operationOfTool,
+  sessionCommands,
   type GptRun,
   type GptSession,
   type OperationOutput,
@@ -19,13 +19,13 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import type { Caller } from '../../access/caller.js';
 import { EventFeed } from '../../sessions/event-feed.js';
 import { SessionFiles } from '../../sessions/session-files.js';
-import { SessionService } from '../../sessions/session.service.js';
 import { callerOf } from '../auth/access.guard.js';
+import { SessionCommands } from '../commands/session-commands.js';
 import { closing } from '../rest/closing.js';
 import { RestController, type RouteInputs } from '../rest/rest-controller.js';
 import { GptCalls } from './gpt-calls.js';
 import { answerOf, GptRuns } from './gpt-runs.js';
-import { GptSessions, pageOfEvents } from './gpt-sessions.js';
+import { gptSessionOf, GptSessions, pageOfEvents } from './gpt-sessions.js';
 import { uploadedFile } from './uploaded-file.js';
 
 type Inputs = RouteInputs<typeof gptRoutes>;
@@ -42,14 +42,14 @@ export class GptController {
   constructor(
     private readonly targets: GptSessions,
     private readonly calls: GptCalls,
-    private readonly services: SessionService,
+    private readonly commands: SessionCommands,
     private readonly files: SessionFiles,
     private readonly feed: EventFeed,
     private readonly ends: CallerEnds,
   ) {}
 
   useAgent({ params }: Inputs['useAgent'], @Req() request: Request): Promise<GptSession> {
-    return this.targets.use(request, params.agent_id);
+    return this.targets.bind(request, params.agent_id);
   }
 
   /** Without a beginning, a file that is too large for one answer is refused: half a file would pass for a whole one. */
@@ -58,7 +58,7 @@ export class GptController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const id = await this.targets.of(request, session);
+    const id = await this.targets.sessionFor(request, session);
     const caller = callerOf(request);
     const { signal, inTime } = late(response);
     await inTime(async () => {
@@ -81,7 +81,7 @@ export class GptController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<OperationOutput<'files.write'>> {
-    const id = await this.targets.of(request, query.session);
+    const id = await this.targets.sessionFor(request, query.session);
     const { name: path, content } = await uploadedFile(request);
     const { signal, inTime } = late(response);
     const input = {
@@ -99,7 +99,7 @@ export class GptController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Results['execcmd']> {
-    const id = await this.targets.of(request, session);
+    const id = await this.targets.sessionFor(request, session);
     const { signal, inTime } = late(response);
     const input = { command: cmd, terminal, timeout, wait: timeout + 3 };
     const call = { name: 'terminal.run', input, caller: callerOf(request) } as const;
@@ -122,7 +122,7 @@ export class GptController {
   }
 
   async session({ query }: Inputs['session'], @Req() request: Request): Promise<GptSession> {
-    return this.targets.get(await this.targets.of(request, query.session));
+    return this.targets.get(await this.targets.sessionFor(request, query.session));
   }
 
   async events(
@@ -130,22 +130,22 @@ export class GptController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Results['events']> {
-    const id = await this.targets.of(request, session);
+    const id = await this.targets.sessionFor(request, session);
     const asked = { after, limit: 200, waitMs: wait * 1_000 };
     const events = await this.feed.next(id, asked, closing(response));
     return pageOfEvents(events, after, gptPageCharacters);
   }
 
   async message({ query, body }: Inputs['message'], @Req() request: Request): Promise<GptSession> {
-    const id = await this.targets.of(request, query.session);
-    await this.services.message(id, newMessage.parse(body), callerOf(request));
-    return this.targets.get(id);
+    const id = await this.targets.sessionFor(request, query.session);
+    const input = sessionCommands.message.input.parse({ ...body, session: id });
+    return gptSessionOf(await this.commands.run('message', input, { caller: callerOf(request) }));
   }
 
   async stop({ query }: Inputs['stop'], @Req() request: Request): Promise<GptSession> {
-    const id = await this.targets.of(request, query.session);
-    await this.services.stop(id);
-    return this.targets.get(id);
+    const id = await this.targets.sessionFor(request, query.session);
+    const caller = callerOf(request);
+    return gptSessionOf(await this.commands.run('stop', { session: id }, { caller }));
   }
 
   run({ params, query }: Inputs['run'], @Req() request: Request): Promise<GptRun> {
@@ -159,7 +159,7 @@ export class GptController {
     if (!operation || !essentialOperations.includes(operation)) {
       throw new AppError('not_found', `There is no operation ${params.name} on the short list.`);
     }
-    const id = await this.targets.of(request, query.session);
+    const id = await this.targets.sessionFor(request, query.session);
     const call = { name: operation.name, input: body ?? {}, caller };
     const run = this.#runs.begin(caller, (began) =>
       this.#whileCalling(caller, (signal) =>

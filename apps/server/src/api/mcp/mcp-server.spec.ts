@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { newEvent, operations, sessionCommands, toolName } from '@belay/protocol';
+import {
+  newEvent,
+  operations,
+  sessionCommands,
+  toolName,
+  type SessionCommand,
+} from '@belay/protocol';
 import { until } from '@belay/testing';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -53,10 +59,12 @@ describe('the MCP server', () => {
     ]);
   };
 
-  it('offers every operation for users and every command on sessions as a tool', async () => {
+  it('offers every operation for users and every command for models as a tool', async () => {
     const { tools } = await (await connect()).listTools();
     const expected = [
-      ...Object.keys(sessionCommands).map((name) => `session_${name}`),
+      ...Object.entries<SessionCommand>(sessionCommands)
+        .filter(([, { audience }]) => audience.includes('model'))
+        .map(([name]) => `session_${name}`),
       ...Object.values(operations)
         .filter(({ audience }) => (audience as readonly string[]).includes('user'))
         .map(({ name }) => toolName(name)),

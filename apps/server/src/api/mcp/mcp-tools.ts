@@ -38,14 +38,17 @@ export interface NamedTool {
 /** Every tool by its name, with what it calls. */
 export const mcpTools: ReadonlyMap<string, NamedTool> = new Map(
   [
-    ...Object.entries<SessionCommand>(sessionCommands).map(ofCommand),
+    ...Object.entries<SessionCommand>(sessionCommands)
+      .filter(([, { audience }]) => audience.includes('model'))
+      .map(ofCommand),
     ...Object.values<Operation>(operations)
       .filter(({ audience }) => audience.includes('user'))
       .map(ofOperation),
   ].map((one) => [one.tool.name, one]),
 );
 
-function ofCommand([name, { title, description, risk, input }]: [string, SessionCommand]) {
+function ofCommand([name, { title, description, scope, input }]: [string, SessionCommand]) {
+  const risk = scope === 'view' ? 'read' : 'execute';
   const { $schema: _, ...schema } = z.toJSONSchema(input, { target: 'draft-7', io: 'input' });
   const tool = describe(`session_${name}`, { title, description, risk, schema });
   return { tool, target: { name, images: () => [] } };

@@ -1,20 +1,21 @@
 import { Req, Res } from '@nestjs/common';
 import { callNamed, sessionCallRoutes, type ApprovalRequest } from '@belay/protocol';
 import type { Request, Response } from 'express';
-import { ApprovalService } from '../../approvals/approval.service.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { callerOf } from '../auth/access.guard.js';
+import { SessionCommands } from '../commands/session-commands.js';
 import { closing } from './closing.js';
-import { RestController, type RouteInputs } from './rest-controller.js';
+import { CommandController } from './command-controller.js';
+import type { RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof sessionCallRoutes>;
 
-@RestController(sessionCallRoutes)
+@CommandController(sessionCallRoutes)
 export class SessionCallsController {
   constructor(
+    readonly commands: SessionCommands,
     private readonly dispatcher: Dispatcher,
-    private readonly answers: ApprovalService,
     private readonly sessions: SessionService,
   ) {}
 
@@ -30,10 +31,5 @@ export class SessionCallsController {
   ): Promise<unknown> {
     const call = { name: callNamed(name), input: body ?? {}, caller: callerOf(request) };
     return this.dispatcher.call(id, call, closing(response));
-  }
-
-  async answer({ params, body }: Inputs['answer'], @Req() request: Request): Promise<void> {
-    const call = { id: params.call, caller: callerOf(request) };
-    await this.answers.answer(params.id, call, body);
   }
 }

@@ -1,0 +1,49 @@
+import { Req } from '@nestjs/common';
+import { idsOf, isSchema, sessionCommands, type Route, type RouteGroup } from '@belay/protocol';
+import type { Request } from 'express';
+import { callerOf, noteMade } from '../auth/access.guard.js';
+import type { SessionCommands } from '../commands/session-commands.js';
+import { RestController, type RouteHandlers } from './rest-controller.js';
+
+/** The routes of a group that carry out no command: these a controller serves by methods of its own. */
+type PlainRoutes<G extends RouteGroup> = {
+  [Name in keyof G as G[Name] extends { command: string } ? never : Name]: G[Name];
+};
+
+type Serves<G extends RouteGroup> = new (
+  ...dependencies: never[]
+) => RouteHandlers<PlainRoutes<G>> & { readonly commands: SessionCommands };
+
+/** A `RestController` whose methods for routes of session commands are made: input, output and status follow from both. */
+export const CommandController =
+  <G extends RouteGroup>(routes: G) =>
+  (target: Serves<G>): void => {
+    for (const [name, route] of Object.entries<Route>(routes)) {
+      if (!route.command) continue;
+      const value = commandHandler(route, route.command);
+      Object.defineProperty(target.prototype, name, { value, writable: true, configurable: true });
+      Req()(target.prototype as object, name, 1);
+    }
+    RestController(routes)(target as never);
+  };
+
+type Input = { params: Record<string, unknown>; body: object | undefined };
+
+function commandHandler({ path, response }: Route, name: NonNullable<Route['command']>) {
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, parameter = '']) => parameter);
+  const ids = idsOf(sessionCommands[name]);
+  return async function (
+    this: { commands: SessionCommands },
+    { params, body }: Input,
+    request: Request,
+  ): Promise<unknown> {
+    const about = ids.map((id, at) => [id, params[parameters[at] ?? '']]);
+    const input = { ...body, ...Object.fromEntries(about) } as never;
+    const caller = callerOf(request);
+    const output = await this.commands.run(name, input, {
+      caller,
+      made: (what) => noteMade(what, request),
+    });
+    return isSchema(response) ? output : undefined;
+  };
+}
