@@ -76,6 +76,27 @@ describe('the live side', () => {
     ]);
   });
 
+  it('passes on that a session was deleted, and nothing after it', async () => {
+    io.on('connection', (socket) => {
+      socket.on('watch', ({ session }, answer) => {
+        answer({ ok: true, value: {} });
+        const error = { code: 'not_found', message: 'The session was deleted.' } as const;
+        socket.emit('events', { session, events: [event(1)] });
+        socket.emit('gone', { session, error });
+        socket.emit('events', { session, events: [event(2)] });
+        socket.emit('session', { id: session, summary: null });
+      });
+    });
+    const seen: string[] = [];
+    const last = new Promise((resolve) => live.fleet((id) => resolve(id)));
+    live.watch('s', {
+      events: (events) => void seen.push(...events.map(({ seq }) => `event ${seq}`)),
+      refused: ({ code }) => void seen.push(code),
+    });
+    await last;
+    expect(seen).toEqual(['event 1', 'not_found']);
+  });
+
   it('sends the token in a header, never in the address', async () => {
     const headers = new Promise((resolve) => {
       io.on('connection', (socket) =>

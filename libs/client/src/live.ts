@@ -38,7 +38,7 @@ export interface SessionListener {
   /** How far the workspace is in its sandbox, in bytes; `total` is null where it is not known. */
   copied?(done: number, total: number | null): void;
   frame?(frame: BrowserFrame): void;
-  /** The session cannot be watched, for example because it was deleted; no callback follows. */
+  /** The session cannot be watched, or no longer, for example because it was deleted; no callback follows. */
   refused?(error: AppError): void;
 }
 
@@ -185,6 +185,11 @@ export class Live {
     this.#socket.on('frame', ({ session, jpeg, ...frame }) =>
       this.#watched.get(session)?.listener.frame?.({ ...frame, jpeg: new Uint8Array(jpeg) }),
     );
+    this.#socket.on('gone', ({ session, error }) => {
+      const watched = this.#watched.get(session);
+      this.#watched.delete(session);
+      watched?.listener.refused?.(errorFrom(error));
+    });
     this.#socket.on('session', ({ id, summary }) => {
       for (const listener of this.#fleet) listener(id, summary);
     });

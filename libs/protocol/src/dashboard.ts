@@ -95,6 +95,8 @@ export interface ViewerNotices {
     height: number;
     url: string;
   }) => void;
+  /** A session that was followed was deleted; nothing of it follows. */
+  gone: (notice: { session: string; error: ErrorShape }) => void;
   /** The summary of a session that changed, or was deleted. */
   session: (notice: { id: string; summary: SessionSummary | null }) => void;
   /** The summary of a benchmark run that changed, or was taken off the board. */

@@ -10,7 +10,8 @@ import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { NewWorkspaces } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { Dispatcher } from './dispatcher.js';
-import { EventFeed } from './event-feed.js';
+import { EventFeed } from './feed/event-feed.js';
+import { FeedSources } from './feed/session-followers.js';
 import { Examples } from './examples.js';
 import { Exports } from './exports.js';
 import { ForkFiles } from './fork-files.js';
@@ -48,6 +49,7 @@ import { WorkspaceStore } from './workspace.store.js';
     EventFeed,
     Examples,
     Exports,
+    FeedSources,
     ForkFiles,
     Forking,
     IncomingWorkspaces,
@@ -74,6 +76,7 @@ import { WorkspaceStore } from './workspace.store.js';
     EventFeed,
     Examples,
     Exports,
+    FeedSources,
     Forking,
     Rewinding,
     Search,

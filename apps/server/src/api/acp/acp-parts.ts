@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AttachedPictures } from '../../logs/attached-pictures.js';
 import { Live } from '../../logs/live.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { SessionCommands } from '../commands/session-commands.js';
 

@@ -23,7 +23,7 @@ import { Rewinding } from '../../sessions/rewinding.js';
 import { SessionCreation } from '../../sessions/session-creation.js';
 import { SessionRemoval } from '../../sessions/session-removal.js';
 import { SessionService } from '../../sessions/session.service.js';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { OperationCalls } from './operation-calls.js';
 
 export interface CommandContext {

@@ -1,7 +1,7 @@
 import { ignoreError, isEvent } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
-import { isCongested, type ViewerSocket } from './viewer.js';
+import { isCongested, type ViewerSocket } from './dashboard-socket.js';
 import type { Live } from '../../logs/live.js';
 
 /** The viewers of each browser. An agent takes screenshots only while there is one. */

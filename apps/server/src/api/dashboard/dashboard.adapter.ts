@@ -10,7 +10,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
-import type { ViewerServer } from './viewer.js';
+import type { ViewerServer } from './dashboard-socket.js';
 import { ViewerAccess } from './viewer-access.js';
 import { ViewerDecoder } from './viewer-decoder.js';
 

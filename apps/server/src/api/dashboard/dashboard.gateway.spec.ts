@@ -295,6 +295,27 @@ describe('the dashboard’s socket', () => {
     viewer.socket.close();
   });
 
+  it('tells who follows a session that it was deleted', async () => {
+    const [watcher, left, other] = [await viewer(), await viewer(), await viewer()];
+    const told: unknown[] = [];
+    for (const each of [watcher, left]) each.socket.on('gone', (notice) => told.push(notice));
+    await watcher.watch();
+    await left.watch();
+    await left.ask('unwatch', { session: id });
+    await server.json('DELETE', `/api/sessions/${id}`);
+    await until('it is told', () => told.length > 0);
+    // Whoever had left it is not told: the answer comes after all that was sent to it before.
+    await left.ask('unwatch', { session: id });
+    const error = { code: 'not_found', message: 'The session was deleted.' };
+    expect(told).toEqual([{ session: id, error }]);
+    // The connection goes on, with another session.
+    const session = await server.session();
+    expect(await watcher.ask('watch', { session, after: 0 })).toEqual({ ok: true, value: {} });
+    expect(await other.ask('watch', { session: id, after: 0 })).toMatchObject({
+      error: { code: 'not_found' },
+    });
+  });
+
   it('answers what cannot be done with an error', async () => {
     const watcher = await viewer();
     expect(await watcher.ask('watch', { session: 'none', after: 0 })).toMatchObject({
@@ -304,6 +325,11 @@ describe('the dashboard’s socket', () => {
     expect(await watcher.ask('watch', { session: id, after: -1 })).toMatchObject({
       error: { code: 'invalid_input' },
     });
+    const end = await server.log.lastSeq(id);
+    expect(await watcher.ask('watch', { session: id, after: end + 1 })).toMatchObject({
+      error: { code: 'invalid_input' },
+    });
+    expect(await watcher.ask('watch', { session: id, after: end })).toMatchObject({ ok: true });
     expect(await watcher.ask('terminal.open', { session: id, terminal: '../x' })).toMatchObject({
       error: { code: 'invalid_input' },
     });

@@ -17,39 +17,28 @@ import {
 import type { z } from 'zod';
 import { sees, seesAll } from '../../access/caller.js';
 import { EvaluationService } from '../../evaluations/evaluation.service.js';
-import { EventLog } from '../../logs/event-log.js';
-import { Live } from '../../logs/live.js';
-import { SessionRemoval } from '../../sessions/session-removal.js';
+import { FeedSources, SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { newestFirst } from '../../sessions/session.service.js';
-import { TerminalLog } from '../../logs/terminal-log.js';
 import { BrowserWatch } from './browser-watch.js';
-import { EventFollowers } from './event-followers.js';
 import { knownError, unexpected } from '../problem.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { SummaryFeed } from './summary-feed.js';
-import { TerminalFollowers } from './terminal-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
 import { ViewerActions } from './viewer-actions.js';
-import { isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
+import {
+  DashboardFollower,
+  emitTo,
+  type ViewerServer,
+  type ViewerSocket,
+} from './dashboard-socket.js';
 
 type Requests = typeof viewerRequests;
 type Handlers = {
   [K in keyof Requests]: (socket: ViewerSocket, input: z.output<Requests[K]>) => Promise<void>;
 };
 
-interface Watched {
-  events: EventFollowers;
-  terminals: TerminalFollowers;
-}
-
 /** Sessions that one connection may follow at once. */
-const maxWatched = 200;
-
-const tooManySessions = (): AppError =>
-  new AppError(
-    'limit_reached',
-    `At most ${maxWatched} sessions can be followed. Leave some first.`,
-  );
+const maxSessions = 200;
 
 /** Stateless, so that a flood of requests costs as little as possible. */
 const tooMany: Promise<Answer> = Promise.resolve({
@@ -62,25 +51,28 @@ const tooMany: Promise<Answer> = Promise.resolve({
 export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnModuleDestroy {
   @WebSocketServer() private readonly server!: ViewerServer;
   readonly #logger = new Logger(DashboardGateway.name);
-  readonly #watched = new Map<string, Watched>();
+  #followers!: SessionFollowers<DashboardFollower>;
   #fleet!: SummaryFeed<'session'>;
   #evaluations!: SummaryFeed<'evaluation'>;
   #browsers!: BrowserWatch;
   #sizes!: TerminalSizes;
-  readonly #endings: (() => void)[] = [];
 
   constructor(
-    private readonly log: EventLog,
-    private readonly terminals: TerminalLog,
-    private readonly live: Live,
-    private readonly removal: SessionRemoval,
+    private readonly sources: FeedSources,
     private readonly actions: ViewerActions,
     private readonly runs: EvaluationService,
   ) {}
 
   afterInit(server: ViewerServer): void {
+    const { log, live } = this.sources;
+    this.#followers = new SessionFollowers(this.sources, {
+      maxSessions,
+      // Each socket is in a room of its own id; what goes to many rooms is encoded once.
+      sendAll: (followers, name, notice) =>
+        emitTo(server.to(followers.map(({ socket }) => socket.id)), name, notice),
+    });
     this.#fleet = new SummaryFeed(server, 'session', {
-      list: async () => newestFirst(await this.log.summaries()),
+      list: async () => newestFirst(await log.summaries()),
       isSeen: sees,
       subscribe: (changed) => this.#subscribeToSessions(changed),
     });
@@ -89,17 +81,8 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       isSeen: seesAll,
       subscribe: (changed) => this.runs.subscribe(changed),
     });
-    this.#browsers = new BrowserWatch(this.actions.sandboxes, this.log, this.live);
-    this.#sizes = new TerminalSizes(this.actions.sandboxes, this.log);
-    this.live.on('delta', this.#showDelta);
-    this.live.on('copied', this.#showCopied);
-    this.live.on('output', this.#showOutput);
-    this.#endings.push(
-      () => this.live.off('delta', this.#showDelta),
-      () => this.live.off('copied', this.#showCopied),
-      () => this.live.off('output', this.#showOutput),
-      this.removal.onRemoved((session) => this.#close(session)),
-    );
+    this.#browsers = new BrowserWatch(this.actions.sandboxes, log, live);
+    this.#sizes = new TerminalSizes(this.actions.sandboxes, log);
   }
 
   /** Viewers that are connected now. */
@@ -108,6 +91,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   }
 
   handleConnection(socket: ViewerSocket): void {
+    socket.data.follower = new DashboardFollower(socket);
     const budget = new RequestBudget(roleOfScope(socket.data.access.caller.scope));
     for (const name of Object.keys(viewerRequests) as (keyof Requests)[]) {
       socket.on(name, (input: unknown, answer: unknown) => {
@@ -122,13 +106,12 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       this.#evaluations.remove(socket);
       this.#browsers.remove(socket);
       this.#sizes.remove(socket);
-      for (const session of this.#watched.keys()) this.#unwatch(socket, session);
+      this.#followers.remove(socket.data.follower);
     });
   }
 
   onModuleDestroy(): void {
-    for (const session of this.#watched.keys()) this.#close(session);
-    for (const end of this.#endings) end();
+    this.#followers?.close();
     this.#fleet?.close();
     this.#evaluations?.close();
     this.#browsers?.close();
@@ -136,23 +119,11 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   }
 
   readonly #handlers: Handlers = {
-    watch: async (socket, { session, after, terminals }) => {
-      const { lastSeq } = await this.log.summary(session);
-      if (after > lastSeq)
-        throw new AppError(
-          'invalid_input',
-          `The log ends at event ${lastSeq}. Watch from there or before.`,
-        );
-      if (!socket.connected) return;
-      if (this.#countWatched(socket) >= maxWatched) throw tooManySessions();
-      const watched = this.#watch(session);
-      watched.events.add(socket, after);
-      await watched.terminals.add(socket, terminals);
-    },
+    watch: ({ data }, request) => this.#followers.add(data.follower, request),
     unwatch: (socket, { session }) => {
       this.#browsers.set(socket, session, false);
       this.#sizes.remove(socket, session);
-      this.#unwatch(socket, session);
+      this.#followers.remove(socket.data.follower, session);
       return Promise.resolve();
     },
     fleet: (socket) => this.#fleet.add(socket),
@@ -197,67 +168,11 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
 
   #subscribeToSessions(changed: (id: string, summary: SessionSummary | null) => void) {
     const endings = [
-      this.log.subscribeAll((id, _events, summary) => changed(id, summary)),
-      this.removal.onRemoved((id) => changed(id, null)),
+      this.sources.log.subscribeAll((id, _events, summary) => changed(id, summary)),
+      this.sources.removal.onRemoved((id) => changed(id, null)),
     ];
     return () => {
       for (const end of endings) end();
     };
   }
-
-  #countWatched(socket: ViewerSocket): number {
-    return [...this.#watched.values()].filter(({ events }) => events.has(socket)).length;
-  }
-
-  #watch(session: string): Watched {
-    const known = this.#watched.get(session);
-    if (known) return known;
-    const watched = {
-      events: new EventFollowers(session, this.server, this.log),
-      terminals: new TerminalFollowers(session, this.terminals),
-    };
-    this.#watched.set(session, watched);
-    return watched;
-  }
-
-  #unwatch(socket: ViewerSocket, session: string): void {
-    const watched = this.#watched.get(session);
-    if (!watched) return;
-    watched.events.remove(socket);
-    watched.terminals.remove(socket);
-    if (watched.events.size === 0) this.#close(session);
-  }
-
-  #close(session: string): void {
-    const watched = this.#watched.get(session);
-    this.#watched.delete(session);
-    watched?.events.close();
-    watched?.terminals.close();
-  }
-
-  readonly #showDelta = (delta: {
-    session: string;
-    kind: 'text' | 'reasoning';
-    text: string;
-  }): void => {
-    for (const socket of this.#watched.get(delta.session)?.events.sockets() ?? []) {
-      if (!isCongested(socket)) socket.emit('delta', delta);
-    }
-  };
-
-  readonly #showOutput = (output: { session: string; call: string; text: string }): void => {
-    for (const socket of this.#watched.get(output.session)?.events.sockets() ?? []) {
-      if (!isCongested(socket)) socket.emit('output', output);
-    }
-  };
-
-  readonly #showCopied = (copied: {
-    session: string;
-    done: number;
-    total: number | null;
-  }): void => {
-    for (const socket of this.#watched.get(copied.session)?.events.sockets() ?? []) {
-      if (!isCongested(socket)) socket.emit('copied', copied);
-    }
-  };
 }

@@ -1,6 +1,12 @@
 import type { ViewerNotices } from '@belay/protocol';
 import { seesAll, type Caller } from '../../access/caller.js';
-import { hangUp, isCongested, type ViewerServer, type ViewerSocket } from './viewer.js';
+import {
+  emitTo,
+  hangUp,
+  isCongested,
+  type ViewerServer,
+  type ViewerSocket,
+} from './dashboard-socket.js';
 
 /** Summaries change with every event; each is sent at most this often. */
 const pauseMs = 100;
@@ -88,9 +94,7 @@ export class SummaryFeed<K extends Kind> {
     id: string,
     summary: Summary<K> | null,
   ): void {
-    // TypeScript does not see that the kind of the name and of the notice are the same one.
-    const emit = to.emit.bind(to) as (name: Kind, notice: object) => void;
-    emit(this.kind, { id, summary });
+    emitTo(to, this.kind, { id, summary });
   }
 
   #members(): ViewerSocket[] {

@@ -1,7 +1,7 @@
 import { ignoreError, isEvent, type ViewerRequests } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
-import type { ViewerSocket } from './viewer.js';
+import type { ViewerSocket } from './dashboard-socket.js';
 
 type Fit = ViewerRequests['terminal.fit'];
 type Size = NonNullable<Fit['size']>;

@@ -15,7 +15,7 @@ import { ApprovalService } from '../../approvals/approval.service.js';
 import { SessionStore } from '../../logs/session.store.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import { Dispatcher, newUserCallId, type UserCallRequest } from '../../sessions/dispatcher.js';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
 
 interface Call<N extends string = string> extends Omit<UserCallRequest<N>, 'id'> {

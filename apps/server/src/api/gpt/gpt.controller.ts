@@ -17,7 +17,7 @@ import {
 import type { Request, Response } from 'express';
 import { CallerEnds } from '../../access/caller-ends.js';
 import type { Caller } from '../../access/caller.js';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionFiles } from '../../sessions/session-files.js';
 import { callerOf } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';

@@ -1,7 +1,7 @@
 import { sessionEventRoutes, type Event } from '@belay/protocol';
 import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { closing } from './closing.js';
 import { sendEvents } from './event-stream.js';

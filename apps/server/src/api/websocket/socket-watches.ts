@@ -3,7 +3,7 @@ import { terminalName, AppError } from '@belay/protocol';
 import { z } from 'zod';
 import type { Live } from '../../logs/live.js';
 import type { TerminalLog } from '../../logs/terminal-log.js';
-import type { EventFeed } from '../../sessions/event-feed.js';
+import type { EventFeed } from '../../sessions/feed/event-feed.js';
 import { eventMessage, type SentMessage } from './socket-messages.js';
 
 export const watchRequest = z.object({

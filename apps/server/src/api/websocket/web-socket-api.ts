@@ -4,7 +4,7 @@ import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { Live } from '../../logs/live.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
-import { EventFeed } from '../../sessions/event-feed.js';
+import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { SocketConnection } from './socket-connection.js';
 import { SocketWatches } from './socket-watches.js';

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
-import { EventLog } from '../logs/event-log.js';
-import { SessionRemoval } from './session-removal.js';
-
-/** Events that are read at once for a follower; one has a million characters at most. */
-const page = 50;
+import { EventLog } from '../../logs/event-log.js';
+import { SessionRemoval } from '../session-removal.js';
+import { eventsPage } from './feed-limits.js';
 
 /** The log of a session for those who wait for what comes, one request or one stream at a time. */
 @Injectable()
@@ -39,7 +37,11 @@ export class EventFeed {
   ): AsyncGenerator<Event[], void> {
     let last = after;
     while (!signal.aborted) {
-      const events = await this.next(session, { after: last, limit: page, waitMs: idleMs }, signal);
+      const events = await this.next(
+        session,
+        { after: last, limit: eventsPage, waitMs: idleMs },
+        signal,
+      );
       if (signal.aborted) return;
       last = events.at(-1)?.seq ?? last;
       yield events;
