@@ -177,6 +177,7 @@ module.exports = {
       ['lib'],
       ['components'],
       ['features/session-log'],
+      ['features/session-controls'],
       panels,
       pages,
       ['app'],

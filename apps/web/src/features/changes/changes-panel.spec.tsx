@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { jest } from '@jest/globals';
 import { newEvent, type OperationOutput } from '@belay/protocol';
-import { usePublishRequest } from '@/features/session-log/publish-request';
+import { usePublishRequest } from '@/features/session-controls/publish-request';
 import { renderSession } from '@/testing/render-session';
 import { logOf } from '@/testing/session-log';
 import { ChangesPanel } from './changes-panel';

@@ -9,7 +9,7 @@ import { IconButton } from '@/components/ui/icon-button';
 import { FilesFailed } from '@/features/session-log/files-failed';
 import type { LogView } from '@/features/session-log/log-view';
 import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
-import { askPublish } from '@/features/session-log/publish-request';
+import { askPublish } from '@/features/session-controls/publish-request';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { download } from '@/lib/download';

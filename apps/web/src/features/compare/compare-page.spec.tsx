@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { Comparison, SessionSummary } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
-import { usePublishRequest } from '@/features/session-log/publish-request';
+import { usePublishRequest } from '@/features/session-controls/publish-request';
 import { renderWeb, type RenderOptions } from '@/testing/render-web';
 import type { RestReplies } from '@/testing/rest-stub';
 import { summaryWith, time } from '@/testing/session-log';

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { isEnded, type Comparison, type SessionSummary } from '@belay/protocol';
 import { Check, GitPullRequestArrow, MessageSquare, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
-import { askPublish } from '@/features/session-log/publish-request';
+import { askPublish } from '@/features/session-controls/publish-request';
 import { askConfirm } from '@/lib/ask';
 import { plural } from '@/lib/format';
 import { queryClient } from '@/lib/query-client';

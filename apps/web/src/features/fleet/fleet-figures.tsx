@@ -2,7 +2,7 @@ import { wallSeconds, type SessionSummary } from '@belay/protocol';
 import { MoreHorizontal } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
-import { sessionActions } from '@/features/session-log/session-actions';
+import { sessionActions } from '@/features/session-controls/session-actions';
 import { useNow } from '@/lib/clock';
 import { age, dollars, duration, moment } from '@/lib/format';
 import { Sparkline } from './sparkline';

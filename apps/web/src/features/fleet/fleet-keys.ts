@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { SessionSummary } from '@belay/protocol';
-import { answerFirst } from '@/features/session-log/answer-first';
+import { answerFirst } from '@/features/session-controls/answer-first';
 import { summaryNow } from '@/features/session-log/summaries';
 import { useCommands, type Command } from '@/lib/commands';
 import { client } from '@/lib/server';

@@ -8,7 +8,7 @@ import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
-import { sessionActions } from '@/features/session-log/session-actions';
+import { sessionActions } from '@/features/session-controls/session-actions';
 import { useNow } from '@/lib/clock';
 import { age, dollars } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';

@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { ApprovalRequest } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
-import { ForkDialog } from '@/features/session-log/fork-dialog';
+import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { listenForKeys, useCommandList } from '@/lib/commands';
 import { noteQuestions } from '@/lib/new-questions';
 import { onOpenSession } from '@/lib/open-session-page';

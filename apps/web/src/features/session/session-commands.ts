@@ -1,14 +1,14 @@
 import { useMemo } from 'react';
 import { isEnded, type SessionState } from '@belay/protocol';
-import { answerFirst } from '@/features/session-log/answer-first';
-import { askFork } from '@/features/session-log/fork-request';
-import { askStop } from '@/features/session-log/session-actions';
+import { answerFirst } from '@/features/session-controls/answer-first';
+import { askFork } from '@/features/session-controls/fork-request';
+import { askStop } from '@/features/session-controls/session-actions';
 import {
   lookAt,
   useSessionContext,
   type SessionContext,
 } from '@/features/session-log/session-context';
-import { askShare } from '@/features/session-log/share-request';
+import { askShare } from '@/features/session-controls/share-request';
 import { summaryNow, useSessionState } from '@/features/session-log/summaries';
 import { openPalette, useCommands, type Command } from '@/lib/commands';
 import { panelIds, type PanelId } from '@/lib/panels';

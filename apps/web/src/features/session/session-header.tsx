@@ -20,11 +20,11 @@ import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { ToastPlace } from '@/components/ui/toast-place';
-import { askFork } from '@/features/session-log/fork-request';
-import { askPublish } from '@/features/session-log/publish-request';
-import { askStop, sessionActions } from '@/features/session-log/session-actions';
+import { askFork } from '@/features/session-controls/fork-request';
+import { askPublish } from '@/features/session-controls/publish-request';
+import { askStop, sessionActions } from '@/features/session-controls/session-actions';
 import { useSessionContext } from '@/features/session-log/session-context';
-import { askShare } from '@/features/session-log/share-request';
+import { askShare } from '@/features/session-controls/share-request';
 import { useSessionTime } from '@/features/session-log/use-session-time';
 import {
   summaryNow,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import { ChevronDown, Cpu, Globe, ShieldQuestion, type LucideIcon } from 'lucide-react';
 import { Menu, type MenuItem } from '@/components/ui/menu';
-import { approvalModes } from '@/features/session-log/session-actions';
+import { approvalModes } from '@/features/session-controls/session-actions';
 import { useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { modelsQuery } from '@/lib/queries';

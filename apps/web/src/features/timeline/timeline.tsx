@@ -5,7 +5,7 @@ import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import { askFork } from '@/features/session-log/fork-request';
+import { askFork } from '@/features/session-controls/fork-request';
 import {
   lookAt,
   useLog,

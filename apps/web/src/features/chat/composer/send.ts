@@ -1,5 +1,5 @@
 import type { NewMessage, SessionSummary } from '@belay/protocol';
-import { askFork } from '@/features/session-log/fork-request';
+import { askFork } from '@/features/session-controls/fork-request';
 import { summaryNow } from '@/features/session-log/summaries';
 import { toBase64 } from '@/lib/base64';
 import { sendChat } from '@/lib/send-chat';

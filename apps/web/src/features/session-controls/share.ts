@@ -1,5 +1,5 @@
 import { isEvent, type Event, type SessionSummary } from '@belay/protocol';
-import { fillPage, type Recording } from '@/features/session-log/recording';
+import { fillPage, type Recording } from '@/features/session-controls/recording';
 import { toBase64 } from '@/lib/base64';
 import { download } from '@/lib/download';
 import { fileName } from '@/lib/file-name';
