@@ -17,6 +17,7 @@ import { z } from 'zod';
 import type { Caller } from '../../access/caller.js';
 import type { CallerEnds } from '../../access/caller-ends.js';
 import { newUserCallId } from '../../sessions/dispatcher.js';
+import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
@@ -24,7 +25,7 @@ import { knownError, unexpected } from '../problem.js';
 import { closeCodes } from '../upgrades.js';
 import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
-import { watchRequest, type SocketWatches } from './socket-watches.js';
+import { SocketFollower, watchRequest } from './socket-follower.js';
 
 /** What may wait in memory for a client that does not read; then its connection ends, and it resumes by `seq`. */
 const maxBuffered = 16 * 2 ** 20;
@@ -38,7 +39,7 @@ export interface ConnectionParts {
   commands: SessionCommands;
   ends: CallerEnds;
   introduce: (token: string) => Caller | undefined;
-  watches: (send: (message: SentMessage) => Promise<void>) => SocketWatches;
+  followers: SessionFollowers<SocketFollower>;
 }
 
 type SpecialAction = (args: Record<string, unknown>) => Promise<SentMessage> | SentMessage;
@@ -49,7 +50,7 @@ const introduction = z.object({ token: z.string().min(1).max(1_000) });
 export class SocketConnection {
   readonly #logger = new Logger('WebSocket');
   readonly #closed = new AbortController();
-  readonly #watches: SocketWatches;
+  readonly #follower: SocketFollower;
   /** Calls of operations whose output is sent as a reply, and so not again as an event. */
   readonly #own = new Set<string>();
   #budget = new RequestBudget('viewer');
@@ -64,7 +65,15 @@ export class SocketConnection {
     caller: Caller | undefined,
     private readonly parts: ConnectionParts,
   ) {
-    this.#watches = parts.watches((message) => this.#send(message));
+    this.#follower = new SocketFollower(
+      {
+        isOpen: () => socket.readyState === socket.OPEN,
+        send: (message) => this.#send(message),
+        errorOf: (error) => this.#errorOf(error),
+        isOwn: (call) => this.#own.delete(call),
+      },
+      parts.followers,
+    );
     if (caller) this.#admit(caller);
     else {
       const late = setTimeout(
@@ -76,7 +85,7 @@ export class SocketConnection {
     socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
     socket.once('close', () => {
       this.#closed.abort();
-      this.#watches.close();
+      this.#follower.close();
     });
   }
 
@@ -176,10 +185,11 @@ export class SocketConnection {
     if (this.#own.size > maxOwn && oldest !== undefined) this.#own.delete(oldest);
   }
 
-  #started(result: unknown): SentMessage {
+  async #started(result: unknown): Promise<SentMessage> {
     const summary = sessionSummary.parse(result);
     this.#session = summary.id;
-    this.#watch({ session: summary.id, after: 0, terminals: false, deltas: false });
+    const { id: session } = summary;
+    await this.#follower.watch({ session, after: 0, terminals: false, deltas: false });
     return {
       action: 'session',
       session: summary.id,
@@ -199,7 +209,7 @@ export class SocketConnection {
           signal: this.#closed.signal,
         });
         this.#session = data.session;
-        this.#watch(data);
+        await this.#follower.watch(data);
         return {
           action: 'session',
           session: data.session,
@@ -209,7 +219,7 @@ export class SocketConnection {
       },
       unwatch: (args) => {
         const { data } = watchRequest.safeParse({ session: this.#session, ...args });
-        this.#watches.remove(data?.session ?? '');
+        this.#follower.unwatch(data?.session ?? '');
         return { action: 'unwatch', args: {}, message: 'Done.' };
       },
       operations: () => ({
@@ -228,15 +238,6 @@ export class SocketConnection {
   get #known(): Caller {
     if (this.#caller) return this.#caller;
     throw new AppError('unauthorized', 'Nobody said who this is.');
-  }
-
-  #watch(request: z.output<typeof watchRequest>): void {
-    this.#watches.add(request, {
-      isOwn: (id) => this.#own.delete(id),
-      failed: (error) => {
-        if (!this.#closed.signal.aborted) void this.#send(this.#errorOf(error));
-      },
-    });
   }
 
   /** Resolves when the network has taken it, so whoever sends much waits for the reader. Never rejects. */

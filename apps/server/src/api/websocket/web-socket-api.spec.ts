@@ -1,8 +1,10 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { newEvent } from '@belay/protocol';
 import { memoryInUse, until } from '@belay/testing';
 import { TokensStore } from '../../access/tokens.store.js';
+import { Live } from '../../logs/live.js';
+import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestServer } from '../../testing/server.js';
 import type { SentMessage } from './socket-messages.js';
 
@@ -181,6 +183,99 @@ describe('the plain WebSocket', () => {
     expect(me.messages.flatMap(({ seq }) => seq ?? [])[0]).toBe(3);
   });
 
+  it('replies before the first event, and refuses to begin beyond the last one', async () => {
+    const session = await server.session();
+    const me = await client();
+    await me.ask('watch', { session });
+    await me.sees('the first event', ({ seq }) => seq === 1);
+    expect(me.messages[0]).toMatchObject({ action: 'session', message: 'Watching.' });
+    const last = await server.log.lastSeq(session);
+    expect(await me.ask('watch', { session, after: last + 1 })).toMatchObject({
+      action: 'error',
+      args: { code: 'invalid_input' },
+    });
+    expect(await me.ask('watch', { session, after: last })).toMatchObject({ action: 'session' });
+  });
+
+  it('sends events in order while they are written, and only what it watches', async () => {
+    const session = await server.session();
+    const me = await client();
+    const writing = (async () => {
+      for (let n = 0; n < 300; n += 1) {
+        const args = { thought: `${n}` };
+        await server.sandboxes.says(server.log, session, { action: 'think', args });
+      }
+    })();
+    await me.ask('watch', { session });
+    await writing;
+    const last = await server.log.lastSeq(session);
+    await me.sees('the last event', ({ seq }) => seq === last);
+    const seqs = me.messages.flatMap(({ seq }) => seq ?? []);
+    expect(seqs).toEqual(Array.from({ length: last }, (_, at) => at + 1));
+    await me.ask('unwatch', { session });
+    await server.sandboxes.says(server.log, session, { action: 'think', args: { thought: 'x' } });
+    await me.ask('list');
+    expect(me.messages.flatMap(({ seq }) => seq ?? [])).toHaveLength(last);
+  });
+
+  it('sends terminals from now or from offsets, with characters whole that came in pieces', async () => {
+    const session = await server.session();
+    const terminals = server.app.get(TerminalLog);
+    const bytes = Buffer.from('grün und blau');
+    await terminals.append(session, 'main', 0, bytes.subarray(0, 3));
+    const [now, all, rest] = [await client(), await client(), await client()];
+    await now.ask('watch', { session, terminals: true });
+    await all.ask('watch', { session, terminals: {} });
+    await rest.ask('watch', { session, terminals: { main: bytes.length - 4 } });
+    const printed = ({ messages }: Client) =>
+      messages.flatMap(({ action, args }) =>
+        action === 'terminal' && 'content' in args ? [String(args.content)] : [],
+      );
+    await until('what it had', () => printed(all).join('') === 'gr');
+    await terminals.append(session, 'main', 3, bytes.subarray(3));
+    await until('all of it', () => printed(all).join('') === 'grün und blau');
+    await until('the end', () => printed(rest).join('') === 'blau');
+    await terminals.append(session, 'other', 0, Buffer.from('new'));
+    await until('a terminal that opens', () => printed(now).at(-1) === 'new');
+    expect(printed(now).join('')).toBe('\ufffdn und blaunew');
+  });
+
+  it('sends what is not in the log to those who want it', async () => {
+    const session = await server.session();
+    const [me, other] = [await client(), await client()];
+    await me.ask('watch', { session, deltas: true });
+    await other.ask('watch', { session });
+    const last = await server.log.lastSeq(session);
+    for (const each of [me, other]) await each.sees('the log', ({ seq }) => seq === last);
+    const live = server.app.get(Live);
+    live.delta(session, 'text', 'Hel');
+    await me.sees('the text', ({ action }) => action === 'delta');
+    live.output(session, 'c', '1 of 2');
+    await me.sees('what is printed', ({ action }) => action === 'printed');
+    live.copied(session, 5, 10);
+    await me.sees('how far it is', ({ action }) => action === 'copied');
+    const transient = me.messages.filter(
+      ({ action, seq }) => seq === undefined && action !== 'session',
+    );
+    expect(transient).toEqual([
+      { action: 'delta', session, args: { kind: 'text', text: 'Hel' }, message: '' },
+      { action: 'printed', session, args: { call: 'c', text: '1 of 2' }, message: '' },
+      { action: 'copied', session, args: { done: 5, total: 10 }, message: '' },
+    ]);
+    await other.ask('list');
+    expect(other.messages.map(({ action }) => action)).not.toContain('delta');
+  });
+
+  it('says that a session it watches was deleted, and goes on', async () => {
+    const session = await server.session();
+    const me = await client();
+    await me.ask('watch', { session });
+    await server.json('DELETE', `/api/sessions/${session}`);
+    const error = await me.sees('the error', ({ action }) => action === 'error');
+    expect(error).toMatchObject({ session, args: { code: 'not_found' } });
+    expect(await me.ask('list')).toMatchObject({ action: 'list' });
+  });
+
   it('takes the token of a browser as a subprotocol or in the first message', async () => {
     const page = new Client(server.url, { protocols: ['belay', `token.${server.token}`] });
     const shy = new Client(server.url, {});
@@ -339,8 +434,8 @@ describe('the plain WebSocket', () => {
       ).toBe(true);
     });
 
-    it('who does not read is closed with a code, or waits at its place in the log', async () => {
-      const session = await server.session();
+    /** A client that watches, and then reads nothing more. */
+    const stalled = async (args: object): Promise<Socket> => {
       const { hostname, port } = new URL(server.url);
       const socket = connect(Number(port), hostname);
       socket.write(
@@ -348,13 +443,20 @@ describe('the plain WebSocket', () => {
       );
       await new Promise((resolve) => socket.once('data', resolve));
       socket.pause();
-      const watch = Buffer.from(JSON.stringify({ action: 'watch', args: { session } }));
+      const watch = Buffer.from(JSON.stringify({ action: 'watch', args }));
+      expect(watch.length).toBeLessThan(126);
       socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | watch.length, 0, 0, 0, 0]), watch]));
+      return socket;
+    };
+    const held = () => {
+      const { external, heapUsed } = memoryInUse();
+      return external + heapUsed;
+    };
+
+    it('who does not read is closed with a code, or waits at its place in the log', async () => {
+      const session = await server.session();
+      const socket = await stalled({ session });
       const thought = 'x'.repeat(500_000);
-      const held = () => {
-        const { external, heapUsed } = memoryInUse();
-        return external + heapUsed;
-      };
       const before = held();
       for (let at = 0; at < 60; at += 1) {
         await server.sandboxes.says(server.log, session, { action: 'think', args: { thought } });
@@ -365,6 +467,30 @@ describe('the plain WebSocket', () => {
       await me.ask('watch', { session });
       const last = await server.log.lastSeq(session);
       await me.sees('the last event', ({ seq }) => seq === last);
+      socket.destroy();
+    });
+
+    it('who does not read terminals is skipped forward, and others are not held up', async () => {
+      const session = await server.session();
+      const socket = await stalled({ session, terminals: true });
+      const me = await client();
+      await me.ask('watch', { session, terminals: true });
+      const terminals = server.app.get(TerminalLog);
+      const piece = Buffer.alloc(64 * 1024, 'x');
+      const total = 24 * 2 ** 20;
+      const before = held();
+      for (let at = 0; at < total; at += piece.length) {
+        await terminals.append(session, 'main', at, piece);
+      }
+      const ends = ({ action, args }: SentMessage) =>
+        action === 'terminal' &&
+        'offset' in args &&
+        'content' in args &&
+        Number(args.offset) + String(args.content).length === total;
+      await me.sees('the end', ends);
+      // What the reader beside it was sent is in this process, too.
+      const sent = me.messages.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0);
+      expect(held() - before - sent).toBeLessThan(32 * 2 ** 20);
       socket.destroy();
     });
   });

@@ -1,0 +1,142 @@
+import { StringDecoder } from 'node:string_decoder';
+import { terminalName, type AppError } from '@belay/protocol';
+import { z } from 'zod';
+import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
+import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
+import { errorMessage, eventMessage, type SentMessage } from './socket-messages.js';
+
+export const watchRequest = z.object({
+  session: z.string().min(1).max(200),
+  after: z.int().nonnegative().default(0).describe('The `seq` of the last event you have.'),
+  terminals: z
+    .union([z.boolean(), z.record(terminalName, z.int().nonnegative())])
+    .refine((given) => Object.keys(given).length <= 1_000, 'at most 1,000')
+    .default(false)
+    .describe('Also what terminals print, as it comes, or from these offsets.'),
+  deltas: z.boolean().default(false).describe('Also what is not in the log, as it comes.'),
+});
+export type WatchRequest = z.output<typeof watchRequest>;
+
+/** Sessions that one connection may follow at once. */
+export const maxSessions = 50;
+
+/** The connection below a follower. */
+export interface SocketWriter {
+  isOpen(): boolean;
+  /** Resolves when the network has taken it. Never rejects. */
+  send(message: SentMessage): Promise<void>;
+  errorOf(error: unknown): SentMessage;
+  /** Whether the result of this call was sent as a reply; asked once. */
+  isOwn(call: string): boolean;
+}
+
+interface Watched {
+  deltas: boolean;
+  terminals: Map<string, { end: number; decoder: StringDecoder }>;
+  ended: boolean;
+}
+
+/** A client of the plain WebSocket that follows sessions: one message at a time, each once the one before was taken. */
+export class SocketFollower implements Follower {
+  readonly #watched = new Map<string, Watched>();
+  #underWay = 0;
+  #last = Promise.resolve();
+
+  constructor(
+    private readonly writer: SocketWriter,
+    private readonly followers: SessionFollowers<SocketFollower>,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.writer.isOpen();
+  }
+
+  get isCongested(): boolean {
+    return this.#underWay > 0;
+  }
+
+  async drained(): Promise<void> {
+    while (this.isCongested) await this.#last;
+  }
+
+  /** In place of what it watches of the session already. Throws what the client is to be told. */
+  async watch({ session, after, terminals, deltas }: WatchRequest): Promise<void> {
+    this.unwatch(session);
+    this.#watched.set(session, { deltas, terminals: new Map(), ended: false });
+    const from = typeof terminals === 'object' ? terminals : terminals ? 'now' : 'none';
+    try {
+      await this.followers.add(this, { session, after, terminals: from });
+    } catch (error) {
+      this.unwatch(session);
+      throw error;
+    }
+  }
+
+  unwatch(session: string): void {
+    const watched = this.#watched.get(session);
+    if (watched) watched.ended = true;
+    this.#watched.delete(session);
+    this.followers.remove(this, session);
+  }
+
+  close(): void {
+    for (const session of this.#watched.keys()) this.unwatch(session);
+  }
+
+  send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void {
+    const watched = this.#watched.get(notice.session);
+    if (!watched || (name !== 'events' && !watched.deltas)) return;
+    void this.#enqueue(this.#messages[name](notice, watched));
+  }
+
+  sendBytes({ session, terminal, offset, bytes }: TerminalBytes): Promise<void> {
+    const terminals = this.#watched.get(session)?.terminals;
+    if (!terminals) return Promise.resolve();
+    const known = terminals.get(terminal);
+    // A character that is cut at the end of a piece is completed by the next one, unless the middle was skipped.
+    const decoder = known?.end === offset ? known.decoder : new StringDecoder('utf8');
+    terminals.set(terminal, { end: offset + bytes.length, decoder });
+    const args = { terminal, offset, content: decoder.write(Buffer.from(bytes)) };
+    return this.#enqueue([{ action: 'terminal', session, args, message: '' }]);
+  }
+
+  gone(session: string, error: AppError): void {
+    this.#end(session, errorMessage(error));
+  }
+
+  failed(session: string, error: unknown): void {
+    this.#end(session, this.writer.errorOf(error));
+  }
+
+  /** Behind what is still to be sent of it. */
+  #end(session: string, message: SentMessage): void {
+    this.#watched.delete(session);
+    void this.#enqueue([{ ...message, session }]);
+  }
+
+  readonly #messages: {
+    [N in keyof FeedNotices]: (notice: FeedNotices[N], watched: Watched) => Iterable<SentMessage>;
+  } = {
+    events: (notice, watched) => this.#eventMessages(notice, watched),
+    delta: ({ session, ...args }) => [{ action: 'delta', session, args, message: '' }],
+    output: ({ session, ...args }) => [{ action: 'printed', session, args, message: '' }],
+    copied: ({ session, ...args }) => [{ action: 'copied', session, args, message: '' }],
+  };
+
+  *#eventMessages({ session, events }: FeedNotices['events'], watched: Watched) {
+    for (const event of events) {
+      if (watched.ended) return;
+      const isReplied = event.action === 'result' && this.writer.isOwn(event.id ?? '');
+      if (!isReplied) yield eventMessage(session, event);
+    }
+  }
+
+  #enqueue(messages: Iterable<SentMessage>): Promise<void> {
+    this.#underWay += 1;
+    this.#last = this.#last.then(async () => {
+      for (const message of messages) await this.writer.send(message);
+      this.#underWay -= 1;
+    });
+    return this.#last;
+  }
+}
