@@ -102,10 +102,9 @@ export function serveAcp(stream: Stream, caller: Caller, parts: AcpParts): { clo
         const summary = await parts.sessions.summary(session);
         open(session, { folder, mode: undefined, begun: true });
         const updates = new AcpUpdates(folder);
-        for (let after = 0; after < summary.lastSeq;) {
-          const events = await parts.sessions.events(session, { after, limit: 200 });
-          after = events.at(-1)?.seq ?? summary.lastSeq;
+        for await (const events of parts.feed.follow(session, { after: 0 }, closed.signal)) {
           for (const event of events) await send(client, session, updates.of(event));
+          if ((events.at(-1)?.seq ?? 0) >= summary.lastSeq) break;
         }
         return { modes: modesOf(summary.approvals) };
       }),
