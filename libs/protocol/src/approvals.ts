@@ -2,15 +2,42 @@ import { z } from 'zod';
 import { AppError } from './errors.js';
 import { risk, type Operation } from './operation.js';
 
-/**
- * `safe`: every action waits for the user, reads and edits too; `ask`: commands and the network do; `delay`: these run
- * after two seconds unless stopped; `auto`: all runs at once.
- */
 export const approvalMode = z.enum(['safe', 'ask', 'delay', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
 
 /** How long a call in mode `delay` is held back, in milliseconds (MyCodeInterpreter’s semisafe). */
 export const approvalDelayMs = 2_000;
+
+const delay = `${approvalDelayMs / 1_000} s`;
+
+interface ModeWords {
+  /** As a choice. */
+  label: string;
+  /** Where there is little space. */
+  short: string;
+  /** What a session with it does. */
+  does: string;
+}
+
+/** The approval modes in words. `safe` asks before reads and edits, too. */
+export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
+  safe: {
+    label: 'Ask before every action',
+    short: 'Ask always',
+    does: 'asks before every action',
+  },
+  ask: {
+    label: 'Ask before commands and network',
+    short: 'Ask',
+    does: 'asks before commands',
+  },
+  delay: {
+    label: `Run after ${delay} unless stopped`,
+    short: `After ${delay}`,
+    does: `waits ${delay}`,
+  },
+  auto: { label: 'Run at once', short: 'At once', does: 'never asks' },
+};
 
 /** Whether a call of the model needs a decision of the server: all that touches something does in the mode `safe`. */
 export const needsDecision = (

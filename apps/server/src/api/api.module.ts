@@ -10,7 +10,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
 import { AccessGuard } from './auth/access.guard.js';
 import { AcpApi } from './acp/acp-api.js';
-import { AcpParts } from './acp/acp-parts.js';
+import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
 import { OperationCalls } from './commands/operation-calls.js';
 import { SessionCommands } from './commands/session-commands.js';
@@ -133,7 +133,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     OperationCalls,
     SessionCommands,
     AcpApi,
-    AcpParts,
+    AcpServices,
     Upgrades,
     ServerChecks,
     ViewerActions,

@@ -5,7 +5,7 @@ import { TokensStore } from '../../access/tokens.store.js';
 import { Live } from '../../logs/live.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
-import { hunksOf } from './acp-updates.js';
+import { hunksOf } from './file-hunks.js';
 
 describe('ACP', () => {
   const server = new TestServer();

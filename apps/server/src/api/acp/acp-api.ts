@@ -7,7 +7,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { parseJson } from '../json-bodies.js';
 import { RequestBudget } from '../limits/request-budget.js';
 import { closeCodes, type SocketApi } from '../upgrades.js';
-import { AcpParts } from './acp-parts.js';
+import { AcpServices } from './acp-services.js';
 
 /** ACP at `/acp`: each message of the socket is one of JSON-RPC. */
 @Injectable()
@@ -18,7 +18,7 @@ export class AcpApi implements SocketApi {
   readonly #logger = new Logger(AcpApi.name);
 
   constructor(
-    private readonly parts: AcpParts,
+    private readonly services: AcpServices,
     private readonly ends: CallerEnds,
   ) {}
 
@@ -48,14 +48,14 @@ export class AcpApi implements SocketApi {
         new Promise<void>((resolve) => socket.send(JSON.stringify(message), () => resolve())),
     });
     // The SDK is loaded with the first editor.
-    const { serveAcp } = await import('./acp-agent.js');
-    const { close } = serveAcp({ readable, writable }, caller, this.parts);
+    const { AcpConnection } = await import('./acp-connection.js');
+    const connection = new AcpConnection({ readable, writable }, caller, this.services);
     const off = this.ends.on(caller, () =>
       socket.close(closeCodes.unauthorized, 'The token was revoked or has expired.'),
     );
     const end = (): void => {
       off();
-      close();
+      connection.close();
     };
     if (socket.readyState === socket.CLOSED) end();
     else socket.once('close', end);

@@ -10,6 +10,7 @@ import {
 } from '@belay/protocol';
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
 import { resultText } from '../../models/result-text.js';
+import type { FileHunk } from './file-hunks.js';
 
 /** Of one text; the rest is in the dashboard. */
 const maxText = 20_000;
@@ -139,41 +140,4 @@ function planOf(markdown: string): SessionUpdate {
         : ('pending' as const),
   }));
   return { sessionUpdate: 'plan', entries };
-}
-
-export interface FileHunk {
-  path: string;
-  oldText: string | null;
-  newText: string;
-}
-
-const maxHunks = 50;
-
-/** The hunks of a unified diff; null stands for a file that was not there. Takes time in proportion to the diff. */
-export function hunksOf(diff: string): FileHunk[] {
-  const hunks: (FileHunk & { old: string[]; new: string[] })[] = [];
-  let path = '';
-  let isNew = false;
-  let open: (typeof hunks)[number] | undefined;
-  for (const line of diff.split('\n')) {
-    const sign = line[0];
-    if (line.startsWith('diff --git ')) open = undefined;
-    else if (!open && line.startsWith('--- ')) {
-      isNew = line === '--- /dev/null';
-      path = line.slice(6);
-    } else if (!open && line.startsWith('+++ b/')) path = line.slice(6);
-    else if (line.startsWith('@@ ')) {
-      if (hunks.length >= maxHunks) break;
-      open = { path, oldText: isNew ? null : '', newText: '', old: [], new: [] };
-      hunks.push(open);
-    } else if (open && (sign === ' ' || sign === '-' || sign === '+')) {
-      if (sign !== '+') open.old.push(line.slice(1));
-      if (sign !== '-') open.new.push(line.slice(1));
-    }
-  }
-  return hunks.map(({ path: file, oldText, old, new: added }) => ({
-    path: file,
-    oldText: oldText === null ? null : old.join('\n'),
-    newText: added.join('\n'),
-  }));
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../access/audit-log.js';
 import { AttachedPictures } from '../../logs/attached-pictures.js';
 import { Live } from '../../logs/live.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
@@ -8,13 +9,14 @@ import { SessionCommands } from '../commands/session-commands.js';
 
 /** What the side of one editor works with. */
 @Injectable()
-export class AcpParts {
+export class AcpServices {
   constructor(
     readonly commands: SessionCommands,
     readonly sessions: SessionService,
     readonly dispatcher: Dispatcher,
     readonly feed: EventFeed,
     readonly pictures: AttachedPictures,
+    readonly audit: AuditLog,
     readonly live: Live,
   ) {}
 }
