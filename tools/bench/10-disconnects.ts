@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Live } from '@belay/client';
+import type { LiveConnection } from '@belay/client';
 import type { BelayServer } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { breakingProxy, type BreakingProxy } from '../breaking-proxy.ts';
@@ -129,7 +129,7 @@ async function keepWriting(
 }
 
 /** What a viewer receives of a session, held against what it should receive. */
-function watchAll(live: Live, id: string) {
+function watchAll(live: LiveConnection, id: string) {
   const pieces: Buffer[] = [];
   const seen = { gaps: 0, duplicates: 0, lastSeq: 0, end: 0, bytes: 0 };
   live.watch(id, {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Live } from '@belay/client';
+import { LiveConnection } from '@belay/client';
 import { TestLogs } from '@belay/server/dist/testing/logs.js';
 import Sqlite from 'better-sqlite3';
 import { io } from 'socket.io-client';
@@ -129,7 +129,7 @@ function watchers(kind: Kind, address: SenderAddress) {
       socket.on('events', ({ events }: { events: unknown[] }) => (received += events.length));
       return socket;
     }
-    const live = new Live(address);
+    const live = new LiveConnection(address);
     let first = true;
     live.watch(address.session ?? '', {
       events: (events) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Live } from '@belay/client';
+import { LiveConnection } from '@belay/client';
 import {
   BelayServer,
   Chromium,
@@ -48,7 +48,7 @@ export async function withChromium<T>(measure: (chromium: Chromium) => Promise<T
 export const idleSession = (server: BelayServer) => idle(server);
 /** A viewer with a socket of its own; a proxy's address may stand in for the server's. */
 export const viewer = (server: BelayServer, url = server.url) =>
-  new Live({ url, token: server.token });
+  new LiveConnection({ url, token: server.token });
 export const playing = (server: BelayServer, turns: Turn[]) => script(server.data, turns);
 export const follow = (server: BelayServer, id: string) => new Followed(server, id);
 

@@ -1,10 +1,10 @@
 // Run as a process of its own, so that it can be stopped in the middle: a viewer that takes nothing any more.
-import { Live } from '@belay/client';
+import { LiveConnection } from '@belay/client';
 
 const [session = ''] = process.argv.slice(2);
 const { BELAY_URL: url = '', BELAY_TOKEN: token = '' } = process.env;
 let reported = false;
-new Live({ url, token }).watch(session, {
+new LiveConnection({ url, token }).watch(session, {
   events: () => {},
   terminal: ({ terminal }) => {
     if (terminal === 'flood' && !reported) process.stdout.write('watching\n');

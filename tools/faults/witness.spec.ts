@@ -1,4 +1,4 @@
-import type { BelayClient, Live, SessionListener } from '@belay/client';
+import type { BelayClient, LiveConnection, SessionListener } from '@belay/client';
 import type { Event } from '@belay/protocol';
 import { Witness } from './witness.ts';
 
@@ -32,7 +32,7 @@ interface Stored {
 async function found(seen: { events?: Event[]; terminal?: string }, stored: Stored = {}) {
   let listener: SessionListener | undefined;
   const viewer = { watch: (_id: string, callbacks: SessionListener) => (listener = callbacks) };
-  const witness = new Witness('s', 2, viewer as unknown as Live);
+  const witness = new Witness('s', 2, viewer as unknown as LiveConnection);
   listener?.events(seen.events ?? log);
   const bytes = Buffer.from(seen.terminal ?? 'one two');
   void listener?.terminal?.({ terminal: 'main', offset: 0, bytes });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BelayClient, Live } from '@belay/client';
+import type { BelayClient, LiveConnection } from '@belay/client';
 import { isEnded, isEvent, type Event } from '@belay/protocol';
 import type { Turn } from '@belay/testkit';
 
@@ -26,7 +26,7 @@ export class Witness {
   readonly #steps: number;
   #end = 0;
 
-  constructor(id: string, steps: number, viewer: Live) {
+  constructor(id: string, steps: number, viewer: LiveConnection) {
     this.id = id;
     this.#steps = steps;
     viewer.watch(id, {

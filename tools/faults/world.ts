@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Live } from '@belay/client';
+import { LiveConnection } from '@belay/client';
 import { isEnded } from '@belay/protocol';
 import { BelayServer, prepared, script } from '@belay/testkit';
 import { breakingProxy, type BreakingProxy } from '../breaking-proxy.ts';
@@ -45,7 +45,7 @@ export class World {
   readonly witnesses: Witness[] = [];
   readonly engine: SecondEngine;
   #server: BelayServer | undefined;
-  #viewer: Live | undefined;
+  #viewer: LiveConnection | undefined;
   #looking: NodeJS.Timeout | undefined;
   #viewers: BreakingProxy | undefined;
   readonly #intercepted = new Map<string, Intercepted>();
@@ -58,7 +58,7 @@ export class World {
     this.#runtime = join(folder, 'run');
   }
 
-  get viewer(): Live {
+  get viewer(): LiveConnection {
     if (!this.#viewer) throw new Error('There is no viewer yet.');
     return this.#viewer;
   }
@@ -115,7 +115,7 @@ export class World {
     await this.server.start();
     this.#looking = setInterval(() => void this.#intercept(), 1);
     this.#viewers = await breakingProxy(Number(new URL(this.server.url).port), 0);
-    this.#viewer = new Live({ url: this.#viewers.url, token: this.server.token });
+    this.#viewer = new LiveConnection({ url: this.#viewers.url, token: this.server.token });
     for (let n = 0; n < sessions; n++) this.witnesses.push(await this.#start(steps));
   }
 

@@ -1,4 +1,4 @@
-import { Live, type Watch } from '@belay/client';
+import { LiveConnection, type Watch } from '@belay/client';
 import { isEnded, isEvent, type SessionState } from '@belay/protocol';
 import type { BelayServer } from '@belay/testkit';
 
@@ -27,7 +27,7 @@ export class AgentSlot {
     const address = { url: this.#server.url, token: this.#server.token };
     while (!this.#end.signal.aborted) {
       // Each session has new viewers: a dashboard that is opened and closed.
-      const viewers = Array.from({ length: this.#viewers }, () => new Live(address));
+      const viewers = Array.from({ length: this.#viewers }, () => new LiveConnection(address));
       try {
         await this.#session(viewers);
       } catch (error) {
@@ -43,7 +43,7 @@ export class AgentSlot {
     this.#end.abort();
   }
 
-  async #session(viewers: readonly Live[]): Promise<void> {
+  async #session(viewers: readonly LiveConnection[]): Promise<void> {
     const { sessions } = this.#server.client;
     const task = 'Work for a while.';
     const { id } = await sessions.create({ task, model: this.#model, approvals: 'auto' });
@@ -65,7 +65,7 @@ export class AgentSlot {
 }
 
 /** Watches a session from its first event; resolves with its end. Rejects when an event was missed. */
-function endSeen(viewer: Live, session: string): Promise<SessionState> {
+function endSeen(viewer: LiveConnection, session: string): Promise<SessionState> {
   const { promise, resolve, reject } = Promise.withResolvers<SessionState>();
   let last = 0;
   const watch: Watch = viewer.watch(session, {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
-import { createClient, Live, type Address, type BelayClient } from '@belay/client';
+import { createClient, LiveConnection, type Address, type BelayClient } from '@belay/client';
 import { z } from 'zod';
 
 /** The file that a running server writes to its data folder, readable by its own user only. */
@@ -57,14 +57,14 @@ function readJson(file: string): unknown {
 
 export interface Connection {
   client: BelayClient;
-  live: Live;
+  live: LiveConnection;
   url: string;
 }
 
 /** Connects to the server; the caller closes `live`. */
 export function connect(where: Where): Connection {
   const address = findServer(where);
-  return { client: clientOf(address), live: new Live(address), url: address.url };
+  return { client: clientOf(address), live: new LiveConnection(address), url: address.url };
 }
 
 /** A client of REST alone. */

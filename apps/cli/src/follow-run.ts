@@ -1,5 +1,5 @@
 import { AppError, isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
-import type { BelayClient, Live, TerminalBytes } from '@belay/client';
+import type { BelayClient, LiveConnection, TerminalBytes } from '@belay/client';
 import { LiveStatus } from './live-status.js';
 import { outputTo, type Output } from './output.js';
 import type { TerminalUser } from './terminal-user.js';
@@ -13,7 +13,7 @@ export type Format = 'words' | 'json' | 'quiet';
 export interface Run {
   id: string;
   client: BelayClient;
-  live: Live;
+  live: LiveConnection;
   format: Format;
   user: TerminalUser | undefined;
   progress: Output;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, Live, type BelayClient } from '@belay/client';
+import { createClient, LiveConnection, type BelayClient } from '@belay/client';
 import { removeSandboxes } from './engine.js';
 import { built, prepared, root } from './environment.js';
 
@@ -15,7 +15,7 @@ interface Running {
   url: string;
   token: string;
   client: BelayClient;
-  live: Live;
+  live: LiveConnection;
 }
 
 /** The built server as a process of its own, on a free port and a temporary data folder. */
@@ -40,7 +40,7 @@ export class BelayServer {
   get client(): BelayClient {
     return this.#now.client;
   }
-  get live(): Live {
+  get live(): LiveConnection {
     return this.#now.live;
   }
   get pid(): number {
@@ -83,7 +83,7 @@ export class BelayServer {
       );
     });
     const address = { url: ready.url, token: ready.token };
-    const live = new Live(address);
+    const live = new LiveConnection(address);
     this.#running = { child, ...address, client: createClient(address), live };
   }
 

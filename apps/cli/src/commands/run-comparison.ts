@@ -5,14 +5,14 @@ import {
   type NewComparison,
   type SessionSummary,
 } from '@belay/protocol';
-import type { BelayClient, Live } from '@belay/client';
+import type { BelayClient, LiveConnection } from '@belay/client';
 import { exitCodeOf, exitCodes, figuresOf } from '../outcome.js';
 import { oneLine, outputTo, type Output } from '../output.js';
 import { changedFiles } from '../workspace/patch-paths.js';
 
 interface ComparedRun {
   client: BelayClient;
-  live: Live;
+  live: LiveConnection;
   url: string;
   progress: Output;
   json: boolean;

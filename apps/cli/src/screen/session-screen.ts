@@ -1,5 +1,5 @@
 import { emitKeypressEvents, type Key } from 'node:readline';
-import type { BelayClient, Live } from '@belay/client';
+import type { BelayClient, LiveConnection } from '@belay/client';
 import {
   AppError,
   errorFrom,
@@ -24,7 +24,7 @@ import { cut, questionRows, styled } from './rows.js';
 export interface SessionScreenOptions {
   summary: SessionSummary;
   client: BelayClient;
-  live: Live;
+  live: LiveConnection;
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
 }

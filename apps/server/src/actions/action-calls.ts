@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type StartedAction } from '@belay/protocol';
 import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
 import { refuseRepetition } from '../approvals/not-repeated.js';
-import { Live } from '../logs/live.js';
+import { TransientNotices } from '../logs/transient-notices.js';
 import { ActionRunner } from './action-runner.js';
 import { BackgroundCalls } from './background-calls.js';
 import { LiveOutput } from './live-output.js';
@@ -18,7 +18,7 @@ export class ActionCalls {
   constructor(
     private readonly calls: ApprovedCalls,
     private readonly runner: ActionRunner,
-    private readonly live: Live,
+    private readonly live: TransientNotices,
     private readonly background: BackgroundCalls,
   ) {}
 

@@ -2,14 +2,14 @@ import { Global, Module } from '@nestjs/common';
 import { AttachedPictures } from './attached-pictures.js';
 import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
-import { Live } from './live.js';
+import { TransientNotices } from './transient-notices.js';
 import { SessionStore } from './session.store.js';
 import { TerminalLog } from './terminal-log.js';
 
 /** The logs of sessions; every other module of the server may use them. */
 @Global()
 @Module({
-  providers: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, Live],
-  exports: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, Live],
+  providers: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
+  exports: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
 })
 export class LogsModule {}

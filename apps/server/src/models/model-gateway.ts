@@ -16,7 +16,7 @@ import {
 } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
-import { Live } from '../logs/live.js';
+import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
@@ -68,7 +68,7 @@ export class ModelGateway {
   constructor(
     private readonly keys: ProviderKeys,
     private readonly events: EventLog,
-    private readonly live: Live,
+    private readonly live: TransientNotices,
     private readonly blobs: BlobStore,
   ) {}
 

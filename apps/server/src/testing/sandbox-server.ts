@@ -7,7 +7,7 @@ import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/pro
 import { dialRpc, type RpcConnection } from '@belay/rpc';
 import { Config } from '../config.js';
 import { BlobStore } from '../logs/blob-store.js';
-import { Live } from '../logs/live.js';
+import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { TestLogs } from './logs.js';
 import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
@@ -81,12 +81,12 @@ export class SandboxServer {
       log,
       new TerminalLog(config),
       new BlobStore(config, database),
-      new Live(),
+      new TransientNotices(),
     );
     const sidecars = new Sidecars(config, docker);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
     const services = new ServiceCalls(unused, approved, unused);
-    const calls = new AgentCalls(log, storage, services, new Live());
+    const calls = new AgentCalls(log, storage, services, new TransientNotices());
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls);
     const volumes = new Volumes(config, docker);

@@ -1,6 +1,6 @@
 import type { Event, Message, ModelRequest, SessionSettingsInput } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
-import { Live } from '../logs/live.js';
+import { TransientNotices } from '../logs/transient-notices.js';
 import { TestLogs } from './logs.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
@@ -15,7 +15,7 @@ export class TestGateway {
   static async open(env: Record<string, string>): Promise<TestGateway> {
     const test = new TestGateway();
     await test.logs.open(env);
-    const live = new Live();
+    const live = new TransientNotices();
     live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
     test.blobs = new BlobStore(test.logs.config, test.logs.database);
     test.gateway = new ModelGateway(

@@ -1,8 +1,8 @@
-import { createClient, Live, type BelayClient } from '@belay/client';
+import { createClient, LiveConnection, type BelayClient } from '@belay/client';
 
 /** The live side as panels use it; a recorded session answers the same from its file. */
 export type LiveSide = Pick<
-  Live,
+  LiveConnection,
   'state' | 'onState' | 'watch' | 'fleet' | 'evaluations' | 'request'
 >;
 
@@ -23,9 +23,9 @@ export const client: BelayClient = createClient(address);
 /** Whether this page is a recording: it plays, and nothing can be done. */
 export const recorded: boolean = false;
 
-let socket: Live | undefined;
+let socket: LiveConnection | undefined;
 
 /** The one socket of this tab; dialled when something first needs it. */
 export function live(): LiveSide {
-  return (socket ??= new Live(address));
+  return (socket ??= new LiveConnection(address));
 }

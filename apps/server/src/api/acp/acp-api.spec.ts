@@ -2,7 +2,7 @@ import { methods } from '@agentclientprotocol/sdk';
 import { newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { TokensStore } from '../../access/tokens.store.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
 import { hunksOf } from './file-hunks.js';
@@ -137,7 +137,7 @@ describe('ACP', () => {
     const turn = me.prompt(sessionId, 'Count');
     await until('the session', () => server.sandboxes.agents.has(sessionId));
     await server.reaches(sessionId, 'running');
-    const live = server.app.get(Live);
+    const live = server.app.get(TransientNotices);
     live.delta(sessionId, 'reasoning', 'Easy');
     live.delta('another', 'text', 'secret');
     live.delta(sessionId, 'text', 'One, ');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../access/audit-log.js';
 import { AttachedPictures } from '../../logs/attached-pictures.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
@@ -17,6 +17,6 @@ export class AcpServices {
     readonly feed: EventFeed,
     readonly pictures: AttachedPictures,
     readonly audit: AuditLog,
-    readonly live: Live,
+    readonly live: TransientNotices,
   ) {}
 }

@@ -13,7 +13,7 @@ import {
   type EventArgs,
 } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
-import type { LiveNotices } from '../../logs/live.js';
+import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 import type { AcpServices } from './acp-services.js';
 import { AcpUpdates, said, spoken } from './acp-updates.js';
 import { hunksOf } from './file-hunks.js';
@@ -82,7 +82,7 @@ export class AcpTurn {
     if (isEvent(event, 'approval') && event.args.mode === 'ask') void this.#ask(event.args);
   }
 
-  readonly #onDelta = ({ session, kind, text }: LiveNotices['delta'][0]): void => {
+  readonly #onDelta = ({ session, kind, text }: TransientNoticeMap['delta'][0]): void => {
     if (session === this.of.session) this.#reply.add(kind, text);
   };
 

@@ -2,7 +2,7 @@ import { ignoreError, isEvent } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
 import { isCongested, type ViewerSocket } from './dashboard-socket.js';
-import type { Live } from '../../logs/live.js';
+import type { TransientNotices } from '../../logs/transient-notices.js';
 
 /** The viewers of each browser. An agent takes screenshots only while there is one. */
 export class BrowserWatch {
@@ -12,7 +12,7 @@ export class BrowserWatch {
   constructor(
     private readonly sandboxes: SandboxService,
     log: EventLog,
-    live: Live,
+    live: TransientNotices,
   ) {
     const show = (frame: Parameters<Parameters<typeof live.on<'frame'>>[1]>[0]): void => {
       for (const socket of this.#watchers.get(frame.session) ?? []) {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dashboardPath, newEvent, type Event, type SessionSummary } from '@belay/protocol';
 import { memoryInUse, pause, until } from '@belay/testing';
 import { io, type Socket } from 'socket.io-client';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -210,13 +210,13 @@ describe('the dashboard’s socket', () => {
     const watcher = await viewer();
     await watcher.watch();
     const other = await viewer();
-    server.app.get(Live).delta(id, 'text', 'Hel');
-    server.app.get(Live).delta(id, 'text', 'lo');
+    server.app.get(TransientNotices).delta(id, 'text', 'Hel');
+    server.app.get(TransientNotices).delta(id, 'text', 'lo');
     await until('the text', () => watcher.deltas.join('') === 'Hello');
     const copied: object[] = [];
     watcher.socket.on('copied', (notice: object) => copied.push(notice));
     other.socket.on('copied', () => copied.push({ of: 'a session that it does not watch' }));
-    server.app.get(Live).copied(id, 5, 10);
+    server.app.get(TransientNotices).copied(id, 5, 10);
     await until('how far it is', () => copied.length > 0);
     expect(copied).toEqual([{ session: id, done: 5, total: 10 }]);
     expect(other.deltas).toEqual([]);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { newEvent } from '@belay/protocol';
 import { memoryInUse, until } from '@belay/testing';
 import { TokensStore } from '../../access/tokens.store.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestServer } from '../../testing/server.js';
 import type { SentMessage } from './socket-messages.js';
@@ -247,7 +247,7 @@ describe('the plain WebSocket', () => {
     await other.ask('watch', { session });
     const last = await server.log.lastSeq(session);
     for (const each of [me, other]) await each.sees('the log', ({ seq }) => seq === last);
-    const live = server.app.get(Live);
+    const live = server.app.get(TransientNotices);
     live.delta(session, 'text', 'Hel');
     await me.sees('the text', ({ action }) => action === 'delta');
     live.output(session, 'c', '1 of 2');

@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import { dialRpc, type RpcConnection, type RpcStream } from '@belay/rpc';
 import { staysTrue, until } from '@belay/testing';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestLogs } from '../../testing/logs.js';
 import { AgentCalls } from './agent-calls.js';
@@ -31,7 +31,7 @@ let folder: string;
 let listener: AgentListener;
 let terminals: TerminalLog;
 let calls: AgentCalls;
-let live: Live;
+let live: TransientNotices;
 const agents: Agent[] = [];
 /** What the models were asked, by session. */
 const asked: { session: string; request: ModelRequest }[] = [];
@@ -59,7 +59,7 @@ beforeEach(async () => {
   const search = { isSetUp: true };
   const approved = new ApprovedServices(unused, unused, unused, search as never, unused, unused);
   const services = new ServiceCalls(models as never, approved, unused);
-  live = new Live();
+  live = new TransientNotices();
   calls = new AgentCalls(logs.log, storage, services, live);
 });
 afterEach(async () => {

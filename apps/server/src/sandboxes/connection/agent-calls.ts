@@ -11,7 +11,7 @@ import {
 } from '@belay/protocol';
 import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
 import { EventLog } from '../../logs/event-log.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import type { AgentConnection } from './agent-link.js';
 import { Backlog } from './backlog.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
@@ -38,7 +38,7 @@ export class AgentCalls {
     private readonly log: EventLog,
     private readonly storage: StorageCalls,
     private readonly services: ServiceCalls,
-    private readonly live: Live,
+    private readonly live: TransientNotices,
   ) {}
 
   serve(connection: AgentConnection, sandbox: ConnectedSandbox): void {

@@ -3,7 +3,7 @@ import { AppError, type serverCalls } from '@belay/protocol';
 import type { RpcStream, Servers } from '@belay/rpc';
 import { BlobStore } from '../../logs/blob-store.js';
 import { EventLog } from '../../logs/event-log.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import type { SessionOf } from './connected-sandbox.js';
 
@@ -24,7 +24,7 @@ export class StorageCalls {
     private readonly log: EventLog,
     private readonly terminals: TerminalLog,
     private readonly blobs: BlobStore,
-    private readonly live: Live,
+    private readonly live: TransientNotices,
   ) {}
 
   handlers(session: SessionOf): StorageHandlers {

@@ -1,12 +1,12 @@
 import type { AppError, Event } from '@belay/protocol';
-import type { LiveNotices } from '../../logs/live.js';
+import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 
 /** Notices that are not stored: a follower that is congested does without them. */
-export const transientNotices = ['delta', 'output', 'copied'] as const;
+export const followedNotices = ['delta', 'output', 'copied'] as const;
 
 export type FeedNotices = Pick<
-  { [N in keyof LiveNotices]: LiveNotices[N][0] },
-  (typeof transientNotices)[number]
+  { [N in keyof TransientNoticeMap]: TransientNoticeMap[N][0] },
+  (typeof followedNotices)[number]
 > & { events: { session: string; events: Event[] } };
 
 /** Bytes of a terminal at `offset`; when it is beyond the end of those before, the middle was skipped. */

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
-import { Live } from '../../logs/live.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { SessionRemoval } from '../session-removal.js';
 import { EventFollowers } from './event-followers.js';
-import { transientNotices, type Follower, type SendAll } from './follower.js';
+import { followedNotices, type Follower, type SendAll } from './follower.js';
 import { TerminalFollowers, type TerminalStarts } from './terminal-followers.js';
 
 /** What is followed of sessions. */
@@ -14,7 +14,7 @@ export class FeedSources {
   constructor(
     readonly log: EventLog,
     readonly terminals: TerminalLog,
-    readonly live: Live,
+    readonly live: TransientNotices,
     readonly removal: SessionRemoval,
   ) {}
 }
@@ -51,7 +51,7 @@ export class SessionFollowers<F extends Follower> {
     private readonly options: FeedOptions<F>,
   ) {
     const { live, removal } = sources;
-    const forwarded = transientNotices.map((name) => this.#forward(live, name));
+    const forwarded = followedNotices.map((name) => this.#forward(live, name));
     this.#endings = [...forwarded, removal.onRemoved((session) => this.#gone(session))];
   }
 
@@ -110,7 +110,7 @@ export class SessionFollowers<F extends Follower> {
     return feed;
   }
 
-  #forward(live: Live, name: (typeof transientNotices)[number]): () => void {
+  #forward(live: TransientNotices, name: (typeof followedNotices)[number]): () => void {
     const forward = (notice: { session: string }): void => {
       const followers = this.#feeds.get(notice.session)?.events.followers() ?? [];
       const ready = [...followers].filter((follower) => !follower.isCongested);

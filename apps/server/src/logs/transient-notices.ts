@@ -8,7 +8,7 @@ export interface Frame {
   url: string;
 }
 
-export interface LiveNotices {
+export interface TransientNoticeMap {
   delta: [notice: { session: string; kind: 'text' | 'reasoning'; text: string }];
   frame: [notice: { session: string } & Frame];
   /** What a call prints while it runs. */
@@ -18,7 +18,7 @@ export interface LiveNotices {
 
 /** Transient notices that are sent to current listeners and never stored. */
 @Injectable()
-export class Live extends EventEmitter<LiveNotices> {
+export class TransientNotices extends EventEmitter<TransientNoticeMap> {
   constructor() {
     super();
     // One for each editor and watching socket.

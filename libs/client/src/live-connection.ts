@@ -64,7 +64,7 @@ interface Watched {
  * The live side of the server: one socket, any number of watched sessions.
  * After a reconnect it resumes from the last event and the last byte that it received.
  */
-export class Live {
+export class LiveConnection {
   readonly #socket: Socket<ViewerNotices, ViewerCalls>;
   readonly #watched = new Map<string, Watched>();
   readonly #fleet = new Set<SummaryListener<SessionSummary>>();

@@ -8,7 +8,7 @@ import {
   type ViewerNotices,
 } from '@belay/protocol';
 import { Server } from 'socket.io';
-import { Live } from './live.js';
+import { LiveConnection } from './live-connection.js';
 
 const event = (seq: number): Event => ({
   seq,
@@ -23,14 +23,14 @@ describe('the live side', () => {
   let http: HttpServer;
   let io: Server<ViewerCalls, ViewerNotices>;
   let url: string;
-  let live: Live;
+  let live: LiveConnection;
 
   beforeEach(async () => {
     http = createServer();
     io = new Server(http, { path: dashboardPath });
     await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
     url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    live = new Live({ url, token: 'secret' });
+    live = new LiveConnection({ url, token: 'secret' });
   });
 
   afterEach(async () => {
