@@ -22,7 +22,7 @@ import { newestFirst } from '../../sessions/session.service.js';
 import { BrowserWatch } from './browser-watch.js';
 import { knownError, unexpected } from '../problem.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
-import { SummaryFeed } from './summary-feed.js';
+import { SummaryFollowers } from './summary-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
 import { ViewerActions } from './viewer-actions.js';
 import {
@@ -52,8 +52,8 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   @WebSocketServer() private readonly server!: ViewerServer;
   readonly #logger = new Logger(DashboardGateway.name);
   #followers!: SessionFollowers<DashboardFollower>;
-  #fleet!: SummaryFeed<'session'>;
-  #evaluations!: SummaryFeed<'evaluation'>;
+  #fleet!: SummaryFollowers<'session'>;
+  #evaluations!: SummaryFollowers<'evaluation'>;
   #browsers!: BrowserWatch;
   #sizes!: TerminalSizes;
 
@@ -71,12 +71,12 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       sendAll: (followers, name, notice) =>
         emitTo(server.to(followers.map(({ socket }) => socket.id)), name, notice),
     });
-    this.#fleet = new SummaryFeed(server, 'session', {
+    this.#fleet = new SummaryFollowers(server, 'session', {
       list: async () => newestFirst(await log.summaries()),
       isSeen: sees,
       subscribe: (changed) => this.#subscribeToSessions(changed),
     });
-    this.#evaluations = new SummaryFeed(server, 'evaluation', {
+    this.#evaluations = new SummaryFollowers(server, 'evaluation', {
       list: () => this.runs.list(),
       isSeen: seesAll,
       subscribe: (changed) => this.runs.subscribe(changed),

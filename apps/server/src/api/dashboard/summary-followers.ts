@@ -24,7 +24,7 @@ interface Source<K extends Kind> {
 }
 
 /** The viewers of all summaries of one kind. Only the newest version of each is sent. */
-export class SummaryFeed<K extends Kind> {
+export class SummaryFollowers<K extends Kind> {
   readonly #changed = new Map<string, Summary<K> | null>();
   /** Viewers that were too slow for a change: they are sent everything when they have capacity again. */
   readonly #behind = new Set<ViewerSocket>();
