@@ -1,12 +1,12 @@
 import { ignoreError, isEvent } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
-import { isCongested, type ViewerSocket } from './dashboard-socket.js';
+import { isCongested, type DashboardSocket } from './dashboard-socket.js';
 import type { TransientNotices } from '../../logs/transient-notices.js';
 
 /** The viewers of each browser. An agent takes screenshots only while there is one. */
 export class BrowserWatch {
-  readonly #watchers = new Map<string, Set<ViewerSocket>>();
+  readonly #watchers = new Map<string, Set<DashboardSocket>>();
   readonly #endings: (() => void)[];
 
   constructor(
@@ -32,7 +32,7 @@ export class BrowserWatch {
     ];
   }
 
-  set(socket: ViewerSocket, session: string, watched: boolean): void {
+  set(socket: DashboardSocket, session: string, watched: boolean): void {
     const watchers = this.#watchers.get(session) ?? new Set();
     const before = watchers.size;
     if (watched) watchers.add(socket);
@@ -43,7 +43,7 @@ export class BrowserWatch {
     if (before === 1 && watchers.size === 0) this.#tell(session, false);
   }
 
-  remove(socket: ViewerSocket): void {
+  remove(socket: DashboardSocket): void {
     for (const session of this.#watchers.keys()) this.set(socket, session, false);
   }
 

@@ -3,10 +3,10 @@ import type { Server, Socket } from 'socket.io';
 import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
 import type { ViewerAccess } from './viewer-access.js';
 
-export type ViewerSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, ViewerData>;
-export type ViewerServer = Server<ViewerCalls, ViewerNotices, Record<string, never>, ViewerData>;
+export type DashboardSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, SocketData>;
+export type DashboardServer = Server<ViewerCalls, ViewerNotices, Record<string, never>, SocketData>;
 
-export interface ViewerData {
+export interface SocketData {
   access: ViewerAccess;
   follower: DashboardFollower;
 }
@@ -18,12 +18,12 @@ const maxQueued = 16;
  * Whether the viewer’s connection accepts more packets. The rest is read from the log when the connection has
  * drained, so a stalled viewer costs the server only a few packets.
  */
-export function isCongested(socket: ViewerSocket): boolean {
+export function isCongested(socket: DashboardSocket): boolean {
   return queued(socket).length > maxQueued;
 }
 
 /** Resolves when the connection has taken everything, or has ended. */
-async function drained(socket: ViewerSocket): Promise<void> {
+async function drained(socket: DashboardSocket): Promise<void> {
   const { conn } = socket;
   if (!socket.connected || queued(socket).length === 0) return;
   await new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ async function drained(socket: ViewerSocket): Promise<void> {
 
 /** One dashboard that follows sessions. */
 export class DashboardFollower implements Follower {
-  constructor(readonly socket: ViewerSocket) {}
+  constructor(readonly socket: DashboardSocket) {}
 
   get isOpen(): boolean {
     return this.socket.connected;
@@ -72,7 +72,7 @@ export class DashboardFollower implements Follower {
 
 /** TypeScript does not see that the name and the notice belong together. */
 export function emitTo(
-  to: Pick<ViewerSocket, 'emit'> | Pick<ViewerServer, 'emit'>,
+  to: Pick<DashboardSocket, 'emit'> | Pick<DashboardServer, 'emit'>,
   name: keyof ViewerNotices,
   notice: object,
 ): void {
@@ -80,10 +80,10 @@ export function emitTo(
 }
 
 /** Makes a viewer reconnect and request what it has missed, because that cannot be sent. */
-export function hangUp(socket: ViewerSocket): void {
+export function hangUp(socket: DashboardSocket): void {
   // After `disconnect` a client would not reconnect.
   socket.conn.close();
 }
 
-const queued = (socket: ViewerSocket): readonly unknown[] =>
+const queued = (socket: DashboardSocket): readonly unknown[] =>
   (socket.conn as unknown as { writeBuffer: readonly unknown[] }).writeBuffer;

@@ -10,7 +10,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
-import type { ViewerServer } from './dashboard-socket.js';
+import type { DashboardServer } from './dashboard-socket.js';
 import { ViewerAccess } from './viewer-access.js';
 import { ViewerDecoder } from './viewer-decoder.js';
 
@@ -31,13 +31,13 @@ export class DashboardAdapter extends IoAdapter {
     this.#audit = app.get(AuditLog);
   }
 
-  override createIOServer(port: number, options?: ServerOptions): ViewerServer {
+  override createIOServer(port: number, options?: ServerOptions): DashboardServer {
     const server = super.createIOServer(port, {
       ...options,
       maxHttpBufferSize: 4_000_000,
       parser: { Encoder, Decoder: ViewerDecoder },
       allowRequest: (request: IncomingMessage, answer: Answer) => this.#allow(request, answer),
-    } as ServerOptions) as ViewerServer;
+    } as ServerOptions) as DashboardServer;
     server.engine.on('connection', (raw: RawConnection) => this.#limit(raw));
     server.use((socket, next) => {
       const { headers } = socket.request;

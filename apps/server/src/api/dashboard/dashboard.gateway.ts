@@ -28,13 +28,13 @@ import { ViewerActions } from './viewer-actions.js';
 import {
   DashboardFollower,
   emitTo,
-  type ViewerServer,
-  type ViewerSocket,
+  type DashboardServer,
+  type DashboardSocket,
 } from './dashboard-socket.js';
 
 type Requests = typeof viewerRequests;
 type Handlers = {
-  [K in keyof Requests]: (socket: ViewerSocket, input: z.output<Requests[K]>) => Promise<void>;
+  [K in keyof Requests]: (socket: DashboardSocket, input: z.output<Requests[K]>) => Promise<void>;
 };
 
 /** Sessions that one connection may follow at once. */
@@ -49,7 +49,7 @@ const tooMany: Promise<Answer> = Promise.resolve({
 /** The dashboard’s socket: sessions followed live, exact to the event and the byte. */
 @WebSocketGateway({ path: dashboardPath, serveClient: false, transports: ['websocket', 'polling'] })
 export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnModuleDestroy {
-  @WebSocketServer() private readonly server!: ViewerServer;
+  @WebSocketServer() private readonly server!: DashboardServer;
   readonly #logger = new Logger(DashboardGateway.name);
   #followers!: SessionFollowers<DashboardFollower>;
   #fleet!: SummaryFollowers<'session'>;
@@ -63,7 +63,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     private readonly runs: EvaluationService,
   ) {}
 
-  afterInit(server: ViewerServer): void {
+  afterInit(server: DashboardServer): void {
     const { log, live } = this.sources;
     this.#followers = new SessionFollowers(this.sources, {
       maxSessions,
@@ -90,7 +90,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     return this.server?.of('/').sockets.size ?? 0;
   }
 
-  handleConnection(socket: ViewerSocket): void {
+  handleConnection(socket: DashboardSocket): void {
     socket.data.follower = new DashboardFollower(socket);
     const budget = new RequestBudget(roleOfScope(socket.data.access.caller.scope));
     for (const name of Object.keys(viewerRequests) as (keyof Requests)[]) {
@@ -143,7 +143,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   };
 
   async #answer<K extends keyof Requests>(
-    socket: ViewerSocket,
+    socket: DashboardSocket,
     name: K,
     input: unknown,
   ): Promise<Answer> {

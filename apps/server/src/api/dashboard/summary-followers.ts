@@ -4,8 +4,8 @@ import {
   emitTo,
   hangUp,
   isCongested,
-  type ViewerServer,
-  type ViewerSocket,
+  type DashboardServer,
+  type DashboardSocket,
 } from './dashboard-socket.js';
 
 /** Summaries change with every event; each is sent at most this often. */
@@ -27,15 +27,15 @@ interface Source<K extends Kind> {
 export class SummaryFollowers<K extends Kind> {
   readonly #changed = new Map<string, Summary<K> | null>();
   /** Viewers that were too slow for a change: they are sent everything when they have capacity again. */
-  readonly #behind = new Set<ViewerSocket>();
+  readonly #behind = new Set<DashboardSocket>();
   /** Viewers that do not see all: what they see is sent to each of them. */
-  readonly #limited = new Set<ViewerSocket>();
+  readonly #limited = new Set<DashboardSocket>();
   #timer: NodeJS.Timeout | undefined;
   readonly #end: () => void;
   readonly #room: string;
 
   constructor(
-    private readonly server: ViewerServer,
+    private readonly server: DashboardServer,
     private readonly kind: K,
     private readonly source: Source<K>,
   ) {
@@ -43,7 +43,7 @@ export class SummaryFollowers<K extends Kind> {
     this.#end = source.subscribe((id, summary) => this.#note(id, summary));
   }
 
-  async add(socket: ViewerSocket): Promise<void> {
+  async add(socket: DashboardSocket): Promise<void> {
     const { caller } = socket.data.access;
     if (seesAll(caller)) await socket.join(this.#room);
     else if (socket.connected) this.#limited.add(socket);
@@ -52,7 +52,7 @@ export class SummaryFollowers<K extends Kind> {
     }
   }
 
-  remove(socket: ViewerSocket): void {
+  remove(socket: DashboardSocket): void {
     this.#behind.delete(socket);
     this.#limited.delete(socket);
   }
@@ -90,17 +90,17 @@ export class SummaryFollowers<K extends Kind> {
   }
 
   #send(
-    to: Pick<ViewerSocket, 'emit'> | Pick<ViewerServer, 'emit'>,
+    to: Pick<DashboardSocket, 'emit'> | Pick<DashboardServer, 'emit'>,
     id: string,
     summary: Summary<K> | null,
   ): void {
     emitTo(to, this.kind, { id, summary });
   }
 
-  #members(): ViewerSocket[] {
+  #members(): DashboardSocket[] {
     const ids = this.server.of('/').adapter.rooms.get(this.#room) ?? new Set<string>();
     const seeingAll = [...ids]
-      .map((id) => this.server.of('/').sockets.get(id) as ViewerSocket | undefined)
+      .map((id) => this.server.of('/').sockets.get(id) as DashboardSocket | undefined)
       .filter((socket) => socket !== undefined);
     return [...seeingAll, ...this.#limited];
   }

@@ -1,7 +1,7 @@
 import { ignoreError, isEvent, type ViewerRequests } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
-import type { ViewerSocket } from './dashboard-socket.js';
+import type { DashboardSocket } from './dashboard-socket.js';
 
 type Fit = ViewerRequests['terminal.fit'];
 type Size = NonNullable<Fit['size']>;
@@ -11,7 +11,7 @@ type Size = NonNullable<Fit['size']>;
  * terminal (tmux’s `window-size smallest`). It is kept when the last viewer leaves.
  */
 export class TerminalSizes {
-  readonly #shown = new Map<string, Map<ViewerSocket, Size>>();
+  readonly #shown = new Map<string, Map<DashboardSocket, Size>>();
   readonly #unsubscribe: () => void;
 
   constructor(
@@ -30,16 +30,16 @@ export class TerminalSizes {
   }
 
   /** Resolves when the agent has the size; an agent that is not running receives it when it opens the terminal. */
-  set(socket: ViewerSocket, { session, terminal, size }: Fit): Promise<void> {
+  set(socket: DashboardSocket, { session, terminal, size }: Fit): Promise<void> {
     const key = keyOf(session, terminal);
-    const sizes = this.#shown.get(key) ?? new Map<ViewerSocket, Size>();
+    const sizes = this.#shown.get(key) ?? new Map<DashboardSocket, Size>();
     if (size) this.#shown.set(key, sizes.set(socket, size));
     else if (sizes.delete(socket) && sizes.size === 0) this.#shown.delete(key);
     return this.#tell(session, terminal);
   }
 
   /** The viewer left the session, or all of them. */
-  remove(socket: ViewerSocket, of?: string): void {
+  remove(socket: DashboardSocket, of?: string): void {
     for (const [key, sizes] of this.#shown) {
       const [session = '', terminal = ''] = key.split('/');
       if ((of !== undefined && of !== session) || !sizes.has(socket)) continue;
