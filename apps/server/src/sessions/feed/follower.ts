@@ -24,7 +24,7 @@ export interface Follower {
   readonly isCongested: boolean;
   /** Resolves when it takes more, or is closed. */
   drained(): Promise<void>;
-  /** The bytes of events are not counted, but it is asked `isCongested` before. */
+  /** It is asked `isCongested` before, and keeps what it cannot send at once. */
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void;
   /** The bytes are only lent until it returns. Resolves when the other side has taken them. */
   sendBytes(bytes: TerminalBytes): Promise<void>;
