@@ -16,7 +16,7 @@ const slowest = [
   'apps/agent/src/terminal/terminals.spec.ts',
   'e2e/system/conformance/busybox.container.ts',
   'e2e/system/conformance/default.container.ts',
-  'e2e/system/conformance/debian.container.ts',
+  'e2e/system/conformance/debian.long.container.ts',
   'e2e/dashboard/accessibility.e2e.ts',
   'e2e/system/docs.container.ts',
   'e2e/system/machines.container.ts',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@belay/testing';
 import { Docker } from './prepare/docker-api.mjs';
 import { root } from './product-node.mjs';
 import { processesOf } from './test-leftovers.mjs';
@@ -35,17 +35,13 @@ async function begun(image) {
   return { child, ...JSON.parse(String(line)) };
 }
 
-async function until(condition) {
-  while (!(await condition())) await sleep(20);
-}
-
 it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async (signal) => {
   const docker = new Docker(process.env.DOCKER_HOST);
   const { child, folder, container } = await begun(process.env.BELAY_TEST_BUSYBOX);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(true);
-  await until(() => processesOf(folder).length === 3);
+  await until('its helpers', () => processesOf(folder).length === 3);
   child.kill(signal);
-  await until(() => !existsSync(folder));
+  await until('the clean-up', () => !existsSync(folder));
   expect(processesOf(folder)).toEqual([]);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(false);
 });
@@ -53,11 +49,11 @@ it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async 
 it('another run beside it is left alone', async () => {
   const one = await begun(process.env.BELAY_TEST_BUSYBOX);
   const other = await begun(process.env.BELAY_TEST_BUSYBOX);
-  await until(() => processesOf(other.folder).length === 3);
+  await until('its helpers', () => processesOf(other.folder).length === 3);
   one.child.kill('SIGKILL');
-  await until(() => !existsSync(one.folder));
+  await until('the clean-up', () => !existsSync(one.folder));
   expect(readFileSync(join(other.folder, 'file'), 'utf8')).toBe('');
   expect(processesOf(other.folder)).toHaveLength(3);
   other.child.kill('SIGKILL');
-  await until(() => !existsSync(other.folder));
+  await until('the clean-up', () => !existsSync(other.folder));
 });

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { belay, describeSystem, prepared } from '@belay/testkit';
 
-jest.setTimeout(300_000);
-
 const lines = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /** Every string and number that looks like a secret, printed as a whole line. */

@@ -18,8 +18,6 @@ import {
   untilInPage,
 } from '@belay/testkit';
 
-jest.setTimeout(240_000);
-
 const problem = (name: string, solution: string) => ({
   task_id: `Own/${name}`,
   prompt: 'def double(n):\n    """Twice n."""\n',

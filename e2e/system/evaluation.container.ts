@@ -6,8 +6,6 @@ import { until } from '@belay/testing';
 import { belay, built, describeSystem, prepared } from '@belay/testkit';
 import Docker from 'dockerode';
 
-jest.setTimeout(240_000);
-
 describeSystem('belay eval', (server) => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-eval-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -24,7 +24,6 @@ const images = new Images({
 });
 const { folder, remove } = temporary();
 // Trials wait for their containers, so a few run at once.
-jest.setTimeout(180_000);
 let runs = 0;
 beforeAll(
   () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),

@@ -102,7 +102,7 @@ it('builds a classic instance from a clone, which the reference solves and nothi
     { ...tests, 'tests/test_tiny.py::test_twice': 'FAILED' },
   ]);
   built.push((await images.ensure(task.environment.image, signal)).name);
-}, 300_000);
+});
 
 it('says before a run what an environment lacks here', async () => {
   const repos = join(folder, 'repos');
@@ -119,7 +119,7 @@ it('says before a run what an environment lacks here', async () => {
   expect(await refusal({}, { where: folder })).toMatch(/has no clone of own\/tiny/);
   const other = { base_commit: '0'.repeat(40) };
   expect(await refusal({}, { more: other })).toMatch(/does not have the commit 0000/);
-}, 300_000);
+});
 
 it('reads what builds a package, and nothing of what is no such file', () => {
   const text = '[build-system]\nrequires = ["flit_core >=3.4,<4", "--index-url=x", "a\\nb"]\n';

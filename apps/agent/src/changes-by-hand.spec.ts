@@ -6,8 +6,6 @@ import { readEnvironment } from './environment.js';
 import { openServices } from './open-services.js';
 import { lastText, Stage, type ScriptedReply } from './testing/stage.js';
 
-jest.setTimeout(120_000);
-
 const numbers = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join('\n') + '\n';
 const read = (path: string) => ({ operation: 'files.read', input: { path } });
 const exact = { path: 'n.txt', find: 'line 12', replace: 'line twelve' };

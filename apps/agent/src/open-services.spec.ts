@@ -12,8 +12,6 @@ import { openServices } from './open-services.js';
 import { Stage, type StageOptions } from './testing/stage.js';
 import { importWorkspace } from './workspace/import.js';
 
-jest.setTimeout(120_000);
-
 const archive = 'b'.repeat(64);
 const printed = { errors: '', exitCode: 0, seconds: 0 };
 

@@ -1,8 +1,6 @@
 import { AppError, type AgentEvent, type NewEvent } from '@belay/protocol';
 import { Outbox } from './outbox.js';
 
-jest.setTimeout(60_000);
-
 const event = (message: string): NewEvent => ({
   source: 'agent',
   action: 'think',

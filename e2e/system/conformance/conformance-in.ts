@@ -17,8 +17,6 @@ interface TestImage {
 
 /** Runs every case of running commands through the whole platform in one image. */
 export function describeConformance({ title, image, has }: TestImage): void {
-  jest.setTimeout(240_000);
-
   describeSystem(`exec conformance through the whole platform, in ${title}`, (server) => {
     let session: Followed;
     let target: ConformanceTarget;

@@ -10,8 +10,6 @@ import { saveRun } from '../results/run-file.js';
 import { temporary, write } from '../testing/fixtures.js';
 import { Board } from './board.js';
 
-jest.setTimeout(120_000);
-
 const { folder, remove } = temporary();
 afterAll(remove);
 

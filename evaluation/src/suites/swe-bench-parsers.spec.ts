@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import { javascriptLogs } from '../testing/javascript-logs.js';
 import { pythonLogs } from '../testing/python-logs.js';
 import { logParserNames, logParserOf, suiteRan } from './swe-bench-parsers.js';
@@ -54,10 +55,13 @@ describe('attacks: logs that are made to take long', () => {
   const parsers = new Set(logs.map(({ parser }) => logParserOf(parser)));
 
   it.each(hostile.map((log) => [log.slice(0, 40), log]))('%j', (_, log) => {
-    const started = performance.now();
-    for (const parse of parsers)
-      for (const version of ['2.0', '10.0', '1.27'])
-        parse?.(`+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`, { version });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const parseAll = () => {
+      for (const parse of parsers)
+        for (const version of ['2.0', '10.0', '1.27'])
+          parse?.(`+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`, {
+            version,
+          });
+    };
+    expect(processorMs(parseAll)).toBeLessThan(10_000);
   });
 });

@@ -1,4 +1,4 @@
-import { fastestMs } from '@belay/testing';
+import { processorMs } from '@belay/testing';
 import { planProgress, planStep } from './plan.js';
 
 describe('the progress of a plan', () => {
@@ -24,7 +24,7 @@ describe('the progress of a plan', () => {
     ['spaces after a box', `- [ ]${' '.repeat(100_000)}x`],
     ['digits', '1'.repeat(100_000)],
   ])('takes no time for 100 kB of %s', (_, hostile) => {
-    expect(fastestMs(() => planProgress(`${hostile}\n- [x] done`))).toBeLessThan(500);
+    expect(processorMs(() => planProgress(`${hostile}\n- [x] done`))).toBeLessThan(500);
   });
 
   it('reads a step’s words', () => {

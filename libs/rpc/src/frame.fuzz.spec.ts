@@ -142,7 +142,7 @@ describe('fuzz: connections', () => {
     } finally {
       await listening.close();
     }
-  }, 60_000);
+  });
 
   it('take any bytes before and after hello', async () => {
     const listening = await Listening.open();
@@ -166,7 +166,7 @@ describe('fuzz: connections', () => {
     } finally {
       await listening.close();
     }
-  }, 60_000);
+  });
 
   it('carry any bytes of a stream through breaks, each once', async () => {
     const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20_000 }), {
@@ -196,5 +196,5 @@ describe('fuzz: connections', () => {
       ),
       { ...settings, numRuns: Math.min(settings.numRuns, 60) },
     );
-  }, 60_000);
+  });
 });

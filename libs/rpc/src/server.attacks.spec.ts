@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { pause, until } from '@belay/testing';
+import { pause, processorMsUntil, until } from '@belay/testing';
 import { AppError } from '@belay/protocol';
 import { encode, type Frame } from './frame.js';
 import { limits } from './limits.js';
@@ -11,8 +11,12 @@ let listening: Listening;
 let other: Listening;
 let honest: Dialled;
 const uncaught: unknown[] = [];
-/** An honest call takes milliseconds; a machine that has other work as well may take much longer. */
+/** The processor time of an honest call and of what it waits behind; alone it takes a millisecond. */
 const promptMs = 3_000;
+const answersPromptly = async (): Promise<void> => {
+  const call = async () => expect(await honest.call('add', { n: 1 })).toEqual({ n: 2 });
+  expect(await processorMsUntil(call)).toBeLessThan(promptMs);
+};
 const note = (error: unknown): void => void uncaught.push(error);
 
 beforeEach(async () => {
@@ -22,9 +26,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   // The positive control of every attack: the agent of another sandbox is served, and nothing reached the process.
-  const begin = performance.now();
-  expect(await honest.call('add', { n: 1 })).toEqual({ n: 2 });
-  expect(performance.now() - begin).toBeLessThan(promptMs);
+  await answersPromptly();
   await Promise.all([listening.close(), other.close()]);
   process.off('uncaughtException', note).off('unhandledRejection', note);
   expect(uncaught.splice(0)).toEqual([]);
@@ -348,9 +350,7 @@ describe('attacks: rates and queues', () => {
     // At the limit of the rate these take longer to be read than the honest call may.
     for (let count = 0; count < 120_000; count++) socket.send(ackMessage(0));
     for (let count = 0; count < 1_000; count++) socket.ping();
-    const begin = performance.now();
-    expect(await honest.call('add', { n: 1 })).toEqual({ n: 2 });
-    expect(performance.now() - begin).toBeLessThan(promptMs);
+    await answersPromptly();
     expect(socket.bufferedAmount).toBeGreaterThan(0);
     expect(process.memoryUsage().rss - rss).toBeLessThan(200 * 2 ** 20);
     expect(pongs).toBe(0);

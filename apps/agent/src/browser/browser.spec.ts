@@ -11,8 +11,6 @@ import type { Frame } from './browser-options.js';
 import { createBrowser, type Browser } from './browser.js';
 import { pages } from './testing/pages.js';
 
-jest.setTimeout(120_000);
-
 type Name = keyof Browser['handlers'];
 type PageAnswer = { url: string; title: string; text: string; truncated: boolean; notes: string[] };
 

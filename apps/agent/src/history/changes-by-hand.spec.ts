@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { newEvent } from '@belay/protocol';
 import { historyBench, type HistoryBench } from './history-bench.js';
 
-jest.setTimeout(60_000);
-
 let bench: HistoryBench;
 beforeEach(() => {
   bench = historyBench();

@@ -274,7 +274,7 @@ describe('recording', () => {
     writeFileSync(join(bench.state, 'b'), await buffer(await bench.history.export('bundle')));
     execFileSync('git', ['clone', '-q', 'b', 'clone'], { cwd: bench.state, stdio: 'pipe' });
     expect(treeOf(join(bench.state, 'clone'))).toMatchObject(treeOf(bench.workspace));
-  }, 60_000);
+  });
 
   it('continues without git and reports it', async () => {
     const none = createHistory({
@@ -331,7 +331,7 @@ describe('recording', () => {
     await bench.history.commit({ id: 'last', message: 'x' });
     expect(bench.files().flat()).toContain('kept');
     expect((await bench.call('workspace.log', {})).steps.length).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   it('takes paths as they were given to an operation', async () => {
     put('real/a');

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { historyBench, type HistoryBench } from './history-bench.js';
 
-jest.setTimeout(60_000);
-
 let bench: HistoryBench;
 beforeEach(() => (bench = historyBench()));
 afterEach(() => bench.remove());

@@ -13,8 +13,6 @@ import { ConversationLog, conversationOf } from './conversation-log.js';
 import { isOwn, matters } from './counted.js';
 import { prompt } from './prompt.js';
 
-jest.setTimeout(120_000);
-
 const cassette = join(__dirname, '../../../../e2e/system/forty-steps/cassette.jsonl');
 const usage = { inputTokens: 900, cachedTokens: 0, outputTokens: 10, dollars: null };
 

@@ -6,8 +6,6 @@ const read = (path: string) => ({ operation: 'files.read', input: { path } });
 const command = { operation: 'terminal.run', input: { command: 'npm test' } };
 const write = { operation: 'files.write', input: { path: 'a', content: 'x' } };
 
-jest.setTimeout(60_000);
-
 /** Reads that wait until so many of them run, and how many ran at once at most. */
 function meeting(size: number) {
   const all = Promise.withResolvers<void>();

@@ -8,8 +8,6 @@ const command = { operation: 'terminal.run', input: { command: 'npm test' } };
 const user = (action: 'pause' | 'resume' | 'stop') =>
   newEvent('user', action, { args: {}, message: action });
 
-jest.setTimeout(60_000);
-
 describe('the loop', () => {
   let stage: Stage;
   const play = (options: StageOptions) => (stage = new Stage(options));

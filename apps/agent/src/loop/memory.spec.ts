@@ -5,8 +5,6 @@ import { conversationOf, sandboxOf } from './conversation-log.js';
 import { isOwn } from './counted.js';
 import { prompt } from './prompt.js';
 
-jest.setTimeout(60_000);
-
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const command = { operation: 'terminal.run', input: { command: 'npm test' } };
 

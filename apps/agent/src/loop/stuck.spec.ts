@@ -1,8 +1,6 @@
 import { newEvent } from '@belay/protocol';
 import { Stage, type StageOptions } from '../testing/stage.js';
 
-jest.setTimeout(60_000);
-
 const think = (thought: string) => ({ operation: 'think', input: { thought } });
 const call = (operation: string, input: object) => ({ calls: [{ operation, input }] });
 const read = (path: string) => call('files.read', { path });

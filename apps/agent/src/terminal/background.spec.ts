@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { staysTrue, until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-jest.setTimeout(60_000);
-
 const exits = (bench: TerminalBench) =>
   bench.events.filter(({ action }) => action === 'exit').map(({ args }) => args);
 

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-jest.setTimeout(60_000);
-
 describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
   let bench: TerminalBench;
   beforeEach(async () => void (bench = await TerminalBench.open({ shell })));

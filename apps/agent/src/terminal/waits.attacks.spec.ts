@@ -1,10 +1,7 @@
 import { createServer } from 'node:net';
-import { until } from '@belay/testing';
+import { longestStallMs, until } from '@belay/testing';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-jest.setTimeout(60_000);
-
-/** A short stall, on a machine that has other work as well. */
 const shortMs = 2_000;
 
 describe('attacks: waits for a port or a text', () => {
@@ -21,24 +18,6 @@ describe('attacks: waits for a port or a text', () => {
   };
   const printed = (text: string) => until('it is printed', () => bench.screen().includes(text));
 
-  /** The longest time for which this process did nothing else. */
-  const longestStall = async (work: () => Promise<unknown>): Promise<number> => {
-    let [last, longest] = [performance.now(), 0];
-    const look = (): void => {
-      const now = performance.now();
-      longest = Math.max(longest, now - last);
-      last = now;
-    };
-    const timer = setInterval(look, 5);
-    try {
-      await work();
-      look();
-    } finally {
-      clearInterval(timer);
-    }
-    return longest;
-  };
-
   it('thousands of them are refused above a limit, commands go on, and the next one is taken', async () => {
     const port = await freePort();
     await bench.run('sleep 600', { background: true });
@@ -53,7 +32,7 @@ describe('attacks: waits for a port or a text', () => {
         )
         .catch((error: unknown) => void refusals.push(error)),
     );
-    const stall = await longestStall(async () => {
+    const stall = await longestStallMs(async () => {
       const result = await bench.run('yes | head -c 500000; echo done', { wait: 30 });
       expect(result.text).toContain('done');
     });
@@ -78,7 +57,7 @@ describe('attacks: waits for a port or a text', () => {
           bench.call('terminal.read', { until: { port }, wait: 1 }, { source: 'user' }),
         ),
       );
-    expect(await longestStall(waits)).toBeLessThan(shortMs);
+    expect(await longestStallMs(waits)).toBeLessThan(shortMs);
     const serve = `'${process.execPath}' -e "require('net').createServer().listen(${port})"`;
     const honest = { until: { port }, wait: 30, terminal: 'other', background: true };
     expect(await bench.run(serve, honest)).toMatchObject({ happened: 'port' });
@@ -110,7 +89,7 @@ describe('attacks: waits for a port or a text', () => {
     await printed('ended');
     const read = (text: string) =>
       bench.call('terminal.read', { from: 0, limit: 100, until: { text }, wait: 0.1 });
-    expect(await longestStall(() => read('(a+)+$'))).toBeLessThan(shortMs);
+    expect(await longestStallMs(() => read('(a+)+$'))).toBeLessThan(shortMs);
     expect(await read('ended')).toMatchObject({ happened: 'text' });
   });
 

@@ -6,8 +6,6 @@ import { startEgressProxy } from '../egress/proxy.js';
 import { htmlText } from './html-text.js';
 import { createWeb } from './web.js';
 
-jest.setTimeout(60_000);
-
 const page = `<!doctype html><head><title>A &amp; B</title><style>p{}</style></head>
 <body><nav><a href="/x">Home</a></nav><h1>Big</h1><p>One<br>two &lt;three&gt;</p>
 <ul><li>first</li><li><a href="https://e.test/y?a=1&amp;b=2">second</a></li></ul>

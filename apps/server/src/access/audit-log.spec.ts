@@ -5,8 +5,6 @@ import { CallerEnds } from './caller-ends.js';
 import { owner } from './caller.js';
 import { UsersStore } from './users.store.js';
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('the audit log', (databases) => {
   let logs: TestLogs;
   let audit: AuditLog;

@@ -7,8 +7,6 @@ import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('stored tokens', (databases) => {
   let logs: TestLogs;
   let ends: CallerEnds;

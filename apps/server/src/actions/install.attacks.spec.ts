@@ -10,8 +10,6 @@ import { TestServer } from '../testing/server.js';
 import { findActions } from './find-actions.js';
 import { actionFiles, file, shout } from './testing/action-files.js';
 
-jest.setTimeout(60_000);
-
 describe('attacks: sources of actions', () => {
   const server = new TestServer();
   const git = new GitServer();

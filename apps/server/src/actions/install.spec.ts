@@ -10,8 +10,6 @@ import { tarOf } from './action-files.js';
 import { actionFiles, shout } from './testing/action-files.js';
 import { MemoryImages } from './testing/image-maker.js';
 
-jest.setTimeout(60_000);
-
 describe('installing actions', () => {
   const server = new TestServer();
   const git = new GitServer();

@@ -24,8 +24,6 @@ import { ActionImages } from './action-images.js';
 import { MemoryImages } from './testing/image-maker.js';
 import { toolsProgram } from './testing/tools-program.js';
 
-jest.setTimeout(60_000);
-
 describe('skills and MCP servers, installed as actions', () => {
   const server = new TestServer();
   const git = new GitServer();

@@ -1,4 +1,5 @@
 import { actionOperation, operations, toolName, type Operation } from '@belay/protocol';
+import { processorMs } from '@belay/testing';
 import type { ActionFile } from './action-files.js';
 import { findActions } from './find-actions.js';
 import { file } from './testing/action-files.js';
@@ -53,13 +54,14 @@ describe('attacks: skills', () => {
     const lines = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (const [name, last] of ['ba', 'cb', 'dc', 'ed', 'fe', 'gf'])
       lines.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(', ')}]`);
-    const begun = performance.now();
     const fields = 'name: notes\ndescription: x';
-    expect(faultOf(withFields(`${fields}\n${lines.join('\n')}`))).toContain('is no YAML');
-    expect(faultOf(withFields(`${fields}\nx: ${'['.repeat(7_000)}`))).toContain('is no YAML');
-    expect(faultOf(withFields(`${fields}\nx: ${'y'.repeat(20_000)}`))).toContain('front matter');
-    expect(faultOf(withFields(`${fields}\n__proto__: {a: 1}`))).toContain('It was taken');
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    const read = () => {
+      expect(faultOf(withFields(`${fields}\n${lines.join('\n')}`))).toContain('is no YAML');
+      expect(faultOf(withFields(`${fields}\nx: ${'['.repeat(7_000)}`))).toContain('is no YAML');
+      expect(faultOf(withFields(`${fields}\nx: ${'y'.repeat(20_000)}`))).toContain('front matter');
+      expect(faultOf(withFields(`${fields}\n__proto__: {a: 1}`))).toContain('It was taken');
+    };
+    expect(processorMs(read)).toBeLessThan(20_000);
   });
 
   it('takes no more than an agent can be sent', () => {

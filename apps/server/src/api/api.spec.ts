@@ -20,8 +20,6 @@ function raw(url: string, headers: Record<string, string>): Promise<number> {
   });
 }
 
-jest.setTimeout(60_000);
-
 describe('the APIs', () => {
   const server = new TestServer();
   let site: string;

@@ -4,8 +4,6 @@ import { io, type Socket } from 'socket.io-client';
 import { RequestBudget } from './limits/request-budget.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const mebibyte = 1024 * 1024;
 
 describe('attacks: what a client sends', () => {

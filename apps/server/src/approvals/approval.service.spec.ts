@@ -31,8 +31,6 @@ const newRule = (more: Partial<NewRule> = {}): NewRule => ({
   ...more,
 });
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('approvals', (databases) => {
   let logs: TestLogs;
   let rules: RulesStore;

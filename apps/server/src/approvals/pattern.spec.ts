@@ -1,5 +1,5 @@
 import { exactPattern, exactText, newRule } from '@belay/protocol';
-import { fastestMs } from '@belay/testing';
+import { processorMs } from '@belay/testing';
 import { matches } from './pattern.js';
 
 const allows = (pattern: string, subject: string, operation = 'terminal.run') =>
@@ -46,7 +46,7 @@ describe('a rule for commands', () => {
   it('is held against a long command quickly, however many stars it has', () => {
     const [pattern, command] = ['*a'.repeat(40) + 'b', 'a'.repeat(20_000)];
     expect(allows(pattern, command)).toBe(false);
-    expect(fastestMs(() => allows(pattern, command))).toBeLessThan(2_000);
+    expect(processorMs(() => allows(pattern, command))).toBeLessThan(2_000);
   });
 
   it('that rejects takes the star for any text', () => {

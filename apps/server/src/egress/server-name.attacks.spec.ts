@@ -1,6 +1,7 @@
 import { PassThrough, Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { connect, createServer, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { processorMs } from '@belay/testing';
 import { ClientHellos } from './client-hello.js';
 import { certificate, EgressBench } from '../testing/egress-bench.js';
 
@@ -101,13 +102,14 @@ describe('attacks: a TLS connection to an allowed host that names another', () =
   });
 
   it('costs no more than its bytes, however small its pieces are', async () => {
-    const begun = performance.now();
     const hellos = new ClientHellos(() => undefined);
     const long = Buffer.concat([Buffer.from([1, 0, 0x7f, 0]), Buffer.alloc(0x7e00)]);
-    for (const byte of await inRecords(Promise.resolve(Buffer.concat([Buffer.alloc(5), long])), 1))
-      hellos.push(Buffer.of(byte));
+    const bytes = await inRecords(Promise.resolve(Buffer.concat([Buffer.alloc(5), long])), 1);
+    const push = () => {
+      for (const byte of bytes) hellos.push(Buffer.of(byte));
+    };
+    expect(processorMs(push)).toBeLessThan(3_000);
     expect(hellos.seen).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(3_000);
   });
 });
 

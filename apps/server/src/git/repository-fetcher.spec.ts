@@ -18,8 +18,6 @@ import { gitIn, hostileRepository, put } from '@belay/testkit';
 import { GitBench } from './testing/git-bench.js';
 import { writeTree } from './write-tree.js';
 
-jest.setTimeout(60_000);
-
 const limits = { entries: 1_000, bytes: 2 ** 20 };
 
 let bench: GitBench;

@@ -6,8 +6,6 @@ import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { BlobStore } from './blob-store.js';
 
-jest.setTimeout(60_000);
-
 const hour = 3_600_000;
 
 onEveryDatabase('blobs', (databases) => {

@@ -16,8 +16,6 @@ const agentEvent = (n: number, action: string, args: object, more = {}): AgentEv
 });
 const deep = (levels: number): string => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('attacks: what is stored of one session', (databases) => {
   let logs: TestLogs;
   beforeEach(async () => {

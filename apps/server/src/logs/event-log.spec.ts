@@ -31,8 +31,6 @@ const call = (
   id: `call-${n}`,
 });
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('the event log', (databases) => {
   let logs: TestLogs;
   let log: EventLog;

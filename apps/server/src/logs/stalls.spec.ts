@@ -3,8 +3,6 @@ import { until } from '@belay/testing';
 import { sql } from 'kysely';
 import { TestLogs } from '../testing/logs.js';
 
-jest.setTimeout(60_000);
-
 /** SQLite fails as it does on a full disk when its file may not grow. */
 describe('a full disk', () => {
   let logs: TestLogs;

@@ -25,8 +25,6 @@ const agentEvent = (n: number, action: string, args: object, id = `call-${n}`): 
 });
 const thought = (n: number) => agentEvent(n, 'think', { thought: 'x'.repeat(700_000) });
 
-jest.setTimeout(60_000);
-
 describe('attacks: a disk that a sandbox wants to fill', () => {
   let logs: TestLogs;
   beforeEach(async () => {

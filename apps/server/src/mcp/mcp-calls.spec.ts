@@ -6,8 +6,6 @@ import { TestServer } from '../testing/server.js';
 import { McpCalls } from './mcp-calls.js';
 import { overStdio } from './testing/tools-server.js';
 
-jest.setTimeout(60_000);
-
 describe('a call of an MCP tool', () => {
   const server = new TestServer();
   let ids = 0;

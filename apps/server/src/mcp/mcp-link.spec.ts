@@ -4,8 +4,6 @@ import { McpLink } from './mcp-link.js';
 import { McpPrograms } from './program-runner.js';
 import { overStdio, ToolsServer } from './testing/tools-server.js';
 
-jest.setTimeout(60_000);
-
 const links: McpLink[] = [];
 function linkTo(transport: SavedTransport): McpLink {
   const config = { name: 'tools', transport, enabled: true, tools: null };

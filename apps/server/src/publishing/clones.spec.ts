@@ -6,8 +6,6 @@ import { gitIn } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { GitScene } from '../testing/git-scene.js';
 
-jest.setTimeout(120_000);
-
 const scene = new GitScene();
 const { belay, git, folder, cloned, scratch } = scene;
 beforeAll(() => scene.start());

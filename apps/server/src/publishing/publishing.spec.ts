@@ -5,8 +5,6 @@ import type { Event } from '@belay/protocol';
 import { gitIn, put } from '@belay/testkit';
 import { GitScene } from '../testing/git-scene.js';
 
-jest.setTimeout(120_000);
-
 const scene = new GitScene();
 const { belay, git, folder, source, cloned, edit, prepare, publish, scratch } = scene;
 beforeAll(() => scene.start());

@@ -1,8 +1,6 @@
 import { PullRequestServer, put } from '@belay/testkit';
 import { GitScene } from '../testing/git-scene.js';
 
-jest.setTimeout(120_000);
-
 const scene = new GitScene();
 const { belay, git, cloned, edit, prepare, publish } = scene;
 beforeAll(() => scene.start());

@@ -3,8 +3,6 @@ import { until } from '@belay/testing';
 import { tarOf } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 type Answer<T> = T & { status: number; detail?: string };
 
 describe('comparisons', () => {

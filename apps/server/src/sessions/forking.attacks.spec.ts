@@ -1,8 +1,6 @@
 import type { Event, SessionSummary } from '@belay/protocol';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const commit = (digit: string) => ({ commit: digit.repeat(40), parent: null, files: [] });
 
 describe('attacks: an agent that wants no fork of its session', () => {

@@ -5,8 +5,6 @@ import { until } from '@belay/testing';
 import { tarOf } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('a workspace that is sent to its session', () => {
   let server: TestServer;
   beforeEach(async () => {

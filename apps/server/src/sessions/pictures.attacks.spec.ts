@@ -6,8 +6,6 @@ import { io } from 'socket.io-client';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const secret = 'a picture of one user alone';
 const context = { signal: new AbortController().signal };
 const unknown = {

@@ -4,8 +4,6 @@ import { SessionCommands } from '../api/commands/session-commands.js';
 import { owner } from '../access/caller.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('queued messages', () => {
   let server: TestServer;
   let session: string;

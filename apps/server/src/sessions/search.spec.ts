@@ -4,8 +4,6 @@ import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { Search } from './search.js';
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('the search over all logs', (databases) => {
   let logs: TestLogs;
   let search: Search;

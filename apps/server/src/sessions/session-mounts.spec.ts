@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { newEvent, type SessionSummary } from '@belay/protocol';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('folders of the host', () => {
   const server = new TestServer();
   let folder: string;

@@ -7,8 +7,6 @@ import { owner } from '../access/caller.js';
 import { SessionService } from './session.service.js';
 import { tarOf } from '../testing/fake-sandboxes.js';
 
-jest.setTimeout(60_000);
-
 describe('sessions', () => {
   let server: TestServer;
   beforeEach(async () => {

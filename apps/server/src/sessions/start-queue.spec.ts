@@ -6,8 +6,6 @@ import { until } from '@belay/testing';
 import { tarOf } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const away = () => new AppError('unavailable', 'Docker does not respond.');
 
 describe('sandboxes of sessions', () => {

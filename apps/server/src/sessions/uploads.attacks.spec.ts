@@ -11,8 +11,6 @@ import { refuseSlow } from '../api/rest/slow-sender.js';
 import { tarOf } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('attacks: workspaces that are sent', () => {
   let server: TestServer;
   beforeEach(async () => {

@@ -2,8 +2,6 @@ import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { SettingsStore } from './settings.store.js';
 
-jest.setTimeout(60_000);
-
 onEveryDatabase('settings', (databases) => {
   let logs: TestLogs;
   beforeEach(async () => {

@@ -10,8 +10,6 @@ import { usedBlobs, useBlobs } from './blob-uses.js';
 import { migrations } from './migrations/index.js';
 import type { DatabaseConnection } from './schema.js';
 
-jest.setTimeout(60_000);
-
 const versions = Object.keys(migrations('sqlite'));
 const [task, page] = ['a'.repeat(64), 'b'.repeat(64)] as const;
 const time = '2026-01-01T00:00:00.000Z';

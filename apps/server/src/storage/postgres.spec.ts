@@ -26,4 +26,4 @@ it('a connection that PostgreSQL closes while it is idle is replaced', async () 
   } finally {
     await cluster.stop();
   }
-}, 60_000);
+});

@@ -1,5 +1,4 @@
 const { configure } = require('@testing-library/react');
 
-// What a page shows within a second may take ten where other tests use the processor.
-configure({ asyncUtilTimeout: 10_000 });
-jest.setTimeout(30_000);
+// What a page shows within a second may take much longer where other tests use the processor.
+configure({ asyncUtilTimeout: 45_000 });

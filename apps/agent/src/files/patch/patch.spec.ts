@@ -371,7 +371,7 @@ it('makes the same tree as git from its diffs of random changes', async () => {
     await bench.call('files.patch', { patch: output });
     expect(treeOf(bench.root)).toEqual(treeOf(after));
   }
-}, 120_000);
+});
 
 /** The diff of git between two folders, with paths as in a repository. Bytes that are not UTF-8 cannot be in a patch that is text. */
 function diffOf(before: string, after: string): string {

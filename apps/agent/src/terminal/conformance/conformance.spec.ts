@@ -1,8 +1,6 @@
 import { TerminalBench } from '../testing/terminal-bench.js';
 import { conformanceCases } from './cases.js';
 
-jest.setTimeout(120_000);
-
 describe.each(['bash', 'sh'] as const)('exec conformance with %s', (shell) => {
   const cases = conformanceCases.filter(
     ({ needs }) => shell === 'bash' || !needs?.includes('bash'),

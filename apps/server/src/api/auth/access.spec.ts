@@ -5,8 +5,6 @@ import { io } from 'socket.io-client';
 import { z } from 'zod';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 interface Route {
   method: string;
   path: string;

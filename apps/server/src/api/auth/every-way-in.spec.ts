@@ -21,8 +21,6 @@ import { McpResources } from '../mcp/mcp-resources.js';
 import { Upgrades } from '../upgrades.js';
 import { Identity } from './identity.js';
 
-jest.setTimeout(120_000);
-
 /** Routes that Express has and the contract does not: what each needs. A new one has to be added here. */
 const beyondTheContract: Record<string, Access> = {};
 

@@ -8,8 +8,6 @@ import { until } from '@belay/testing';
 import { io, type Socket } from 'socket.io-client';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const dayMs = 24 * 3_600_000;
 const inDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 

@@ -11,8 +11,6 @@ const settings = {
 };
 const headers = (server: TestServer) => ({ authorization: `Bearer ${server.token}` });
 
-jest.setTimeout(120_000);
-
 describe('attacks and fuzz: the dashboard’s socket', () => {
   const server = new TestServer();
   const uncaught: unknown[] = [];

@@ -6,8 +6,6 @@ import { AppError, gptLimits, gptPageCharacters } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 interface Schema {
   servers: { url: string }[];
   paths: Record<

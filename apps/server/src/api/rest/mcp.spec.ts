@@ -5,8 +5,6 @@ import { until } from '@belay/testing';
 import { overStdio, ToolsServer } from '../../mcp/testing/tools-server.js';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('MCP servers', () => {
   const server = new TestServer();
   const tools = new ToolsServer();

@@ -1,8 +1,6 @@
 import type { SessionDefaults } from '@belay/protocol';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const builtIn: SessionDefaults = {
   budgets: { steps: 100, tokens: null, dollars: null, seconds: null },
   egress: { profile: 'packages', hosts: [] },

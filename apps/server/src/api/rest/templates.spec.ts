@@ -1,8 +1,6 @@
 import type { MadeToken, SavedTemplate } from '@belay/protocol';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 describe('templates of tasks', () => {
   const server = new TestServer();
   beforeAll(() => server.start());

@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
 import { chatCompletions } from '../testing/wire.js';
@@ -82,12 +83,13 @@ describe('the tag form', () => {
     'attacks: streams a tag of 1 MB with %s in linear time',
     (line) => {
       const filter = new TagFilter(offered);
-      const begun = performance.now();
-      let shown = filter.push('{{files.write("a", "');
-      for (let lines = 0; lines < 40_000; lines += 1) shown += filter.push(`${line} of many\n`);
-      expect(shown + filter.push('")}}') + filter.end()).toBe('');
+      const stream = () => {
+        let shown = filter.push('{{files.write("a", "');
+        for (let lines = 0; lines < 40_000; lines += 1) shown += filter.push(`${line} of many\n`);
+        expect(shown + filter.push('")}}') + filter.end()).toBe('');
+      };
       // 40,000 readings of all of it took minutes.
-      expect(performance.now() - begun).toBeLessThan(20_000);
+      expect(processorMs(stream)).toBeLessThan(20_000);
     },
   );
 

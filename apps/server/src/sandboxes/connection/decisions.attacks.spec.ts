@@ -5,8 +5,6 @@ import { overStdio } from '../../mcp/testing/tools-server.js';
 import { HostileAgent } from '../../testing/hostile-agent.js';
 import { TestServer } from '../../testing/server.js';
 
-jest.setTimeout(60_000);
-
 const approved = { verdict: 'approved' };
 /** Everything that an agent could ever state about a call, whichever of it the contract takes. */
 const stated = (id: string, operation: string, subject: string, input: object = {}) => ({

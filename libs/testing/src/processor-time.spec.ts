@@ -1,0 +1,34 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
+
+/** Work of so many milliseconds of the processor, measured by the clock: a busy machine makes it less. */
+const compute = (milliseconds: number): void => {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+};
+const wait = (milliseconds: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+it('counts work, and no waiting', () => {
+  expect(processorMs(() => compute(50))).toBeGreaterThan(1);
+  expect(processorMs(() => wait(300))).toBeLessThan(100);
+});
+
+it('counts what was done before asynchronous work ended', async () => {
+  const behind = processorMsUntil(async () => {
+    await turn();
+    compute(50);
+  });
+  expect(await behind).toBeGreaterThan(1);
+});
+
+it('the longest stall is that of one piece of work, not of many', async () => {
+  const many = async () => {
+    for (let times = 0; times < 60; times += 1) {
+      compute(10);
+      await turn();
+    }
+  };
+  expect(await longestStallMs(many)).toBeLessThan(300);
+  expect(await longestStallMs(async () => compute(400))).toBeGreaterThan(5);
+});
