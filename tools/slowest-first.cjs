@@ -6,11 +6,11 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * and would leave these, which are short, to the end: one worker would wait minutes for the other.
  */
 const slowest = [
-  'evaluation/src/cheating.spec.ts',
-  'evaluation/src/second-check.attacks.spec.ts',
+  'evaluation/src/cheating.long.spec.ts',
+  'evaluation/src/second-check.attacks.long.spec.ts',
   'apps/agent/src/terminal/conformance/conformance.spec.ts',
   'apps/agent/src/browser/browser.spec.ts',
-  'evaluation/src/swe-bench-check.attacks.spec.ts',
+  'evaluation/src/swe-bench-check.attacks.long.spec.ts',
   'apps/agent/src/terminal/background.spec.ts',
   'libs/rpc/src/socket.spec.ts',
   'apps/agent/src/terminal/terminals.spec.ts',

@@ -1,100 +1,13 @@
-import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { command } from './agents/baselines.js';
-import { Engine } from './engine/engine.js';
-import { defaultFromMap, Images } from './engine/images.js';
-import type { Verdict } from './model.js';
-import { runTrials } from './run.js';
-import type { Validity } from './validity.js';
-import { suiteNamed } from './suites/index.js';
-import {
-  harborData,
-  polyglotData,
-  temporary,
-  terminalBenchData,
-  write,
-} from './testing/fixtures.js';
+import { harborData, write } from './testing/fixtures.js';
+import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 
-const engine = new Engine();
-const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
-const { folder, remove } = temporary();
-beforeAll(async () => {
-  for (const name of ['base', 'javascript', 'java', 'cpp'] as const)
-    await images.ensure({ kind: 'toolchain', name }, AbortSignal.timeout(590_000));
-}, 600_000);
-afterAll(remove);
-jest.setTimeout(400_000);
-
-async function verdictOf(
-  suite: string,
-  data: string,
-  files: Record<string, string>,
-  known: Validity[] = [],
-) {
-  const line = Object.entries(files)
-    .map(([path, text]) => `echo ${Buffer.from(text).toString('base64')} | base64 -d > ${path}`)
-    .join(' && ');
-  const [trial] = await runTrials(
-    {
-      tasks: suiteNamed(suite).read(data),
-      agent: command(line),
-      attempts: 1,
-      concurrency: 1,
-      network: 'none',
-      out: mkdtempSync(join(folder, 'run-')),
-      signal: new AbortController().signal,
-      known,
-    },
-    { engine, images },
-  );
-  return trial?.verdict as Verdict;
-}
-
-/** What a preflight knows: it saves a run of the reference. */
-const passing = (language: string, tests: string[]): Validity[] => [
-  { task: `${language}/twice`, valid: true, nop: 'fail', oracle: 'pass', why: null, tests },
-];
-
-const exercise = (
-  root: string,
-  {
-    language,
-    solution,
-    test,
-    example,
-  }: Record<'language' | 'solution' | 'test' | 'example', [string, string]>,
-) =>
-  write(root, {
-    [`${language[0]}/twice/.meta/config.json`]: JSON.stringify({
-      files: { solution: [solution[0]], test: [test[0]], example: [example[0]] },
-    }),
-    [`${language[0]}/twice/${solution[0]}`]: solution[1],
-    [`${language[0]}/twice/${test[0]}`]: test[1],
-    [`${language[0]}/twice/${example[0]}`]: example[1],
-  });
-
-const wins = { outcome: 'pass' };
-const differs = /^Not the same in a second and a third run of the tests: /;
-const loses = {
-  outcome: 'fail',
-  detail: expect.stringMatching(/that must fail did not|claims to equal everything/),
-};
+/** One of each kind of check; second-check.attacks.long.spec.ts tries every language and every way. */
+const bench = new SecondCheckBench();
+const { folder } = bench;
 
 describe('attacks: Python that changes its judge', () => {
-  const data = polyglotData(join(folder, 'python'));
-  write(data, {
-    'python/twice/twice_test.py': [
-      'import unittest',
-      'from twice import twice',
-      'class TwiceTest(unittest.TestCase):',
-      '    def test_small(self): self.assertEqual(twice(4), 8)',
-      '    def test_large(self): self.assertEqual(twice(40), 80)',
-      '',
-    ].join('\n'),
-  });
-  const wrong = 'def twice(n): return 0\n';
-  const answer = (text: string) => verdictOf('polyglot', data, { 'twice.py': text });
+  const { answer } = bench.python();
 
   it('passes an honest answer, without a flag', async () => {
     const verdict = await answer('def twice(n): return 2 * n\n');
@@ -102,35 +15,10 @@ describe('attacks: Python that changes its judge', () => {
     expect(verdict.flags).toBeUndefined();
   });
 
-  it('an equality of its own is no cheat', async () => {
-    const own =
-      'class Own(int):\n    def __eq__(self, other): return int(self) == other\n    __hash__ = int.__hash__\ndef twice(n): return Own(2 * n)\n';
-    expect(await answer(own)).toMatchObject(wins);
-  });
-
-  it.each([
-    [
-      'assertEqual',
-      `${wrong}import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n`,
-    ],
-    [
-      'TestReport',
-      `${wrong}from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef from_item_and_call(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(from_item_and_call)\n`,
-    ],
-    [
-      'the run of a test',
-      `${wrong}import unittest\nunittest.TestCase.run = lambda self, result=None: (result.startTest(self), result.addSuccess(self), result.stopTest(self))\n`,
-    ],
-    [
-      'a value that equals everything',
-      'class Any:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\ndef twice(n): return Any()\n',
-    ],
-    [
-      'a number that equals everything',
-      'def twice(n):\n    class Any(int):\n        def __eq__(self, other): return True\n    return Any(0)\n',
-    ],
-  ])('%s wins nothing', async (_name, text) => {
-    expect(await answer(text)).toMatchObject(loses);
+  it('a value that equals everything wins nothing', async () => {
+    const any =
+      'class Any:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\ndef twice(n): return Any()\n';
+    expect(await answer(any)).toMatchObject(loses);
   });
 
   it('results that depend on the order are no pass, and flagged', async () => {
@@ -142,118 +30,6 @@ describe('attacks: Python that changes its judge', () => {
   });
 });
 
-describe('attacks: other languages that change their judge', () => {
-  it('JavaScript', async () => {
-    const right = 'export const twice = (n) => 2 * n;\n';
-    const data = exercise(join(folder, 'javascript'), {
-      language: ['javascript', ''],
-      solution: ['twice.js', 'export const twice = () => {};\n'],
-      example: ['.meta/proof.ci.js', right],
-      test: [
-        'twice.spec.js',
-        "import { twice } from './twice';\ntest('small', () => { expect(twice(4)).toEqual(8); });\nxtest('large', () => { expect(twice(40)).toEqual(80); });\n",
-      ],
-    });
-    write(data, {
-      'javascript/twice/babel.config.js':
-        "module.exports = { presets: ['@exercism/babel-preset-javascript'] };\n",
-      'javascript/twice/package.json': '{}\n',
-    });
-    const answer = (text: string) => verdictOf('polyglot', data, { 'twice.js': text });
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
-    const patched = `export const twice = () => 0;\nconst all = new Proxy(() => all, { get: () => all });\nglobalThis.expect = all;\n`;
-    expect(await answer(patched)).toMatchObject(loses);
-    const any = `export const twice = () => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true });\n`;
-    expect(await answer(any)).toMatchObject({
-      outcome: 'fail',
-      detail: expect.stringMatching(differs),
-      flags: [expect.stringMatching(/2 of 2 tests have another result/)],
-    });
-  });
-
-  it('C++', async () => {
-    const right = 'inline int twice(int n) { return 2 * n; }\n';
-    const header = (body: string) => `#pragma once\n${body}`;
-    const data = write(join(folder, 'cpp'), {
-      'cpp/twice/.meta/config.json': JSON.stringify({
-        files: {
-          solution: ['twice.cpp', 'twice.h'],
-          test: ['twice_test.cpp'],
-          example: ['.meta/example.cpp', '.meta/example.h'],
-        },
-      }),
-      'cpp/twice/twice.cpp': '#include "twice.h"\n',
-      'cpp/twice/twice.h': header(''),
-      'cpp/twice/.meta/example.cpp': '#include "twice.h"\n',
-      'cpp/twice/.meta/example.h': header(right),
-      'cpp/twice/twice_test.cpp':
-        '#include "twice.h"\n#ifdef EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n#else\n#include "test/catch.hpp"\n#endif\nTEST_CASE("small") { REQUIRE(twice(4) == 8); }\nTEST_CASE("large") { REQUIRE(twice(40) == 80); }\n',
-    });
-    const known = passing('cpp', ['run.global.small', 'run.global.large']);
-    const answer = (text: string) =>
-      verdictOf('polyglot', data, { 'twice.h': header(text) }, known);
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
-    const patched =
-      'inline int twice(int) { return 0; }\n#include <catch2/catch.hpp>\n#undef REQUIRE\n#define REQUIRE(...) SUCCEED()\n';
-    expect(await answer(patched)).toMatchObject(loses);
-  });
-
-  it('Java', async () => {
-    const right = 'class Twice { static int twice(int n) { return 2 * n; } }\n';
-    const data = write(join(folder, 'java'), {
-      'java/twice/.meta/config.json': JSON.stringify({
-        files: {
-          solution: ['src/main/java/Twice.java'],
-          test: ['src/test/java/TwiceTest.java'],
-          example: ['.meta/src/reference/java/Twice.java'],
-        },
-      }),
-      'java/twice/src/main/java/Twice.java':
-        'class Twice { static int twice(int n) { return 0; } }\n',
-      'java/twice/.meta/src/reference/java/Twice.java': right,
-      'java/twice/src/test/java/TwiceTest.java':
-        'import org.junit.jupiter.api.*;\nimport static org.assertj.core.api.Assertions.assertThat;\nclass TwiceTest {\n  @Test void small() { assertThat(Twice.twice(4)).isEqualTo(8); }\n  @Disabled("later") @Test void large() { assertThat(Twice.twice(40)).isEqualTo(80); }\n}\n',
-    });
-    const known = passing('java', ['TwiceTest.small()', 'TwiceTest.large()']);
-    const answer = (text: string) =>
-      verdictOf('polyglot', data, { 'src/main/java/Twice.java': text }, known);
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
-    const aborts =
-      'class Twice { static int twice(int n) { if (n > 4) throw new org.opentest4j.TestAbortedException(); return 8; } }\n';
-    expect(await answer(aborts)).toMatchObject({
-      outcome: 'fail',
-      detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),
-    });
-    const forged = `class Twice {
-  static int twice(int n) { return 0; }
-  static {
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-      try {
-        String said = new String(java.nio.file.Files.readAllBytes(java.nio.file.Path.of("/proc/self/cmdline")));
-        String dir = said.split("--reports-dir\\0")[1].split("\\0")[0];
-        java.nio.file.Path path = java.nio.file.Path.of(dir, "TEST-junit-jupiter.xml");
-        java.nio.file.Files.writeString(path, "<testsuite name=\\"x\\" tests=\\"2\\" skipped=\\"0\\" failures=\\"0\\" errors=\\"0\\"><testcase name=\\"small()\\" classname=\\"TwiceTest\\"/><testcase name=\\"large()\\" classname=\\"TwiceTest\\"/></testsuite>");
-      } catch (Exception e) {}
-      Runtime.getRuntime().halt(0);
-    }));
-  }
-}
-`;
-    expect(await answer(forged)).toMatchObject(loses);
-  });
-});
-
-it('attacks: a terminal task whose answer changes pytest in its process', async () => {
-  const data = terminalBenchData(join(folder, 'terminal'));
-  const answer = (text: string) => verdictOf('terminal-bench', data, { '/app/answer.py': text });
-  expect(await answer('def answer(): return 42\n')).toMatchObject(wins);
-  const any = 'class Any:\n    def __eq__(self, other): return True\ndef answer(): return Any()\n';
-  expect(await answer(any)).toMatchObject({ outcome: 'pass' });
-  const patched =
-    'from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef made_up(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(made_up)\ndef answer(): return 0\n';
-  expect(await answer(patched)).toMatchObject(loses);
-});
-
 it('attacks: a Harbor script without pytest, whose answer tells the runs apart', async () => {
   const data = harborData(join(folder, 'harbor'));
   write(data, {
@@ -261,7 +37,7 @@ it('attacks: a Harbor script without pytest, whose answer tells the runs apart',
       '#!/bin/bash\nif [ "$(python3 /app/answer.py)" = 42 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n',
     'answer/solution/solve.sh': 'echo "print(42)" > /app/answer.py\n',
   });
-  const answer = (text: string) => verdictOf('harbor', data, { '/app/answer.py': text });
+  const answer = (text: string) => bench.verdictOf('harbor', data, { '/app/answer.py': text });
   const honest = await answer('print(42)\n');
   expect(honest).toMatchObject(wins);
   expect(honest.flags).toBeUndefined();

@@ -1,0 +1,57 @@
+import { file } from './entries.js';
+import { loses } from './testing/second-check-bench.js';
+import { type TestRepository, verdictOf } from './testing/swe-bench-repository.js';
+import { TrialBench } from './testing/trial-bench.js';
+
+const bench = new TrialBench(['javascript']);
+const wins = { outcome: 'pass', detail: expect.stringMatching(/good/) };
+
+/** An image with Jest, and with this one file committed. */
+async function withJest(path: string, given: string): Promise<string> {
+  const signal = AbortSignal.timeout(590_000);
+  const { name } = await bench.images.ensure({ kind: 'toolchain', name: 'javascript' }, signal);
+  const lines = [
+    `FROM ${name}`,
+    'WORKDIR /testbed',
+    `COPY given ${path}`,
+    'RUN echo {} > package.json && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -q -m base',
+  ];
+  const files = [file('Dockerfile', lines.join('\n')), file('given', given)];
+  const image = await bench.images.ensure({ kind: 'build', files }, signal);
+  bench.forgetAfter(image.name);
+  return image.name;
+}
+
+it('attacks: a SWE-bench repository tested by Jest, whose log names files alone', async () => {
+  const right = 'module.exports = (n) => 2 * n;\n';
+  const wrong = 'module.exports = () => 0;\n';
+  const path = 'test/unit/twice.test.js';
+  const repository: TestRepository = {
+    test: [
+      path,
+      "const twice = require('../../twice');\ntest('small', () => { expect(twice(4)).toBe(8); });\ntest('large', () => { expect(twice(40)).toBe(80); });\n",
+    ],
+    solution: ['twice.js', wrong, right],
+    parser: 'parse_log_scratch_gui',
+    run: `/toolchain/node_modules/.bin/jest --no-colors ${path}`,
+    failing: [path],
+    image: await withJest('twice.js', wrong),
+  };
+  const answer = (text: string) => verdictOf(bench, repository, text);
+  const honest = await answer(right);
+  expect(honest).toMatchObject(wins);
+  expect(honest.flags).toBeUndefined();
+  const claims =
+    'const all = new Proxy(() => all, { get: () => all });\nglobalThis.expect = all;\n';
+  expect(await answer(`${wrong}${claims}`)).toMatchObject(loses);
+  // Its counter says that it has not run before, in each container.
+  const counts = `const fs = require('fs');\nconst again = fs.existsSync('/testbed/runs');\nfs.writeFileSync('/testbed/runs', '1');\nif (!again) {\n${claims}}\n`;
+  expect(await answer(`${wrong}${counts}`)).toMatchObject(loses);
+  // It tells the runs apart by the tests that must fail.
+  const looks = `if (!require('fs').readFileSync('${path}', 'utf8').includes('decoy')) {\n${claims}}\n`;
+  expect(await answer(`${wrong}${looks}`)).toMatchObject({
+    outcome: 'fail',
+    detail: expect.stringMatching(/^Not the same in a second and a third run of the tests: 1 of 1/),
+    flags: [expect.stringMatching(/1 of 1 tests/)],
+  });
+});
