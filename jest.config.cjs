@@ -79,6 +79,8 @@ module.exports = {
       testMatch: ['**/*.e2e.ts'],
     }),
   ],
+  // More than two cores have: most tests wait more than they compute.
+  maxWorkers: 3,
   // Of the tests of a file that may run at once: most of their time they wait for containers.
   maxConcurrency: 3,
   testSequencer: '<rootDir>/tools/slowest-first.cjs',
