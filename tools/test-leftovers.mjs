@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,8 @@ import { Docker } from './prepare/docker-api.mjs';
  */
 export function temporaryRun(dockerHost = '') {
   const folder = mkdtempSync(join(tmpdir(), 'belay-test-'));
+  // Some tests work as other users: a database server does.
+  chmodSync(folder, 0o711);
   const watcher = spawn(process.execPath, [fileURLToPath(import.meta.url), folder, dockerHost], {
     // A Ctrl-C in the terminal ends the run, and not what cleans up after it.
     detached: true,
