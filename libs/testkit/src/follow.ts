@@ -9,6 +9,7 @@ export class Followed {
   readonly events: Event[] = [];
   readonly terminals = new Map<string, Buffer>();
   readonly #waiting = new Set<() => void>();
+  #refusal: Error | undefined;
   #closed: () => void = () => undefined;
 
   constructor(
@@ -21,6 +22,7 @@ export class Followed {
   /** Follows from the last event; needed after a restart of the server. */
   follow(): void {
     this.#closed();
+    this.#refusal = undefined;
     const offsets = [...this.terminals].map(([name, bytes]) => [name, bytes.length] as const);
     const watch = this.server.live.watch(
       this.id,
@@ -34,8 +36,10 @@ export class Followed {
           this.terminals.set(terminal, Buffer.concat([before, bytes]));
           this.#wake();
         },
+        // Whoever waits is told; a session may also be deleted when nobody waits for it any more.
         refused: (error) => {
-          throw error;
+          this.#refusal = error;
+          this.#wake();
         },
       },
       { after: this.events.at(-1)?.seq ?? 0, terminals: Object.fromEntries(offsets) },
@@ -49,6 +53,7 @@ export class Followed {
     for (;;) {
       const value = found();
       if (value !== undefined && value !== false) return value;
+      if (this.#refusal) throw this.#refusal;
       const late = Date.now() - started > waitTimeoutMs;
       if (late)
         throw new Error(
