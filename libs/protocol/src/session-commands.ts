@@ -78,7 +78,7 @@ function define<
   B extends z.ZodObject | undefined = undefined,
   O extends z.ZodType = typeof sessionSummary,
 >(definition: Definition<A, B, O>): SessionCommand<Input<A, B>, B, O> {
-  const { about = 'session', body, output = sessionSummary } = definition;
+  const { about = 'session', body, output: schema = sessionSummary } = definition;
   const ids: z.ZodRawShape = subjects[about];
   return {
     scope: 'operate',
@@ -89,7 +89,7 @@ function define<
     about,
     body: body as B,
     input: z.object({ ...ids, ...body?.shape }) as unknown as Input<A, B>,
-    output: output as O,
+    output: schema as O,
   };
 }
 
