@@ -13,6 +13,7 @@ import { AcpApi } from './acp/acp-api.js';
 import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
 import { OperationCalls } from './commands/operation-calls.js';
+import { LifecycleCommands } from './commands/lifecycle-commands.js';
 import { SessionCommands } from './commands/session-commands.js';
 import { ServerChecks } from './rest/server-checks.js';
 import { DashboardGateway } from './dashboard/dashboard.gateway.js';
@@ -131,6 +132,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     OAuthService,
     PasswordCheck,
     OperationCalls,
+    LifecycleCommands,
     SessionCommands,
     AcpApi,
     AcpServices,

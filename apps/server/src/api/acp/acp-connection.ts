@@ -145,7 +145,7 @@ export class AcpConnection {
   ): Promise<number> {
     const { text, images } = await promptContent(prompt, this.caller, this.services);
     if (opened.hasBegun) {
-      const { lastSeq } = await this.services.sessions.summary(session);
+      const { lastSeq } = await this.#call('status', { session });
       await this.#call('message', { session, text, images, delivery: 'steer' });
       return lastSeq;
     }

@@ -4,7 +4,6 @@ import { AttachedPictures } from '../../logs/attached-pictures.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
-import { SessionService } from '../../sessions/session.service.js';
 import { SessionCommands } from '../commands/session-commands.js';
 
 /** What the side of one editor works with. */
@@ -12,7 +11,6 @@ import { SessionCommands } from '../commands/session-commands.js';
 export class AcpServices {
   constructor(
     readonly commands: SessionCommands,
-    readonly sessions: SessionService,
     readonly dispatcher: Dispatcher,
     readonly feed: EventFeed,
     readonly pictures: AttachedPictures,

@@ -101,7 +101,8 @@ export class AcpTurn {
     if (now === 'limited') return 'max_turn_requests';
     if (now === 'failed' && reason) await this.#send([said('agent_message_chunk', reason)]);
     if (isEnded(now)) return 'end_turn';
-    const summary = await this.services.sessions.summary(this.of.session);
+    const { session, caller } = this.of;
+    const summary = await this.services.commands.run('status', { session }, { caller });
     return now === 'waiting' && summary.question !== null ? 'end_turn' : undefined;
   }
 

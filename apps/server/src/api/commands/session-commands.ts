@@ -18,25 +18,11 @@ import {
 import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
-import { Forking } from '../../sessions/forking.js';
-import { Rewinding } from '../../sessions/rewinding.js';
-import { SessionCreation } from '../../sessions/session-creation.js';
-import { SessionRemoval } from '../../sessions/session-removal.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
+import type { CommandContext, CommandHandlers } from './command-handlers.js';
+import { LifecycleCommands } from './lifecycle-commands.js';
 import { OperationCalls } from './operation-calls.js';
-
-export interface CommandContext {
-  caller: Caller;
-  /** Ends a wait, and the call of an operation. Default: nothing does. */
-  signal?: AbortSignal;
-  /** The id that the call of an operation has in the log, or that a new session gets. */
-  id?: string;
-  /** Called with each event that a wait sees. */
-  onEvent?: (event: Event) => void;
-  /** Called with the session that the command has made, as the audit log names it. */
-  made?: (what: { session: string; subject: string }) => void;
-}
 
 export interface CommandCall<N extends string = string> extends Omit<
   CommandContext,
@@ -47,22 +33,12 @@ export interface CommandCall<N extends string = string> extends Omit<
   signal: AbortSignal;
 }
 
-type Handlers = {
-  [N in SessionCommandName]: (
-    input: CommandInput<N>,
-    context: CommandContext,
-  ) => Promise<CommandOutput<N>>;
-};
-
 /** What users do with sessions, for every API: each command of the protocol on the service that does it. */
 @Injectable()
 export class SessionCommands {
   constructor(
     private readonly sessions: SessionService,
-    private readonly creation: SessionCreation,
-    private readonly removal: SessionRemoval,
-    private readonly forking: Forking,
-    private readonly rewinding: Rewinding,
+    private readonly lifecycle: LifecycleCommands,
     private readonly approvals: ApprovalService,
     private readonly operations: OperationCalls,
     private readonly feed: EventFeed,
@@ -120,14 +96,8 @@ export class SessionCommands {
     return this.audit.run(caller, work, run);
   }
 
-  readonly #handlers: Handlers = {
-    start: async ({ model, paused, ...wanted }, { caller, id, made }) => {
-      const ready = model ?? (await this.creation.readyModel({ forTask: !paused }));
-      const settings = { ...wanted, model: ready };
-      const started = await this.creation.create(settings, caller, id, { paused });
-      made?.({ session: started.id, subject: started.title });
-      return started;
-    },
+  readonly #handlers: CommandHandlers = {
+    start: (input, context) => this.lifecycle.start(input, context),
     list: async ({ archived, limit }, { caller }) => {
       const all = await this.sessions.list(caller);
       return { sessions: all.filter((one) => archived || !one.archived).slice(0, limit) };
@@ -150,17 +120,10 @@ export class SessionCommands {
     stop: ({ session }) => this.#after(session, this.sessions.stop(session)),
     restart: ({ session }) => this.#after(session, this.sessions.restart(session)),
     change: ({ session, ...change }) => this.sessions.change(session, change),
-    remove: async ({ session }) => {
-      await this.removal.remove(session);
-      return {};
-    },
+    remove: (input) => this.lifecycle.remove(input),
     wake: ({ session }) => this.#after(session, this.sessions.wake(session)),
-    fork: async ({ session, ...wanted }, { caller, made }) => {
-      const fork = await this.forking.fork(session, wanted, caller);
-      made?.({ session: fork.id, subject: `${session} ${fork.title}` });
-      return fork;
-    },
-    rewind: ({ session, ...wanted }, { caller }) => this.rewinding.rewind(session, wanted, caller),
+    fork: (input, context) => this.lifecycle.fork(input, context),
+    rewind: (input, context) => this.lifecycle.rewind(input, context),
   };
 
   async #after(session: string, done: Promise<unknown>): Promise<SessionSummary> {
