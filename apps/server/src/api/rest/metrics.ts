@@ -11,6 +11,7 @@ import { DashboardGateway } from '../dashboard/dashboard.gateway.js';
 export class Metrics implements OnModuleDestroy {
   readonly #registry = new Registry();
   readonly #unsubscribe: () => void;
+  #observesProcess = false;
 
   constructor(
     private readonly log: EventLog,
@@ -18,7 +19,6 @@ export class Metrics implements OnModuleDestroy {
     sandboxes: SandboxService,
   ) {
     const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
     const events = new Counter({
       name: 'belay_events_total',
       help: 'Events stored, by source.',
@@ -62,12 +62,22 @@ export class Metrics implements OnModuleDestroy {
 
   /** Who does not see all sessions gets the count of those that it sees, and nothing of the server. */
   text(caller: Caller): Promise<string> {
-    if (seesAll(caller)) return this.#registry.metrics();
+    if (seesAll(caller)) {
+      this.#observeProcess();
+      return this.#registry.metrics();
+    }
     const registry = new Registry();
     addSessions(registry, async () =>
       (await this.log.summaries()).filter(({ id }) => sees(caller, id)),
     );
     return registry.metrics();
+  }
+
+  /** From the first request on: once begun, its observers of the event loop and of garbage collection cannot be stopped. */
+  #observeProcess(): void {
+    if (this.#observesProcess) return;
+    this.#observesProcess = true;
+    collectDefaultMetrics({ register: this.#registry });
   }
 
   onModuleDestroy(): void {
