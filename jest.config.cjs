@@ -1,17 +1,38 @@
-const swc = (module) => [
+const { existsSync, readdirSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const packages = join(__dirname, 'node_modules');
+
+const isModule = (name) => {
+  const file = join(packages, name, 'package.json');
+  return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).type === 'module';
+};
+
+/**
+ * The packages that are ES modules. They become CommonJS, as our own code does: Node's modules in contexts of their own
+ * (`--experimental-vm-modules`) are never freed, and a worker whose heap is full of them collects garbage all the time.
+ */
+const modulePackages = readdirSync(packages)
+  .flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(packages, name)).map((one) => `${name}/${one}`) : name,
+  )
+  .filter(isModule);
+
+const swc = (syntax) => [
   '@swc/jest',
   {
+    isModule: 'unknown',
     sourceMaps: 'inline',
     jsc: {
       target: 'es2024',
-      parser: { syntax: 'typescript', tsx: true, decorators: true },
+      parser: { syntax, tsx: true, decorators: true },
       transform: {
         legacyDecorator: true,
         decoratorMetadata: true,
         react: { runtime: 'automatic' },
       },
     },
-    module: { type: module },
+    module: { type: 'commonjs' },
   },
 ];
 
@@ -19,6 +40,8 @@ const swc = (module) => [
 const project = (name, root, more = {}) => ({
   displayName: name,
   rootDir: __dirname,
+  // What is compiled is kept from run to run, whose temporary folders are their own.
+  cacheDirectory: join(packages, '.cache', 'jest'),
   roots: [`<rootDir>/${root}`],
   testMatch: ['**/*.spec.ts', '**/*.spec.tsx'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/examples/'],
@@ -28,7 +51,8 @@ const project = (name, root, more = {}) => ({
     '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: { '\\.(ts|tsx)$': swc('commonjs') },
+  transform: { '\\.(ts|tsx)$': swc('typescript'), '\\.m?js$': swc('ecmascript') },
+  transformIgnorePatterns: [`<rootDir>/node_modules/(?!(${modulePackages.join('|')})/|.*\\.mjs$)`],
   testEnvironment: 'node',
   ...more,
 });
@@ -57,14 +81,11 @@ module.exports = {
         '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
       },
     }),
-    // These run as they are, as modules: Node strips their types.
     // The readers that are fuzzed are compiled ones.
     project('tools', 'tools', {
       moduleNameMapper: {},
       modulePathIgnorePatterns: [],
       testMatch: ['**/*.spec.mjs', '**/*.spec.ts'],
-      transform: { '\\.ts$': swc('es6') },
-      extensionsToTreatAsEsm: ['.ts'],
     }),
     // Real containers, from the outside: the built server, agent and images.
     project('containers', 'e2e/system', {
@@ -84,9 +105,6 @@ module.exports = {
   // Of the tests of a file that may run at once: most of their time they wait for containers.
   maxConcurrency: 3,
   testSequencer: '<rootDir>/tools/slowest-first.cjs',
-  // What a spec file loads is not all freed after it: some 30 MB each, and near the limit of the heap a collection
-  // takes longer than a test may.
-  workerIdleMemoryLimit: '1GB',
   // Ends what hangs. What a test waits for has limits of its own, which are shorter and say what did not come; a
   // machine that does much else takes its time.
   testTimeout: 300_000,

@@ -81,15 +81,7 @@ async function jest(environment) {
   try {
     const code = await spawned(
       productNode(),
-      [
-        '--experimental-vm-modules',
-        '--no-warnings=ExperimentalWarning',
-        'node_modules/jest/bin/jest.js',
-        '--json',
-        '--outputFile',
-        report,
-        ...filesOf(),
-      ],
+      ['node_modules/jest/bin/jest.js', '--json', '--outputFile', report, ...filesOf()],
       environment,
     );
     if (!existsSync(report)) return { failed: 1 };
