@@ -22,7 +22,14 @@ await runCommand(async () => {
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
   const measured: Measurement[] = [];
-  for (const file of chosen) measured.push(await measureFile(file));
+  const write = resultsFile();
+  for (const file of chosen) {
+    const measurement = await measureFile(file);
+    measured.push(measurement);
+    // Each as it is measured: what ends the run later takes nothing back.
+    console.log(`\n${benchTable([measurement])}\n`);
+    write(measured);
+  }
   console.log(`\n${benchTable(measured)}`);
   console.log(`\nWritten to ${write(measured)}`);
   return measured.every(({ rows }) => rows?.every((row) => row.good)) ? 0 : 1;
@@ -56,9 +63,11 @@ function choose(wanted: string[]): string[] {
 /** A measurement that fails stays in the table, and the command fails. Imported late: only then all is built. */
 async function measureFile(file: string): Promise<Measurement> {
   const number = Number(file.slice(0, 2));
-  const { title, measure } = (await import(join(folder, file))) as Benchmark;
+  let title = file;
   try {
-    const rows = await step(`${number} ${title}`, () => measure());
+    const benchmark = (await import(join(folder, file))) as Benchmark;
+    ({ title } = benchmark);
+    const rows = await step(`${number} ${title}`, () => benchmark.measure());
     return { number, title, rows: rows.map(judge) };
   } catch (error) {
     console.error(error);
@@ -66,10 +75,12 @@ async function measureFile(file: string): Promise<Measurement> {
   }
 }
 
-const messageOf = (error: unknown) =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0];
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+}
 
-function write(measurements: Measurement[]): string {
+/** The file of this run: each call writes all that is measured so far, and returns its path. */
+function resultsFile(): (measurements: Measurement[]) => string {
   const machine = {
     cpu: cpus()[0]?.model,
     cores: cpus().length,
@@ -80,6 +91,9 @@ function write(measurements: Measurement[]): string {
   const time = new Date().toISOString();
   mkdirSync(join(root, 'bench-results'), { recursive: true });
   const path = join(root, 'bench-results', `${time.slice(0, 19).replaceAll(':', '-')}.json`);
-  writeFileSync(path, `${JSON.stringify({ time, machine, measurements }, undefined, 2)}\n`);
-  return path;
+  return (measurements) => {
+    const text = JSON.stringify({ time, machine, measurements }, undefined, 2);
+    writeFileSync(path, `${text}\n`);
+    return path;
+  };
 }
