@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ignoreError } from '@belay/protocol';
+import { belayVersion, ignoreError } from '@belay/protocol';
 import { runAgent } from './agent.js';
 import type { ServerConnection } from './server-connection.js';
 import { readEnvironment, type Environment } from './environment.js';
@@ -13,7 +13,6 @@ import { separateFromPrograms } from './user-separation.js';
 import { connect } from './dial-server.js';
 import type { CreateServices } from './agent-services.js';
 
-const version = '0.1.0';
 /** An agent without a session for so long is one of a pool. */
 const idleDelayMs = 3_000;
 
@@ -34,7 +33,7 @@ async function main(): Promise<void> {
   const { createServices, prepare } = servicesBeforehand({ ...environment, shell }, connection);
   await runAgent({
     connection,
-    version,
+    version: belayVersion,
     createServices: (session) => {
       clearTimeout(idle);
       const { gitIdentity } = session.settings;

@@ -1,3 +1,4 @@
+import { belayVersion } from '@belay/protocol';
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.js';
 import { attach } from './commands/attach.js';
@@ -31,7 +32,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('AI coding agents, each in a container of its own.')
     .exitOverride()
     .showHelpAfterError('Run the command with --help for its usage.')
-    .version('0.1.0', '-V, --version', 'print the version')
+    .version(belayVersion, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', programText);
   addRun(program, exit);

@@ -1,9 +1,7 @@
 import { arch, cpus, hostname, platform, release, totalmem } from 'node:os';
 import { z } from 'zod';
+import { belayVersion } from '@belay/protocol';
 import type { Engine } from '../engine/engine.js';
-
-/** The version of this harness, as in its package. */
-export const version = '0.1.0';
 
 /** What a score depends on beside data and agent, as it was when the run began. */
 export const provenance = z.object({
@@ -23,7 +21,7 @@ export type Provenance = z.infer<typeof provenance>;
 export async function provenanceOf(engine: Engine): Promise<Provenance> {
   const all = cpus();
   return {
-    version,
+    version: belayVersion,
     node: process.version,
     host: {
       name: hostname(),

@@ -1,4 +1,4 @@
-import { isEvent, type Event, type Usage } from '@belay/protocol';
+import { belayVersion, isEvent, type Event, type Usage } from '@belay/protocol';
 
 interface Metrics {
   prompt_tokens: number;
@@ -58,7 +58,7 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
   return {
     schema_version: 'ATIF-v1.4',
     session_id: session,
-    agent: { name: 'belay', version: '0.1.0', model_name: model },
+    agent: { name: 'belay', version: belayVersion, model_name: model },
     steps,
     final_metrics: totalsOf(steps, used, dollars),
   };

@@ -1,4 +1,4 @@
-import { AppError, ignoreError } from '@belay/protocol';
+import { AppError, belayVersion, ignoreError } from '@belay/protocol';
 import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -107,7 +107,7 @@ export async function connectMcp(options: ConnectOptions): Promise<McpConnection
 }
 
 async function connected(transport: Transport, signal: AbortSignal): Promise<Client> {
-  const client = new Client({ name: 'belay', version: '0.1.0' });
+  const client = new Client({ name: 'belay', version: belayVersion });
   try {
     await client.connect(transport, { timeout: connectTimeoutMs, signal });
     return client;

@@ -1,5 +1,5 @@
+import { belayVersion } from '@belay/protocol';
 import type { Cause, Task, Trial, Verdict } from '../../model.js';
-import { version } from '../provenance.js';
 import { float } from './python-json.js';
 import { timesOf, tokensOf, uuidOf } from './record.js';
 
@@ -116,7 +116,7 @@ function agentInfo({ agent, model }: Trial) {
     : [null, model];
   return {
     name: agentName(agent),
-    version,
+    version: belayVersion,
     model_info: name === null ? null : { name, provider },
   };
 }

@@ -18,6 +18,7 @@ import {
   AppError,
   approvalMode,
   approvalModes,
+  belayVersion,
   type ApprovalMode,
   type CommandOutput,
   type SessionCommandName,
@@ -49,7 +50,7 @@ const meta = z.object({
 
 const initialized: InitializeResponse = {
   protocolVersion: PROTOCOL_VERSION,
-  agentInfo: { name: 'belay', title: 'Belay', version: '0.1.0' },
+  agentInfo: { name: 'belay', title: 'Belay', version: belayVersion },
   agentCapabilities: {
     loadSession: true,
     promptCapabilities: { image: true, embeddedContext: true },

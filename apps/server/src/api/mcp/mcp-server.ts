@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import {
   AppError,
+  belayVersion,
   errorCodes,
   fieldsOfTool,
   ignoreError,
@@ -91,7 +92,7 @@ export async function openMcpServer(
 function createMcpServer(parts: McpServerParts): Server {
   const logger = new Logger('Mcp');
   const server = new Server(
-    { name: 'belay', title: 'Belay', version: '0.1.0' },
+    { name: 'belay', title: 'Belay', version: belayVersion },
     { capabilities: { tools: {}, resources: {} }, instructions },
   );
   const known = (error: unknown): AppError => {
