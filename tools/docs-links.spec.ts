@@ -54,8 +54,9 @@ describe('the pages of the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('are all listed in the README', () => {
-    const listed = new Set(linksOf('README.md').map(({ file }) => file));
+  it('are all listed in the README, or in the index of the decisions', () => {
+    const indexes = ['README.md', 'docs/decisions/README.md'];
+    const listed = new Set(indexes.flatMap(linksOf).map(({ file }) => file));
     const docs = pages.filter((page) => page.startsWith('docs/'));
     expect(docs.length).toBeGreaterThan(10);
     expect(docs.filter((page) => !listed.has(page))).toEqual([]);
