@@ -16,7 +16,7 @@ import {
 import { Mutex } from 'async-mutex';
 import { writeWhole } from '../storage/write-whole.js';
 import { digestOf, tarOf } from './action-files.js';
-import { ActionImages, type InstallOptions } from './action-images.js';
+import { ActionImages, type InstallOptions } from './containers/action-images.js';
 import { versionsOf, type ActionRecord, type ActionVersion } from './action-record.js';
 import { ActionStore } from './action.store.js';
 import type { FoundAction } from './find-actions.js';
@@ -44,7 +44,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
 
   /** What an install that was killed left, goes. */
   onApplicationBootstrap(): void {
-    void this.#queued(() => this.images.part.keepOnly(imagesOf(this.store.all))).catch(
+    void this.#queued(() => this.images.keepOnly(imagesOf(this.store.all))).catch(
       (error: unknown) => this.#logger.warn(errorFrom(error).message),
     );
   }
@@ -74,7 +74,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
       const image =
         kind === 'skill'
           ? null
-          : await this.images.part.make(
+          : await this.images.make(
               { name, files, base, packages, hosts: permissions.network },
               { ...options, onPulled: (pulled) => this.pulled.add(pulled) },
             );
@@ -93,7 +93,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
       await this.store.remove(name);
       await this.servers.refresh(name);
       await this.#discard(versionsOf(record));
-      if (record.kind !== 'skill') await this.images.part.endCalls(name);
+      if (record.kind !== 'skill') await this.images.endCalls(name);
     });
   }
 
@@ -141,7 +141,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     const unused = versions.flatMap(({ image }) =>
       image === null || images.has(image) ? [] : [image],
     );
-    if (unused.length > 0) await this.images.part.remove([...new Set(unused)]);
+    if (unused.length > 0) await this.images.remove([...new Set(unused)]);
   }
 }
 

@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
-import type { RunningProgram } from '../mcp/program-runner.js';
+import type { RunningProgram } from '../programs/program.js';
 import { argumentsOf } from './action-arguments.js';
-import { ActionContainers } from './action-containers.js';
-import type { PulledImage } from './action-images.js';
+import { ActionContainers } from './containers/action-containers.js';
+import type { PulledImage } from './containers/action-images.js';
 import { ActionInstaller } from './action-installer.js';
 import { actionOutputOf, assertRan, withRefusals } from './action-output.js';
 import { checkInput } from './check-input.js';
@@ -91,7 +91,7 @@ export class ActionRunner {
         takeFiles: (stream: Duplex) =>
           void (left ? stream.destroy() : (left = readLeftFiles(stream))),
       };
-      const running = await this.containers.part.start(run, limit);
+      const running = await this.containers.start(run, limit);
       clearTimeout(timeout);
       timeout = abortAfter(seconds, `The action ${name}`);
       const printed = new PrintedOutput();

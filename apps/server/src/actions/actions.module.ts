@@ -1,17 +1,20 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { EgressModule } from '../egress/egress.module.js';
 import { GitModule } from '../git/git.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
+import { ProgramsModule } from '../programs/programs.module.js';
 import { ActionCalls } from './action-calls.js';
-import { ActionContainers } from './action-containers.js';
-import { ActionImages } from './action-images.js';
 import { ActionInstaller } from './action-installer.js';
 import { ActionInstalls } from './action-installs.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionSources } from './action-sources.js';
 import { ActionStore } from './action.store.js';
 import { BackgroundCalls } from './background-calls.js';
+import { ActionContainers } from './containers/action-containers.js';
+import { ActionImages } from './containers/action-images.js';
+import { SessionWorkspaces } from './containers/session-workspaces.js';
 import { DirectCalls } from './direct-calls.js';
 import { InstalledActions } from './installed-actions.js';
 import { InstalledServers } from './installed-servers.js';
@@ -20,7 +23,7 @@ import { RepositorySource } from './repository-source.js';
 import { SkillReader } from './skill-reader.js';
 
 @Module({
-  imports: [AccessModule, ApprovalsModule, GitModule, McpModule],
+  imports: [AccessModule, ApprovalsModule, EgressModule, GitModule, McpModule, ProgramsModule],
   providers: [
     ActionCalls,
     ActionContainers,
@@ -36,12 +39,11 @@ import { SkillReader } from './skill-reader.js';
     InstalledServers,
     PulledImages,
     RepositorySource,
+    SessionWorkspaces,
     SkillReader,
   ],
   exports: [
     ActionCalls,
-    ActionContainers,
-    ActionImages,
     ActionInstaller,
     ActionInstalls,
     ActionRunner,
@@ -50,6 +52,7 @@ import { SkillReader } from './skill-reader.js';
     DirectCalls,
     InstalledActions,
     InstalledServers,
+    SessionWorkspaces,
   ],
 })
 export class ActionsModule {}

@@ -8,10 +8,11 @@ import {
   type StartedAction,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { ProgramEnd } from '../mcp/program-runner.js';
+import type { ProgramEnd } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
-import { ActionContainers, type ActionRun } from './action-containers.js';
+import { ActionContainers } from './containers/action-containers.js';
+import type { ActionRun } from './containers/action-run.js';
 import { actionRecord } from './action-record.js';
 import { ActionStore } from './action.store.js';
 import { InstalledActions } from './installed-actions.js';
@@ -73,14 +74,13 @@ describe('calls of actions in the background', () => {
   const server = new TestServer();
   let programs: Program[];
   const begin = async () => {
-    await server.start();
-    server.app.get(ActionContainers).register({
-      start: async (run) => {
-        const program = new Program(run);
-        programs.push(program);
-        return program;
-      },
-    });
+    const start = async (run: ActionRun): Promise<Program> => {
+      const program = new Program(run);
+      programs.push(program);
+      return program;
+    };
+    const beforeApplicationShutdown = () => Promise.resolve();
+    await server.replace(ActionContainers, { start, beforeApplicationShutdown }).start();
   };
   beforeAll(async () => {
     await begin();

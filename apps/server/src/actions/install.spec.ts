@@ -5,10 +5,10 @@ import type { ActionInstall, FoundActions, InstalledAction } from '@belay/protoc
 import { gitIn, GitServer, put } from '@belay/testkit';
 import { GitHosts } from '../git/git-hosts.js';
 import { TestServer } from '../testing/server.js';
-import { ActionImages } from './action-images.js';
+import { ActionImages } from './containers/action-images.js';
 import { tarOf } from './action-files.js';
 import { actionFiles, shout } from './testing/action-files.js';
-import { MemoryImages } from './testing/image-maker.js';
+import { MemoryImages } from './testing/memory-images.js';
 
 describe('installing actions', () => {
   const server = new TestServer();
@@ -17,8 +17,7 @@ describe('installing actions', () => {
   let folder: string;
   let source: string;
   beforeAll(async () => {
-    await Promise.all([server.start(), git.start()]);
-    server.app.get(ActionImages).register(memory);
+    await Promise.all([server.replace(ActionImages, memory).start(), git.start()]);
     folder = mkdtempSync(join(tmpdir(), 'belay-install-'));
     source = join(folder, 'source');
     putAction('', {});

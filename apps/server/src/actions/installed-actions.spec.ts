@@ -6,8 +6,7 @@ import { Config } from '../config.js';
 import { McpLogins } from '../mcp/mcp-logins.store.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { McpStore } from '../mcp/mcp.store.js';
-import { McpPrograms } from '../mcp/program-runner.js';
-import { ActionImages } from './action-images.js';
+import type { ActionImages } from './containers/action-images.js';
 import { ActionInstaller } from './action-installer.js';
 import { ActionStore } from './action.store.js';
 import { findActions } from './find-actions.js';
@@ -15,7 +14,7 @@ import { InstalledActions } from './installed-actions.js';
 import { InstalledServers } from './installed-servers.js';
 import { PulledImages } from './pulled-images.js';
 import { actionFiles } from './testing/action-files.js';
-import { MemoryImages } from './testing/image-maker.js';
+import { MemoryImages } from './testing/memory-images.js';
 
 describe('installed actions', () => {
   let data: string;
@@ -29,17 +28,12 @@ describe('installed actions', () => {
   function open() {
     const config = new Config({ BELAY_DATA: data });
     const store = new ActionStore(config);
-    const maker = new ActionImages();
-    maker.register(memory);
-    const mcp = new McpServers(
-      config,
-      new McpStore(config),
-      new McpLogins(config),
-      new McpPrograms(),
-    );
+    const maker = memory as unknown as ActionImages;
+    const unused = null as never;
+    const mcp = new McpServers(config, new McpStore(config), new McpLogins(config), unused);
     const servers = new InstalledServers(store, mcp);
     const actions = new InstalledActions(store, servers);
-    const pulled = new PulledImages(config, store, maker, mcp, null as never);
+    const pulled = new PulledImages(config, store, maker, mcp, unused);
     const installer = new ActionInstaller(store, maker, actions, servers, pulled);
     const install = async (manifest: object = {}) => {
       const [found] = findActions(actionFiles(manifest)).actions;

@@ -16,12 +16,13 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { GitHosts } from '../git/git-hosts.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { McpCalls } from '../mcp/mcp-calls.js';
-import { McpPrograms, type ContainedProgram } from '../mcp/program-runner.js';
+import { ProgramContainers } from '../programs/program-containers.js';
+import type { ContainedProgram } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
 import { filesOfTar, tarOf, type ActionFile } from './action-files.js';
-import { ActionImages } from './action-images.js';
-import { MemoryImages } from './testing/image-maker.js';
+import { ActionImages } from './containers/action-images.js';
+import { MemoryImages } from './testing/memory-images.js';
 import { toolsProgram } from './testing/tools-program.js';
 
 describe('skills and MCP servers, installed as actions', () => {
@@ -32,14 +33,13 @@ describe('skills and MCP servers, installed as actions', () => {
   let folder: string;
   let source: string;
   beforeAll(async () => {
-    await Promise.all([server.start(), git.start()]);
-    server.app.get(ActionImages).register(memory);
-    server.app.get(McpPrograms).register({
+    server.replace(ActionImages, memory).replace(ProgramContainers, {
       run: async (program) => {
         programs.push(program);
         return toolsProgram(program);
       },
     });
+    await Promise.all([server.start(), git.start()]);
     folder = mkdtempSync(join(tmpdir(), 'belay-kinds-'));
     source = join(folder, 'source');
     put(source, 'skills/pdf-forms/SKILL.md', skill('Fills forms.', 'Run scripts/fill.sh.'));

@@ -6,7 +6,7 @@ import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { PrivateFile } from '../storage/private-file.js';
-import { ActionImages, pulledImage, type PulledImage } from './action-images.js';
+import { ActionImages, pulledImage, type PulledImage } from './containers/action-images.js';
 import { ActionStore } from './action.store.js';
 
 /**
@@ -43,7 +43,7 @@ export class PulledImages {
       const needed = new Set([...this.#ofActions(), ...(await this.#ofOthers())]);
       const unneeded = this.#file.value.filter(({ name }) => !needed.has(name));
       if (unneeded.length === 0) return;
-      const gone = await this.images.part.removePulled(unneeded, [...needed]);
+      const gone = await this.images.removePulled(unneeded, [...needed]);
       await this.#file.change((all) => all.filter((image) => !gone.includes(image)));
     } catch (error) {
       this.#logger.warn(`Images that actions pulled are left: ${errorFrom(error).message}`);

@@ -21,7 +21,8 @@ import { actionRecord } from '../actions/action-record.js';
 import { ActionStore } from '../actions/action.store.js';
 import { InstalledServers } from '../actions/installed-servers.js';
 import { toolsProgram } from '../actions/testing/tools-program.js';
-import { McpPrograms } from '../mcp/program-runner.js';
+import { ProgramContainers } from '../programs/program-containers.js';
+import type { ContainedProgram } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 
 /** What came of a call, in the same words for every API. */
@@ -84,8 +85,8 @@ describe('every operation through every API', () => {
   let mcpWords: (operation: string, input: unknown) => Promise<string>;
 
   beforeAll(async () => {
-    await server.start();
-    server.app.get(McpPrograms).register({ run: async (program) => toolsProgram(program) });
+    const programs = { run: async (program: ContainedProgram) => toolsProgram(program) };
+    await server.replace(ProgramContainers, programs).start();
     const store = server.app.get(ActionStore);
     await store.put(installed('painter', 'action'));
     await store.put(installed('weather', 'mcp'));

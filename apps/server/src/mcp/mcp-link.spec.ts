@@ -1,13 +1,12 @@
 import { until } from '@belay/testing';
 import type { SavedTransport } from './mcp-config.js';
 import { McpLink } from './mcp-link.js';
-import { McpPrograms } from './program-runner.js';
 import { overStdio, ToolsServer } from './testing/tools-server.js';
 
 const links: McpLink[] = [];
 function linkTo(transport: SavedTransport): McpLink {
   const config = { name: 'tools', transport, enabled: true, tools: null };
-  const link = new McpLink(config, { fetch, programs: new McpPrograms() });
+  const link = new McpLink(config, { fetch, programs: null as never });
   links.push(link);
   return link;
 }

@@ -3,8 +3,7 @@ import { secretsOf, type McpConfig } from './mcp-config.js';
 import type { CallToolResult, McpConnection, Tool } from './mcp.client.js';
 import type { McpLogin } from './mcp-logins.store.js';
 import { McpFailure } from './mcp-failure.js';
-import type { ProgramRunner } from './program-runner.js';
-import type { Registered } from '../registered.js';
+import type { ProgramRunner } from '../programs/program.js';
 
 /** Milliseconds before the first new try; it doubles up to the last. */
 const firstRetryDelayMs = 1_000;
@@ -22,7 +21,7 @@ const codes = {
 /** By what a server is reached. */
 export interface LinkWays {
   fetch: typeof globalThis.fetch;
-  programs: Registered<ProgramRunner>;
+  programs: ProgramRunner;
   /** Where the user has logged in. */
   login?: McpLogin | undefined;
 }

@@ -18,11 +18,11 @@ import {
 import type { z } from 'zod';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
+import { ProgramContainers } from '../programs/program-containers.js';
 import { shownTransport, withSecrets, type McpConfig } from './mcp-config.js';
 import type { CallToolResult, Tool } from './mcp.client.js';
 import { McpLogins, type McpLogin } from './mcp-logins.store.js';
 import { McpLink } from './mcp-link.js';
-import { McpPrograms } from './program-runner.js';
 import { isSameTool } from './same-tool.js';
 import { McpStore } from './mcp.store.js';
 
@@ -49,7 +49,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly config: Config,
     private readonly store: McpStore,
     private readonly logins: McpLogins,
-    private readonly programs: McpPrograms,
+    private readonly programs: ProgramContainers,
   ) {}
 
   onApplicationBootstrap(): void {

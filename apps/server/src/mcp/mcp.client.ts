@@ -19,8 +19,7 @@ import type { SavedTransport } from './mcp-config.js';
 import { McpFailure } from './mcp-failure.js';
 import type { McpLogin } from './mcp-logins.store.js';
 import { programFailure } from './program-failure.js';
-import type { ProgramRunner } from './program-runner.js';
-import type { Registered } from '../registered.js';
+import type { ProgramRunner } from '../programs/program.js';
 import { ProgramTransport } from './program-transport.js';
 
 export type { CallToolResult, Tool };
@@ -39,7 +38,7 @@ export interface ConnectOptions {
   name: string;
   transport: SavedTransport;
   /** For programs that run in containers. */
-  programs: Registered<ProgramRunner>;
+  programs: ProgramRunner;
   fetch: typeof globalThis.fetch;
   /** Where the user has logged in. */
   login?: McpLogin | undefined;
@@ -130,8 +129,7 @@ function olderTransport(
 
 function open(config: SavedTransport, { name, fetch, login, programs, signal }: ConnectOptions) {
   if (config.type === 'stdio') {
-    if (!config.host)
-      return new ProgramTransport(() => programs.part.run({ ...config, name }, signal));
+    if (!config.host) return new ProgramTransport(() => programs.run({ ...config, name }, signal));
     // The SDK hands on PATH, HOME and the like, and none of the server’s own variables.
     const { command, args, env } = config;
     return new StdioClientTransport({ command, args, env, stderr: 'pipe' });

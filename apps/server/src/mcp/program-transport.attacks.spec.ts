@@ -2,7 +2,7 @@ import { PassThrough, type Writable } from 'node:stream';
 import type { OutputPiece } from '@belay/docker';
 import { pause, until } from '@belay/testing';
 import { ProgramTransport } from './program-transport.js';
-import type { RunningProgram } from './program-runner.js';
+import type { RunningProgram } from '../programs/program.js';
 
 /** A program that says what the test has it say. */
 class FakeProgram implements RunningProgram {

@@ -4,7 +4,7 @@ import { jsonTextFault } from '@belay/rpc';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LineBuffer } from './line-buffer.js';
-import type { ProgramEnd, RunningProgram } from './program-runner.js';
+import type { ProgramEnd, RunningProgram } from '../programs/program.js';
 
 /** The SDK’s own limit for programs. */
 const maxMessageBytes = 10 * 2 ** 20;

@@ -2,7 +2,7 @@ import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
 import { SandboxServer } from '../testing/sandbox-server.js';
-import { ownPrograms } from './engine/program-spec.js';
+import { ownPrograms } from '../programs/program-spec.js';
 
 let server: SandboxServer;
 beforeEach(async () => {

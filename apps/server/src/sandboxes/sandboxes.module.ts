@@ -1,14 +1,12 @@
-import { DockerClient } from '@belay/docker';
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
-import { Config } from '../config.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentCalls } from './connection/agent-calls.js';
 import { AgentListener } from './connection/agent-listener.js';
-import { ProgramSockets } from './connection/program-sockets.js';
 import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
 import { ServiceCalls } from './connection/service-calls.js';
@@ -17,11 +15,8 @@ import { SandboxChecks } from './engine/checks.js';
 import { HostFolders } from './engine/host-folders.js';
 import { Sidecars } from './engine/sidecars.js';
 import { Volumes } from './engine/volumes.js';
-import { ActionImageMaker } from './lifecycle/action-image-maker.js';
-import { ActionStarts } from './lifecycle/action-starts.js';
 import { CheckRunner } from './lifecycle/check-runner.js';
 import { DeathWatch } from './lifecycle/death-watch.js';
-import { ProgramContainers } from './lifecycle/program-containers.js';
 import { Reconciler } from './lifecycle/reconciler.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
 import { SandboxRecords } from './lifecycle/sandbox-records.store.js';
@@ -34,25 +29,16 @@ import { Machines } from './machines/machines.js';
 import { SandboxService } from './sandbox.service.js';
 
 @Module({
-  imports: [ActionsModule, ApprovalsModule, EgressModule, McpModule, ModelsModule],
+  imports: [ActionsModule, ApprovalsModule, EgressModule, McpModule, ModelsModule, ProgramsModule],
   providers: [
-    ActionImageMaker,
-    ActionStarts,
     AgentCalls,
     AgentListener,
     CheckRunner,
     DeathWatch,
-    {
-      provide: DockerClient,
-      useFactory: (config: Config) => new DockerClient(config),
-      inject: [Config],
-    },
     HostFolders,
     MachineAgents,
     MachineStore,
     Machines,
-    ProgramContainers,
-    ProgramSockets,
     Reconciler,
     SandboxChecks,
     SandboxConnections,

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { type DockerClient } from '@belay/docker';
 import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
+import { SessionWorkspaces } from '../actions/containers/session-workspaces.js';
 import { Config } from '../config.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { TransientNotices } from '../logs/transient-notices.js';
@@ -90,7 +91,7 @@ export class SandboxServer {
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls);
     const volumes = new Volumes(config, docker);
-    this.sandboxes = new Sandboxes(config);
+    this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
     const containers = new SandboxContainers(
       config,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { until } from '@belay/testing';
 import { AppModule } from '../app.module.js';
@@ -30,11 +31,18 @@ export class TestServer {
   token!: string;
   viewerToken!: string;
   data!: string;
+  readonly #replaced = new Map<Type, unknown>();
+
+  /** What the next start has in the place of a provider. */
+  replace<T>(provider: Type<T>, value: Pick<T, keyof T>): this {
+    this.#replaced.set(provider, value);
+    return this;
+  }
 
   async start(env: Record<string, string> = {}): Promise<this> {
     this.data ??= await mkdtemp(join(tmpdir(), 'belay-server-'));
     const config = new Config({ BELAY_DATA: this.data, BELAY_PORT: '0', BELAY_POOL: '0', ...env });
-    const module = await Test.createTestingModule({ imports: [AppModule] })
+    const builder = Test.createTestingModule({ imports: [AppModule] })
       .overrideProvider(Config)
       .useValue(config)
       .overrideProvider(SandboxService)
@@ -46,8 +54,10 @@ export class TestServer {
       .overrideProvider(ServerLifecycle)
       .useValue({})
       .overrideProvider(ModelGateway)
-      .useValue(this.models)
-      .compile();
+      .useValue(this.models);
+    for (const [provider, value] of this.#replaced)
+      builder.overrideProvider(provider).useValue(value);
+    const module = await builder.compile();
     this.app = module.createNestApplication<NestExpressApplication>({
       bodyParser: false,
       // As in the real server: a response that its client leaves unread does not hold up the end.

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { DockerClient } from '@belay/docker';
 import { AppError, type NewMount, type SandboxProfile, type SessionMount } from '@belay/protocol';
 import { Config } from '../../config.js';
-import { isWithin, realFolder, sameEnds } from './real-folder.js';
+import { isWithin, realFolder, sameEnds } from '../../programs/real-folder.js';
 
 /** A folder as it was when it was checked: its path may lead elsewhere a moment later. */
 export interface HeldFolder extends SessionMount {

@@ -9,7 +9,7 @@ import {
 } from '@belay/docker';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Config } from '../../config.js';
-import { ownerLabels } from './volumes.js';
+import { ownerLabels } from '../../owner-labels.js';
 
 /** The sandbox that a browser is put beside. */
 interface Neighbour {

@@ -9,6 +9,7 @@ import {
 } from '@belay/docker';
 import { AppError, ignoreError, type SandboxProfile } from '@belay/protocol';
 import { Config } from '../../config.js';
+import { ownerLabels } from '../../owner-labels.js';
 
 export interface FreshVolumes {
   sandbox: string;
@@ -99,12 +100,4 @@ export class Volumes {
       (await this.docker.imageOf(volume)) ?? `belay/runtime:${found['belay.runtime'] ?? 'latest'}`
     );
   }
-}
-
-/** The labels of everything that this server makes. */
-export function ownerLabels(
-  { instance, data }: Config,
-  more: Record<string, string> = {},
-): Record<string, string> {
-  return { [labels.instance]: instance, [labels.data]: data, ...more };
 }

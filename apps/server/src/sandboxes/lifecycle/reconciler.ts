@@ -9,7 +9,7 @@ import {
 } from '@belay/docker';
 import { errorFrom, ignoreError } from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
-import { ownPrograms } from '../engine/program-spec.js';
+import { ownPrograms } from '../../programs/program-spec.js';
 import { Volumes } from '../engine/volumes.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';

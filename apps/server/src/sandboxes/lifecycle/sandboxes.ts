@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
+import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
 import { Config } from '../../config.js';
 import { Sandbox, type SandboxOptions } from './sandbox.js';
 
@@ -10,7 +11,10 @@ export class Sandboxes {
   readonly #bySession = new Map<string, Sandbox>();
   #onDisconnect: (sandbox: Sandbox) => void = () => {};
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly workspaces: SessionWorkspaces,
+  ) {}
 
   all(): Sandbox[] {
     return [...this.#byId.values()];
@@ -37,7 +41,7 @@ export class Sandboxes {
     const sandbox = new Sandbox(options);
     sandbox.onDisconnect = () => this.#onDisconnect(sandbox);
     this.#byId.set(sandbox.id, sandbox);
-    if (sandbox.session !== null) this.#bySession.set(sandbox.session, sandbox);
+    if (sandbox.session !== null) this.#give(sandbox.session, sandbox);
     return sandbox;
   }
 
@@ -62,7 +66,7 @@ export class Sandboxes {
     if (session === null) return;
     warm.claim(session, epoch);
     this.remove(reserved);
-    this.#bySession.set(session, warm);
+    this.#give(session, warm);
   }
 
   remove(sandbox: Sandbox): void {
@@ -70,7 +74,13 @@ export class Sandboxes {
     const { session } = sandbox;
     if (session !== null && this.#bySession.get(session) === sandbox) {
       this.#bySession.delete(session);
+      this.workspaces.delete(session);
     }
     sandbox.leave();
+  }
+
+  #give(session: string, sandbox: Sandbox): void {
+    this.#bySession.set(session, sandbox);
+    this.workspaces.set(session, sandbox);
   }
 }

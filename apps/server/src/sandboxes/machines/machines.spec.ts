@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { machineCalls, machineServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
 import { staysTrue, until } from '@belay/testing';
+import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
@@ -27,7 +28,7 @@ describe('the connections of machines', () => {
     data = await mkdtemp(join(tmpdir(), 'belay-machines-'));
     const config = new Config({ BELAY_DATA: data, BELAY_MACHINE_LEASE_S: '1' });
     listener = new AgentListener(config);
-    sandboxes = new Sandboxes(config);
+    sandboxes = new Sandboxes(config, new SessionWorkspaces());
     machines = new Machines(config, new MachineStore(config), listener, sandboxes);
     // Of this test alone: a lease of the one before may end now.
     const own: typeof ended = [];

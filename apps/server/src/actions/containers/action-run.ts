@@ -1,10 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { Injectable } from '@nestjs/common';
 import type { AppError } from '@belay/protocol';
-import type { RunningProgram } from '../mcp/program-runner.js';
-import { Registered } from '../registered.js';
+import type { ActionProgram } from '../installed-actions.js';
 import type { PulledImage } from './action-images.js';
-import type { ActionProgram } from './installed-actions.js';
 
 /** One call of an action in its container. */
 export interface ActionRun {
@@ -25,12 +22,3 @@ export interface ActionRun {
   /** Takes the files that it leaves, as `programFile` describes them; hostile. */
   takeFiles(stream: Duplex): void;
 }
-
-export interface ActionStarter {
-  /** Throws a sentence as an `AppError`; when `signal` aborts, its reason. */
-  start(run: ActionRun, signal: AbortSignal): Promise<RunningProgram>;
-}
-
-/** Runs actions in containers; the layer above has the engine and registers itself. */
-@Injectable()
-export class ActionContainers extends Registered<ActionStarter> {}

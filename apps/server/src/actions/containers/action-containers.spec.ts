@@ -5,20 +5,20 @@ import { PassThrough } from 'node:stream';
 import type { DockerClient, ExecutedProgram } from '@belay/docker';
 import { actionPermissions, actionService } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { ActionContainers, type ActionRun } from '../../actions/action-containers.js';
+import { ActionContainers } from './action-containers.js';
+import type { ActionRun } from './action-run.js';
 import { Config } from '../../config.js';
 import type { EgressService } from '../../egress/egress.service.js';
 import { FakeEngine } from '../../testing/fake-engine.js';
-import { ProgramSockets } from '../connection/program-sockets.js';
-import { ActionStarts } from './action-starts.js';
-import { Sandboxes } from './sandboxes.js';
+import { ProgramSockets } from '../../programs/program-sockets.js';
+import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'belay-run-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const opened: ActionStarts[] = [];
+const opened: ActionContainers[] = [];
 afterEach(async () => {
-  for (const starts of opened.splice(0)) await starts.beforeApplicationShutdown();
+  for (const containers of opened.splice(0)) await containers.beforeApplicationShutdown();
 });
 
 function setUp() {
@@ -27,15 +27,13 @@ function setUp() {
   engine.onAttach = () => attached;
   const config = new Config({ BELAY_DATA: '/nowhere/data', XDG_RUNTIME_DIR: folder });
   const docker = engine as unknown as DockerClient;
-  const actions = new ActionContainers();
-  const sandboxes = new Sandboxes(config);
   const egress = {} as EgressService;
   const sockets = new ProgramSockets(config);
-  const starts = new ActionStarts(config, docker, actions, egress, sockets, sandboxes);
-  starts.onModuleInit();
-  opened.push(starts);
+  const workspaces = new SessionWorkspaces();
+  const containers = new ActionContainers(config, docker, egress, sockets, workspaces);
+  opened.push(containers);
   const start = (permissions: object = {}, more: Partial<ActionRun> = {}, services = {}) =>
-    actions.part.start(
+    containers.start(
       {
         name: 'paint',
         session: 's',
@@ -55,8 +53,17 @@ function setUp() {
       },
       new AbortController().signal,
     );
-  return { engine, attached, sandboxes, start };
+  return { engine, attached, workspaces, start };
 }
+
+/** As of a sandbox that has its container. */
+const workspaceOf = (session: string, more: Partial<SessionWorkspace> = {}): SessionWorkspace => ({
+  machine: undefined,
+  container: 'c',
+  volumes: { workspace: `${session}-workspace`, state: `${session}-state` },
+  gone: () => Promise.withResolvers<void>().promise,
+  ...more,
+});
 
 it('gives a call no rights, no network, its secrets and its socket, and removes all at its end', async () => {
   const { engine, attached, start } = setUp();
@@ -94,14 +101,13 @@ it.each([
   ['read', true],
   ['write', false],
 ] as const)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
-  const { engine, sandboxes, start } = setUp();
-  const sandbox = sandboxes.add({ session: 's', epoch: 1 });
-  sandbox.container = 'c';
+  const { engine, workspaces, start } = setUp();
+  workspaces.set('s', workspaceOf('s'));
   const running = await start({ workspace });
   const { spec } = engine.only();
   expect(spec.WorkingDir).toBe('/workspace');
   expect(spec.HostConfig?.Mounts?.at(-1)).toMatchObject({
-    Source: sandbox.volumes.workspace,
+    Source: 's-workspace',
     Target: '/workspace',
     ReadOnly: readOnly,
   });
@@ -119,10 +125,10 @@ it('has an empty workspace without a session', async () => {
 });
 
 it('is refused without the workspace that it declares, and leaves nothing', async () => {
-  const { engine, sandboxes, start } = setUp();
+  const { engine, workspaces, start } = setUp();
   const wants = { workspace: 'read' };
   await expect(start(wants)).rejects.toThrow('no sandbox now');
-  sandboxes.add({ session: 's', epoch: 1, machine: 'm', token: 't' });
+  workspaces.set('s', workspaceOf('s', { machine: 'm' }));
   await expect(start(wants)).rejects.toThrow('on a joined machine');
   expect(engine.containers.size).toBe(0);
 });
@@ -149,14 +155,16 @@ it('shares one loopback with its services, which go with it', async () => {
 
 describe('a warm container', () => {
   const warm = { warm_seconds: 60 };
-  /** Sessions `s` and `other` have sandboxes; each process ends with the code that is given last. */
+  /** Sessions `s` and `other` have workspaces, `s` until `leave`; each process ends with the code that is given last. */
   const setUpWarm = () => {
-    const { engine, sandboxes, start } = setUp();
+    const { engine, workspaces, start } = setUp();
     engine.onAttach = () => {
       const stream = new PassThrough();
       return stream.once('finish', () => stream.destroy());
     };
-    for (const session of ['s', 'other']) sandboxes.add({ session, epoch: 1 }).container = 'c';
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    workspaces.set('s', workspaceOf('s', { gone: () => left }));
+    workspaces.set('other', workspaceOf('other'));
     const processes: { process: ExecutedProgram; end(code: number): void }[] = [];
     engine.onExec = (process) => {
       const stream = new PassThrough();
@@ -173,11 +181,11 @@ describe('a warm container', () => {
       processes.at(-1)?.end(code);
       return running.ended;
     };
-    return { engine, sandboxes, start, processes, call };
+    return { engine, leave, start, processes, call };
   };
 
   it('has the next call of its session alone, each a process with its own arguments and secrets', async () => {
-    const { engine, processes, call, sandboxes } = setUpWarm();
+    const { engine, processes, call, leave } = setUpWarm();
     await call();
     await call({ args: ['blue'], secrets: { KEY: 'new' } });
     const { spec } = engine.only();
@@ -189,9 +197,7 @@ describe('a warm container', () => {
     ]);
     await call({ session: 'other' });
     expect(engine.containers.size).toBe(2);
-    const sandbox = sandboxes.ofSession('s');
-    sandbox?.startEnding();
-    sandbox?.leave();
+    leave();
     await until('its end with the session', () => engine.containers.size === 1);
   });
 

@@ -1,20 +1,15 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DockerClient, labels } from '@belay/docker';
 import { AppError } from '@belay/protocol';
-import { Config } from '../../config.js';
-import { EgressService } from '../../egress/egress.service.js';
-import {
-  McpPrograms,
-  type ContainedProgram,
-  type ProgramRunner,
-  type RunningProgram,
-} from '../../mcp/program-runner.js';
-import type { ProgramSocket } from '../connection/program-socket.js';
-import { ProgramSockets } from '../connection/program-sockets.js';
-import { programFolder } from '../engine/program-folder.js';
-import { ownPrograms, programContainer } from '../engine/program-spec.js';
-import { ownerLabels } from '../engine/volumes.js';
+import { Config } from '../config.js';
+import { EgressService } from '../egress/egress.service.js';
+import { ownerLabels } from '../owner-labels.js';
 import { startAttached } from './attached-container.js';
+import { programFolder } from './program-folder.js';
+import { ownPrograms, programContainer } from './program-spec.js';
+import type { ProgramSocket } from './program-socket.js';
+import { ProgramSockets } from './program-sockets.js';
+import type { ContainedProgram, ProgramRunner, RunningProgram } from './program.js';
 
 /** Its image may have to be pulled first. */
 const startTimeoutMs = 10 * 60_000;
@@ -23,18 +18,13 @@ const maxCpus = 1;
 
 /** Runs programs of MCP servers, each in a container of its own; what a killed server leaves, its next start removes. */
 @Injectable()
-export class ProgramContainers implements ProgramRunner, OnModuleInit {
+export class ProgramContainers implements ProgramRunner {
   constructor(
     private readonly config: Config,
     private readonly docker: DockerClient,
-    private readonly programs: McpPrograms,
     private readonly egress: EgressService,
     private readonly sockets: ProgramSockets,
   ) {}
-
-  onModuleInit(): void {
-    this.programs.register(this);
-  }
 
   async run(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram> {
     const late = new AbortController();

@@ -1,7 +1,12 @@
-import type { ImageMaker, MakeOptions, PulledImage, WantedImage } from '../action-images.js';
+import type {
+  ActionImages,
+  MakeOptions,
+  PulledImage,
+  WantedImage,
+} from '../containers/action-images.js';
 
 /** An engine in memory: what was asked for, and what is there. */
-export class MemoryImages implements ImageMaker {
+export class MemoryImages implements Pick<ActionImages, keyof ActionImages> {
   readonly made: WantedImage[] = [];
   images: string[] = [];
   /** What the set-up does. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { outputPieces, type DockerClient, type ExecutedProgram } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
-import type { ActionRun } from '../../actions/action-containers.js';
-import type { ProgramEnd, RunningProgram } from '../../mcp/program-runner.js';
-import { endOf } from './attached-container.js';
-import type { Sandbox } from './sandbox.js';
+import { endOf } from '../../programs/attached-container.js';
+import type { ProgramEnd, RunningProgram } from '../../programs/program.js';
+import type { ActionRun } from './action-run.js';
+import type { SessionWorkspace } from './session-workspaces.js';
 
 /** Kept at the same time on this server; the one that waits longest makes way. */
 const mostKept = 8;
@@ -46,10 +46,10 @@ export class WarmActions {
     private readonly options: WarmOptions,
   ) {}
 
-  /** Undefined when this call is to have a container of its own. Throws as `ActionStarter.start`. */
+  /** Undefined when this call is to have a container of its own. Throws as `ActionContainers.start`. */
   async start(
     run: ActionRun,
-    sandbox: Sandbox,
+    workspace: SessionWorkspace,
     signal: AbortSignal,
   ): Promise<RunningProgram | undefined> {
     const key = `${run.session} ${run.program.image}`;
@@ -65,7 +65,7 @@ export class WarmActions {
       if (!kept.idle) {
         kept.idle = await this.options.open(viaCurrent(run, kept), signal);
         void kept.idle.ended.then(drop);
-        void sandbox.gone().then(drop);
+        void workspace.gone().then(drop);
       }
       return await this.#call(run, kept, drop);
     } catch (error) {

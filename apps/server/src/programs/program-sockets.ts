@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hosts } from '@belay/docker';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { Config } from '../config.js';
 import { makePrivateFolder } from '@belay/host';
 import { openProgramSocket, type ProgramServices, type ProgramSocket } from './program-socket.js';
 

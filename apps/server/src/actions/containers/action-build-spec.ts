@@ -6,7 +6,7 @@ import {
   starter,
   startVariable,
   type ProgramConnection,
-} from './program-spec.js';
+} from '../../programs/program-spec.js';
 
 /**
  * The container in which an action’s image is made. Its programs are as hostile as the action: root of this container

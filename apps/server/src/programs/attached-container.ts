@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { type DockerClient, outputPieces } from '@belay/docker';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
-import type { ProgramEnd, RunningProgram } from '../../mcp/program-runner.js';
+import type { ProgramEnd, RunningProgram } from './program.js';
 
 /** From the end of its input until it is killed. */
 const killDelayMs = 2_000;

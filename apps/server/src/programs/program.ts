@@ -1,7 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
 import type { OutputPiece } from '@belay/docker';
-import { Registered } from '../registered.js';
 
 /** A program of an MCP server that runs in a container of its own. */
 export interface ContainedProgram {
@@ -41,7 +39,3 @@ export interface ProgramRunner {
   /** Throws a sentence as an `AppError`; when `signal` aborts, its reason. */
   run(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
 }
-
-/** Runs programs of MCP servers in containers; the layer above has the engine and registers itself. */
-@Injectable()
-export class McpPrograms extends Registered<ProgramRunner> {}

@@ -7,12 +7,12 @@ import { text } from 'node:stream/consumers';
 import { type DockerClient } from '@belay/docker';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { Config } from '../../config.js';
-import type { EgressService } from '../../egress/egress.service.js';
-import { McpPrograms, type ContainedProgram } from '../../mcp/program-runner.js';
-import { FakeEngine } from '../../testing/fake-engine.js';
-import { ProgramSockets } from '../connection/program-sockets.js';
+import { Config } from '../config.js';
+import type { EgressService } from '../egress/egress.service.js';
+import { FakeEngine } from '../testing/fake-engine.js';
 import { ProgramContainers } from './program-containers.js';
+import { ProgramSockets } from './program-sockets.js';
+import type { ContainedProgram } from './program.js';
 
 const program: ContainedProgram = {
   name: 'tools',
@@ -52,7 +52,6 @@ function setUp(stubborn = false) {
     XDG_RUNTIME_DIR: folder,
   });
   const docker = engine as unknown as DockerClient;
-  const programs = new McpPrograms();
   const egress = {
     connectProgram: async (_: unknown, { host }: { host: string }) => {
       if (host !== 'api.example') throw new AppError('rejected', `${host} is none of its hosts.`);
@@ -60,10 +59,10 @@ function setUp(stubborn = false) {
     },
   } as unknown as EgressService;
   const sockets = new ProgramSockets(config);
-  new ProgramContainers(config, docker, programs, egress, sockets).onModuleInit();
+  const programs = new ProgramContainers(config, docker, egress, sockets);
   const abort = new AbortController();
   const run = (more: Partial<ContainedProgram> = {}) =>
-    programs.part.run({ ...program, ...more }, abort.signal);
+    programs.run({ ...program, ...more }, abort.signal);
   return { engine, attached, abort, run };
 }
 const gone = (engine: FakeEngine) => () => engine.containers.size === 0;

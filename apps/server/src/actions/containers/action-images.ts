@@ -1,27 +1,50 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DockerClient, labels, outputPieces } from '@belay/docker';
-import { AppError, ignoreError } from '@belay/protocol';
-import { digestOf, tarOf } from '../../actions/action-files.js';
-import {
-  ActionImages,
-  type ImageMaker,
-  type MakeOptions,
-  type PulledImage,
-  type WantedImage,
-} from '../../actions/action-images.js';
-import { OutputLines } from '../../actions/output-lines.js';
+import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
+import { z } from 'zod';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { hostRegistries } from '../../egress/host-settings.js';
 import { toolSettings } from '../../egress/tool-settings.js';
-import type { ProgramSocket } from '../connection/program-socket.js';
-import { ProgramSockets } from '../connection/program-sockets.js';
-import { actionBuildContainer, buildCommand } from '../engine/action-build-spec.js';
-import { ownPrograms } from '../engine/program-spec.js';
-import { ownerLabels } from '../engine/volumes.js';
-import { watchWritten } from './watch-written.js';
+import { ownerLabels } from '../../owner-labels.js';
+import { ownPrograms } from '../../programs/program-spec.js';
+import type { ProgramSocket } from '../../programs/program-socket.js';
+import { ProgramSockets } from '../../programs/program-sockets.js';
+import { watchWritten } from '../../programs/watch-written.js';
+import { digestOf, tarOf, type ActionFile } from '../action-files.js';
+import { OutputLines } from '../output-lines.js';
+import { actionBuildContainer, buildCommand } from './action-build-spec.js';
+
+export const pulledImage = z.object({
+  /** As a manifest names it. */
+  name: z.string(),
+  id: z.string(),
+});
+export type PulledImage = z.infer<typeof pulledImage>;
+
+export interface WantedImage {
+  /** Of the action. */
+  name: string;
+  files: readonly ActionFile[];
+  /** Null is the image of sandboxes. */
+  base: string | null;
+  packages: ActionManifest['packages'];
+  /** What it declares; the set-up reaches them and the package registries. */
+  hosts: readonly string[];
+}
+
+export interface InstallOptions {
+  /** Called with each line of its log. */
+  onLine(line: string): void;
+  signal: AbortSignal;
+}
+
+export interface MakeOptions extends InstallOptions {
+  /** Awaited once a base image that was not there is. */
+  onPulled(image: PulledImage): Promise<void>;
+}
 
 /** Where packages come from. */
 const registries = ['@apt', '@npm', '@pypi'];
@@ -32,19 +55,15 @@ const registries = ['@apt', '@npm', '@pypi'];
  * Dockerfile. What a killed server leaves, its next start removes, as programs of MCP servers.
  */
 @Injectable()
-export class ActionImageMaker implements ImageMaker, OnModuleInit {
+export class ActionImages {
   constructor(
     private readonly config: Config,
     private readonly docker: DockerClient,
-    private readonly images: ActionImages,
     private readonly egress: EgressService,
     private readonly sockets: ProgramSockets,
   ) {}
 
-  onModuleInit(): void {
-    this.images.register(this);
-  }
-
+  /** The id of the image: the same one for the same files, base and packages. Throws a sentence as an `AppError`. */
   async make(wanted: WantedImage, options: MakeOptions): Promise<string> {
     const { name, files, packages } = wanted;
     const base = wanted.base ?? this.config.image;
@@ -88,7 +107,10 @@ export class ActionImageMaker implements ImageMaker, OnModuleInit {
     }
   }
 
-  /** Containers of them first: those of calls that are under way, and those that were kept for further ones. */
+  /**
+   * Removes the images with these ids, and what is left of their making. Containers of them go first: those of calls
+   * that are under way, and those that were kept for further ones.
+   */
   async remove(images: readonly string[]): Promise<void> {
     for (const image of images) {
       for (const { id } of await this.docker.list(labels.action))
@@ -97,6 +119,7 @@ export class ActionImageMaker implements ImageMaker, OnModuleInit {
     }
   }
 
+  /** Removes all other images of actions that this server made. */
   async keepOnly(images: readonly string[]): Promise<void> {
     const found = await this.docker.images(this.docker.ownLabel);
     const others = found.filter(
@@ -105,12 +128,17 @@ export class ActionImageMaker implements ImageMaker, OnModuleInit {
     await this.remove(others.map(({ id }) => id));
   }
 
+  /** Ends the calls of this action, with its services. */
   async endCalls(action: string): Promise<void> {
     const found = await this.docker.list(this.docker.ownLabel);
     for (const container of found)
       if (container.labels[labels.action] === action) await this.docker.remove(container.id);
   }
 
+  /**
+   * Takes their names from these images, and removes those that have no other; returns which are gone. One that a
+   * container uses stays, as does one that is called by one of the needed names, too.
+   */
   async removePulled(
     images: readonly PulledImage[],
     needed: readonly string[],

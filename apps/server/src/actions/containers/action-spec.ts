@@ -7,13 +7,13 @@ import {
 } from '@belay/docker';
 import type { ActionService, ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
-import { attachedProgram, unlogged, variables } from './attached-program.js';
+import { attachedProgram, unlogged, variables } from '../../programs/attached-program.js';
 import {
   connectionMounts,
   starter,
   startVariable,
   type ProgramConnection,
-} from './program-spec.js';
+} from '../../programs/program-spec.js';
 
 /** Where an action leaves files, and how much. */
 export const outputFolder = '/output';

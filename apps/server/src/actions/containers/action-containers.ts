@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { DockerClient, labels, type Limits } from '@belay/docker';
 import { AppError } from '@belay/protocol';
-import {
-  ActionContainers,
-  type ActionRun,
-  type ActionStarter,
-} from '../../actions/action-containers.js';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
-import type { RunningProgram } from '../../mcp/program-runner.js';
-import type { ProgramSocket } from '../connection/program-socket.js';
-import { ProgramSockets } from '../connection/program-sockets.js';
+import { ownerLabels } from '../../owner-labels.js';
+import { removeContainer, startAttached } from '../../programs/attached-container.js';
+import { ownPrograms } from '../../programs/program-spec.js';
+import type { ProgramSocket } from '../../programs/program-socket.js';
+import { ProgramSockets } from '../../programs/program-sockets.js';
+import type { RunningProgram } from '../../programs/program.js';
+import { watchWritten } from '../../programs/watch-written.js';
+import type { ActionRun } from './action-run.js';
 import {
   actionContainer,
   actionProcess,
@@ -19,13 +19,8 @@ import {
   serviceContainer,
   type ActionContainer,
   type ActionProcess,
-} from '../engine/action-spec.js';
-import { ownPrograms } from '../engine/program-spec.js';
-import { ownerLabels } from '../engine/volumes.js';
-import { removeContainer, startAttached } from './attached-container.js';
-import type { Sandbox } from './sandbox.js';
-import { Sandboxes } from './sandboxes.js';
-import { watchWritten } from './watch-written.js';
+} from './action-spec.js';
+import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
 import { WarmActions, type IdleContainer } from './warm-actions.js';
 
 /** Of a service; an action says for itself. */
@@ -35,16 +30,15 @@ const programUser = '1000:1000';
 
 /** Starts calls of actions, each in containers of its own; what a killed server leaves, its next start removes. */
 @Injectable()
-export class ActionStarts implements ActionStarter, OnModuleInit, BeforeApplicationShutdown {
+export class ActionContainers implements BeforeApplicationShutdown {
   readonly #warm: WarmActions;
 
   constructor(
     private readonly config: Config,
     private readonly docker: DockerClient,
-    private readonly actions: ActionContainers,
     private readonly egress: EgressService,
     private readonly sockets: ProgramSockets,
-    private readonly sandboxes: Sandboxes,
+    private readonly workspaces: SessionWorkspaces,
   ) {
     this.#warm = new WarmActions(docker, {
       open: (run, signal) => this.#openIdle(run, signal),
@@ -52,29 +46,26 @@ export class ActionStarts implements ActionStarter, OnModuleInit, BeforeApplicat
     });
   }
 
-  onModuleInit(): void {
-    this.actions.register(this);
-  }
-
   beforeApplicationShutdown(): Promise<void> {
     return this.#warm.close();
   }
 
+  /** Throws a sentence as an `AppError`; when `signal` aborts, its reason. */
   async start(run: ActionRun, signal: AbortSignal): Promise<RunningProgram> {
-    const sandbox = await this.#staysWith(run);
-    const kept = sandbox && (await this.#warm.start(run, sandbox, signal));
+    const workspace = await this.#staysWith(run);
+    const kept = workspace && (await this.#warm.start(run, workspace, signal));
     return kept ?? this.#startOwn(run, { call: callOf(run, false), signal });
   }
 
-  /** The sandbox with whose session its container stays; undefined for one that goes with the call. */
-  async #staysWith(run: ActionRun): Promise<Sandbox | undefined> {
+  /** The workspace with which its container stays; undefined for one that goes with the call. */
+  async #staysWith(run: ActionRun): Promise<SessionWorkspace | undefined> {
     const { session, program } = run;
     const isKept =
       program.permissions.warm_seconds > 0 && Object.keys(program.services).length === 0;
     if (!isKept || session === null) return undefined;
     // Of root’s processes the idle one would be a part.
     const { user } = await this.#workspaceOf(run);
-    return /^0(:|$)/.test(user) ? undefined : this.sandboxes.ofSession(session);
+    return /^0(:|$)/.test(user) ? undefined : this.workspaces.get(session);
   }
 
   async #openIdle(run: ActionRun, signal: AbortSignal): Promise<IdleContainer> {
@@ -207,7 +198,7 @@ export class ActionStarts implements ActionStarter, OnModuleInit, BeforeApplicat
     if (workspace === 'none') return { user: programUser, workspace: null };
     if (session === null)
       return { user: programUser, workspace: { volume: null, readOnly: false } };
-    const sandbox = this.sandboxes.ofSession(session);
+    const sandbox = this.workspaces.get(session);
     const without = (why: string): AppError =>
       new AppError('conflict', `The action ${name} works in a workspace: ${why}.`);
     if (sandbox?.machine !== undefined)

@@ -1,23 +1,22 @@
 import type { DockerClient } from '@belay/docker';
 import { AppError } from '@belay/protocol';
-import { ActionContainers } from '../../actions/action-containers.js';
-import { ActionImages } from '../../actions/action-images.js';
-import { ActionInstaller } from '../../actions/action-installer.js';
-import { ActionRunner } from '../../actions/action-runner.js';
-import { ActionStore } from '../../actions/action.store.js';
-import { findActions } from '../../actions/find-actions.js';
-import { InstalledActions } from '../../actions/installed-actions.js';
-import { InstalledServers } from '../../actions/installed-servers.js';
-import { PulledImages } from '../../actions/pulled-images.js';
-import { actionFiles } from '../../actions/testing/action-files.js';
-import { Config } from '../../config.js';
-import { McpLogins } from '../../mcp/mcp-logins.store.js';
-import { McpServers } from '../../mcp/mcp-servers.js';
-import { McpStore } from '../../mcp/mcp.store.js';
-import { McpPrograms } from '../../mcp/program-runner.js';
-import { FakeEngine } from '../../testing/fake-engine.js';
-import { TestLogs } from '../../testing/logs.js';
-import { ActionImageMaker } from './action-image-maker.js';
+import type { ActionContainers } from './containers/action-containers.js';
+import type { ActionRun } from './containers/action-run.js';
+import { ActionImages } from './containers/action-images.js';
+import { ActionInstaller } from './action-installer.js';
+import { ActionRunner } from './action-runner.js';
+import { ActionStore } from './action.store.js';
+import { findActions } from './find-actions.js';
+import { InstalledActions } from './installed-actions.js';
+import { InstalledServers } from './installed-servers.js';
+import { PulledImages } from './pulled-images.js';
+import { actionFiles } from './testing/action-files.js';
+import { Config } from '../config.js';
+import { McpLogins } from '../mcp/mcp-logins.store.js';
+import { McpServers } from '../mcp/mcp-servers.js';
+import { McpStore } from '../mcp/mcp.store.js';
+import { FakeEngine } from '../testing/fake-engine.js';
+import { TestLogs } from '../testing/logs.js';
 
 describe('images that actions pulled', () => {
   const logs = new TestLogs();
@@ -34,18 +33,23 @@ describe('images that actions pulled', () => {
     const { BELAY_DATA = logs.config.data } = env;
     const config = new Config({ BELAY_DATA, ...env });
     const store = new ActionStore(config);
-    const images = new ActionImages();
     const unused = null as never;
-    const docker = engine as unknown as DockerClient;
-    new ActionImageMaker(config, docker, images, unused, unused).onModuleInit();
+    const images = new ActionImages(config, engine as unknown as DockerClient, unused, unused);
     const mcpStore = new McpStore(config);
-    const mcp = new McpServers(config, mcpStore, new McpLogins(config), new McpPrograms());
+    const mcp = new McpServers(config, mcpStore, new McpLogins(config), unused);
     const servers = new InstalledServers(store, mcp);
     const installed = new InstalledActions(store, servers);
     const pulled = new PulledImages(config, store, images, mcp, logs.log);
     const installer = new ActionInstaller(store, images, installed, servers, pulled);
-    const containers = new ActionContainers();
-    const runner = new ActionRunner(installed, containers, unused, unused, pulled, installer);
+    const containers: { start?: (run: ActionRun) => Promise<never> } = {};
+    const runner = new ActionRunner(
+      installed,
+      containers as unknown as ActionContainers,
+      unused,
+      unused,
+      pulled,
+      installer,
+    );
     const install = async (name: string, manifest: object) => {
       const files = actionFiles({ name_for_model: name, ...manifest });
       const [found] = findActions(files).actions;
@@ -177,12 +181,10 @@ describe('images that actions pulled', () => {
     const failed = new AppError('tool_failed', 'Its container is gone.');
     const call = () =>
       runner.run({ action, input: {}, session: null, signal: new AbortController().signal });
-    containers.register({
-      start: async ({ onPulled }) => {
-        await pull(onPulled);
-        throw failed;
-      },
-    });
+    containers.start = async ({ onPulled }) => {
+      await pull(onPulled);
+      throw failed;
+    };
     await expect(call()).rejects.toBe(failed);
     expect(there()).toEqual(['db:1']);
     const service = { Image: 'db:1', Labels: { 'belay.action': 'one' } };
@@ -191,13 +193,11 @@ describe('images that actions pulled', () => {
     expect(there()).toEqual([]);
 
     await install('one', { services: { db } });
-    containers.register({
-      start: async ({ onPulled }) => {
-        await installer.remove('one');
-        await pull(onPulled);
-        throw failed;
-      },
-    });
+    containers.start = async ({ onPulled }) => {
+      await installer.remove('one');
+      await pull(onPulled);
+      throw failed;
+    };
     await expect(call()).rejects.toBe(failed);
     await installer.beforeApplicationShutdown();
     expect(there()).toEqual([]);
