@@ -4,7 +4,7 @@ import { merge, nothing } from './artifacts.js';
 import { entriesOf, file, folder, type Entry } from './entries.js';
 import { ReadBudget } from './read-budget.js';
 import { Refused } from './refused.js';
-import { mayTravel } from './sieve.js';
+import { filterArtifacts } from './artifact-filter.js';
 
 const link = (path: string, target: string): Entry => ({ ...file(path, ''), kind: 'link', target });
 const pathsOf = (entries: Entry[]) => entries.map(({ path }) => path);
@@ -47,7 +47,7 @@ describe('attacks: what answers for the tests does not travel', () => {
     file('app/answer.py', ''),
   ])('$kind $path', (entry) => {
     // The positive control: the rest is carried as it is.
-    expect(mayTravel([...honest, entry])).toEqual(honest);
+    expect(filterArtifacts([...honest, entry])).toEqual(honest);
   });
 
   it('a project file that sets no test runner is work', () => {
@@ -57,7 +57,7 @@ describe('attacks: what answers for the tests does not travel', () => {
       file('/app/node_modules/left-pad/index.js', ''),
       file('/app/.git/HEAD', 'ref: refs/heads/main\n'),
     ];
-    expect(mayTravel(work)).toEqual(work);
+    expect(filterArtifacts(work)).toEqual(work);
   });
 
   it('nothing is unpacked through a link or over a file', () => {
@@ -68,7 +68,7 @@ describe('attacks: what answers for the tests does not travel', () => {
       file('/app/plain', ''),
       file('/app/plain/below', ''),
     ];
-    expect(pathsOf(mayTravel([...honest, ...through]))).toEqual([
+    expect(pathsOf(filterArtifacts([...honest, ...through]))).toEqual([
       ...pathsOf(honest),
       '/app/out',
       '/app/plain',

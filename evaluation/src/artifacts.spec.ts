@@ -1,5 +1,5 @@
 import { merge, nothing } from './artifacts.js';
-import { isCollected } from './sieve.js';
+import { isCollected } from './artifact-filter.js';
 import { entriesOf, file, folder, hashOf, tarOf } from './entries.js';
 
 it.each([

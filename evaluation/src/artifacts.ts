@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { TaskContainer } from './engine/task-container.js';
 import type { Entry } from './entries.js';
-import { isCollected, mayTravel } from './sieve.js';
+import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
 
 /** What the verifier gets of an agent's container, and how the agent ended. */
@@ -51,7 +51,7 @@ export async function changesOf(container: TaskContainer): Promise<Artifacts> {
       if (!added.has(posix.dirname(path))) entries.push(...(await container.read(path, budget)));
     } else if (!folders.has(path)) entries.push(...(await container.read(path, budget)));
   }
-  const kept = new Set(mayTravel(entries));
+  const kept = new Set(filterArtifacts(entries));
   return {
     ...nothing,
     entries: [...kept],

@@ -4,7 +4,7 @@ import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
 import { file, folder, type Entry } from './entries.js';
-import { isCollected, mayTravel } from './sieve.js';
+import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
 import { sealKey, withoutSeals } from './suites/seal.js';
 import {
@@ -135,7 +135,7 @@ const removing = (removed: string[]): string[] =>
 function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Entry[] {
   const { artifacts } = task;
   if (artifacts.kind === 'patch') return [];
-  const own = mayTravel(entries);
+  const own = filterArtifacts(entries);
   if (artifacts.kind === 'container') return own;
   if (artifacts.kind === 'paths')
     return own.filter(({ path }) =>

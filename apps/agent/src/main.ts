@@ -5,7 +5,7 @@ import { runAgent } from './agent.js';
 import type { ServerConnection } from './server-connection.js';
 import { readEnvironment, type Environment } from './environment.js';
 import { DeferredEventWriter } from './event-writer.js';
-import { onceForsaken } from './forsaken.js';
+import { onOrphaned } from './on-orphaned.js';
 import { writeHomeSettings, writeIdentity } from './home-settings.js';
 import { withPackageTools } from './package-tools.js';
 import { releaseMemory } from './release-memory.js';
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const { record } = environment;
   if (record !== undefined) {
     const isConnected = () => connection.connected;
-    onceForsaken({ record, isConnected }, () => void connection.close());
+    onOrphaned({ record, isConnected }, () => void connection.close());
   }
   const idle = setTimeout(releaseMemory, idleDelayMs);
   const shell = environment.bare ? environment.shell : withPackageTools(environment.shell, home);

@@ -3,7 +3,7 @@ import { nothing, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
 import { file, tarOf } from '../entries.js';
 import type { Task } from '../model.js';
-import { reachable } from '../sieve.js';
+import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 
 /** Makes the starting files a repository with one commit; what comes later is not in it. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gitIdentity, type GitIdentity } from '@belay/protocol';
-import { reach } from './beneath.js';
+import { reach } from './reach.js';
 import { userEnvironment, type UserEnvironment } from './config.js';
 import { findGit, git } from './git.js';
 

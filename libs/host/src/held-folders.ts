@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { below, enter, hold, partsOf, type Held } from './beneath.js';
+import { below, enter, hold, partsOf, type Held } from './reach.js';
 
 /**
  * Places below a folder, for many paths one after the other: the folders of the last one stay open, so that the next

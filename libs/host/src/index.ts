@@ -1,4 +1,4 @@
-export { reach, readFolder, type FolderEntry, type Reached } from './beneath.js';
+export { reach, readFolder, type FolderEntry, type Reached } from './reach.js';
 export { ConnectionFolder, makePrivateFolder } from './connection-folder.js';
 export { git, findGit, type GitLimits, type GitOptions } from './git.js';
 export { userIdentity } from './git-identity.js';

@@ -31,14 +31,14 @@ const maxRefusalBytes = 10_000;
 const maxConnections = 4;
 
 /**
- * Carries the connection of an agent that has a Unix socket alone to its server, byte for byte: the bounds of what it
+ * Relays the connection of an agent that has a Unix socket alone to its server, byte for byte: the bounds of what it
  * says are the server’s. Of its request only the keys of the handshake and its id go out, beside the token.
  */
 export function relayAgent(options: RelayOptions): Relay {
   const waiting = new WaitingConnections(options.server);
   const open = new Set<Duplex>();
   /** By the ids of agents. */
-  const carried = new Map<string, Duplex>();
+  const connected = new Map<string, Duplex>();
   options.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     waiting.leave(socket);
     socket.on('error', () => socket.destroy());
@@ -46,7 +46,7 @@ export function relayAgent(options: RelayOptions): Relay {
     if (request.url !== agentPath || agent === undefined)
       return refuse(socket, new AppError('not_found', 'There is nothing at this path.'));
     // The server takes a connection that does not answer for one that is gone; of this socket it is known here.
-    if (carried.has(agent))
+    if (connected.has(agent))
       return refuse(socket, new AppError('conflict', 'This agent is connected already.'));
     if (open.size >= maxConnections)
       return refuse(socket, new AppError('limit_reached', 'This agent is connected already.'));
@@ -54,14 +54,14 @@ export function relayAgent(options: RelayOptions): Relay {
     const outward = connectOutward(options, request);
     socket.once('close', () => {
       open.delete(socket);
-      if (carried.get(agent) === socket) carried.delete(agent);
+      if (connected.get(agent) === socket) connected.delete(agent);
       outward.destroy();
     });
     outward.on('error', () => socket.destroy());
     outward.once('response', (response) => void passRefusal(response, socket));
     outward.once('upgrade', (response, server, first) => {
-      if (open.has(socket)) carried.set(agent, socket);
-      carry({ socket, head }, { socket: server, head: first }, response);
+      if (open.has(socket)) connected.set(agent, socket);
+      relay({ socket, head }, { socket: server, head: first }, response);
     });
   });
   return {
@@ -95,7 +95,7 @@ interface End {
   head: Buffer;
 }
 
-function carry(agent: End, server: End, { headers }: IncomingMessage): void {
+function relay(agent: End, server: End, { headers }: IncomingMessage): void {
   server.socket.on('error', () => server.socket.destroy());
   agent.socket.once('close', () => server.socket.destroy());
   server.socket.once('close', () => agent.socket.destroy());

@@ -27,7 +27,7 @@ async function start(script: string): Promise<number> {
   return child.pid ?? 0;
 }
 
-const carrying = (number: number) => `ulimit -S -x ${number} 2>&- || ulimit -S -w ${number}`;
+const tagged = (number: number) => `ulimit -S -x ${number} 2>&- || ulimit -S -w ${number}`;
 
 test('a process that took over an id is not signalled', async () => {
   const pid = await start('echo; exec sleep 600');
@@ -43,7 +43,7 @@ test('a process that took over an id is not signalled', async () => {
 test('a process is known by its number, however old it is', async () => {
   const numbers = new ProcessNumbers();
   const [first, second] = [numbers.next(), numbers.next()];
-  const pid = await start(`${carrying(first)}; echo; exec sleep 600`);
+  const pid = await start(`${tagged(first)}; echo; exec sleep 600`);
   const found = (range: { first: number; last: number }) =>
     processesOf({ numbers: range, shell: undefined, since: now() }).map((each) => each.pid);
   expect(found({ first, last: first })).toEqual([pid]);
@@ -66,7 +66,7 @@ test('one without a number is known by its parents, and by the shell it began in
 
 test('one that took another limit is known by its parents', async () => {
   const number = new ProcessNumbers().next();
-  await start(`${carrying(number)}; (${carrying(5)}; exec sh -c "echo; exec sleep 600") & wait`);
+  await start(`${tagged(number)}; (${tagged(5)}; exec sh -c "echo; exec sleep 600") & wait`);
   const numbers = { first: number, last: number };
   expect(processesOf({ numbers, shell: undefined, since: 0 })).toHaveLength(2);
 });

@@ -47,10 +47,10 @@ export function shellScript(
   // can be expected, so there a function of that very name still stops the loop, until the command is killed.
   const own = kind === 'bash' ? '\\builtin' : '\\command';
   return `unset ENV
-__belay_carry() {
+__belay_tag() {
   ${own} ulimit -S -x "$1" || ${own} ulimit -S -w "$1" || ${own} ulimit -S -L "$1"
 } 2>/dev/null
-__belay_carry ${number}
+__belay_tag ${number}
 __belay_status=0
 __belay_next() {
   ${own} set -- "$1" "$-"
@@ -66,10 +66,10 @@ __belay_next() {
   case $__belay_verb in
     run)
       ${own} . ${quote(commands)}/"$__belay_id"
-      __belay_carry "$__belay_id"
+      __belay_tag "$__belay_id"
       ${own} printf 'begin %s\\000' "$__belay_id" >${quote(reports)}
       ;;
-    release) __belay_carry ${number}; __belay_source='${own} break 2' ;;
+    release) __belay_tag ${number}; __belay_source='${own} break 2' ;;
   esac
   __belay_status=0
   case $2 in *a*) ${own} set -a ;; esac
@@ -122,7 +122,7 @@ esac`;
 
 const bashOnly = (
   plain: boolean,
-) => `readonly -f __belay_carry __belay_next __belay_prompted __belay_outside __belay_inside __belay_ended
+) => `readonly -f __belay_tag __belay_next __belay_prompted __belay_outside __belay_inside __belay_ended
 ${plain ? '' : '[ -r ~/.bashrc ] && . ~/.bashrc'}
 shopt -s checkwinsize
 unset HISTFILE

@@ -7,7 +7,7 @@ import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { isPublicAddress } from './addresses.js';
-import { carry } from './carry.js';
+import { relayConnection } from './relay-connection.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
 import { connectionSentence, EgressJournal } from './egress-journal.js';
 import { hostRegistries } from './host-settings.js';
@@ -110,7 +110,7 @@ export class EgressService implements BeforeApplicationShutdown {
       throw error;
     }
     const allowed = { told, slot, permission };
-    return (stream) => this.#carry(stream, outside, { ...allowed, origin });
+    return (stream) => this.#relay(stream, outside, { ...allowed, origin });
   }
 
   /** Throws `rejected` when the session lets nothing out, not even what the server would do for it. */
@@ -140,7 +140,7 @@ export class EgressService implements BeforeApplicationShutdown {
     await this.#journal.close();
   }
 
-  #carry(stream: Duplex, outside: Duplex, { told, slot, permission, origin }: Allowed): void {
+  #relay(stream: Duplex, outside: Duplex, { told, slot, permission, origin }: Allowed): void {
     const close = (): void => {
       stream.destroy();
       outside.destroy();
@@ -155,14 +155,17 @@ export class EgressService implements BeforeApplicationShutdown {
     const gate = (): Promise<void> | undefined => slot.gate();
     const onRefused = (reason: string): void =>
       origin.refused({ ...told, verdict: 'refused', reason, sent: 0, received: 0 });
-    const moved = carry(stream, outside, { target: told, permission, gate, onRefused }).then(
-      ({ refusal, ...flow }) => {
-        const verdict = refusal === null ? 'allowed' : 'refused';
-        origin.journal({ ...told, verdict, reason: refusal, ...flow });
-        this.#open.delete(outside);
-        slot.release();
-      },
-    );
+    const moved = relayConnection(stream, outside, {
+      target: told,
+      permission,
+      gate,
+      onRefused,
+    }).then(({ refusal, ...flow }) => {
+      const verdict = refusal === null ? 'allowed' : 'refused';
+      origin.journal({ ...told, verdict, reason: refusal, ...flow });
+      this.#open.delete(outside);
+      slot.release();
+    });
     this.#open.set(outside, moved);
   }
 

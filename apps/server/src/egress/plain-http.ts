@@ -22,7 +22,7 @@ export interface PlainHttpOptions {
  * Takes the one request of a connection apart and sends it on anew, so that what was checked is what the server reads:
  * its Host is the host that was allowed. The answer says `connection: close`; another request needs another connection.
  */
-export function carryHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOptions): void {
+export function relayHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOptions): void {
   const server = createServer({
     requestTimeout: 0,
     shouldUpgradeCallback: isWebSocket,

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { staysTrue, until } from '@belay/testing';
-import { onceForsaken } from './forsaken.js';
+import { onOrphaned } from './on-orphaned.js';
 
 describe('an agent that nobody keeps', () => {
   let folder: string;
   let record: string;
   let leave: () => void;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'belay-forsaken-'));
+    folder = mkdtempSync(join(tmpdir(), 'belay-orphaned-'));
     record = join(folder, 'agent.json');
     writeFileSync(record, '{}');
     leave = () => undefined;
@@ -27,7 +27,7 @@ describe('an agent that nobody keeps', () => {
   it('ends when its record is touched no more and the server is not there', async () => {
     let ended = 0;
     keep();
-    onceForsaken({ record, isConnected: () => false, looks }, () => (ended += 1));
+    onOrphaned({ record, isConnected: () => false, looks }, () => (ended += 1));
     await staysTrue('it is kept', 400, () => ended === 0);
     leave();
     await until('it ends', () => ended > 0);
@@ -38,7 +38,7 @@ describe('an agent that nobody keeps', () => {
     let ended = 0;
     let connected = true;
     rmSync(record);
-    onceForsaken({ record, isConnected: () => connected, looks }, () => (ended += 1));
+    onOrphaned({ record, isConnected: () => connected, looks }, () => (ended += 1));
     await staysTrue('it is connected', 400, () => ended === 0);
     connected = false;
     await until('it ends', () => ended > 0);

@@ -56,7 +56,7 @@ export const isCollected = (path: string): boolean =>
  * The entries that may reach the verifier, whoever collected them: by path, by what they set, and none that lies
  * beyond a link or a file, since an archive would be unpacked through it.
  */
-export function mayTravel(entries: Entry[]): Entry[] {
+export function filterArtifacts(entries: Entry[]): Entry[] {
   const own = entries.filter(
     (entry) => isCollected(entry.path) && !isGitLink(entry) && !configuresRunner(entry),
   );

@@ -15,7 +15,7 @@ export interface Keeper {
  * Calls back once neither has been there for so many looks in a row: an agent on a bare machine would outlive for ever
  * both who started it and its server.
  */
-export function onceForsaken(
+export function onOrphaned(
   { record, isConnected, looks = usualLooks }: Keeper,
   end: () => void,
 ): void {

@@ -2,19 +2,19 @@ import type { Duplex } from 'node:stream';
 import { ClientHellos } from './client-hello.js';
 import { FirstLine } from './first-bytes.js';
 import { openingOf, type Opening } from './opening.js';
-import { carryHttp } from './plain-http.js';
+import { relayHttp } from './plain-http.js';
 import type { EgressTarget, Permission } from './policy.js';
 import { closing, endSoon, pump } from './pump.js';
 import { Tap } from './tap.js';
 
-export interface Carried {
+export interface Transferred {
   sent: number;
   received: number;
   /** Why the connection was broken off, as a sentence. */
   refusal: string | null;
 }
 
-export interface CarryOptions {
+export interface RelayedConnection {
   target: EgressTarget;
   permission: Permission;
   gate: () => Promise<void> | undefined;
@@ -23,21 +23,21 @@ export interface CarryOptions {
 }
 
 /**
- * Carries a connection that was allowed until both sides have ended. What can be seen of it must be for the host that
+ * Relays a connection that was allowed until both sides have ended. What can be seen of it must be for the host that
  * was asked for: the server name of TLS, the Host of plain HTTP. Never rejects.
  */
-export async function carry(
+export async function relayConnection(
   sandbox: Duplex,
   outside: Duplex,
-  { target, permission, gate, onRefused }: CarryOptions,
-): Promise<Carried> {
+  { target, permission, gate, onRefused }: RelayedConnection,
+): Promise<Transferred> {
   const seen = { refusal: null as string | null };
   const refuse = (sentence: string): void => {
     if (seen.refusal === null) onRefused?.(sentence);
     seen.refusal ??= sentence;
   };
   const checkName = (name: string | null): void => checkServerName(name, target);
-  const end = async (lastBytes?: Buffer): Promise<Carried> => {
+  const end = async (lastBytes?: Buffer): Promise<Transferred> => {
     outside.destroy();
     sandbox.end(lastBytes);
     endSoon(sandbox);
@@ -74,7 +74,7 @@ export async function carry(
   });
   if (protocol === 'http') {
     const closed = closing(sandbox, tap);
-    carryHttp(sandbox, tap, { target, readsOnly: permission !== 'any', onRefused: refuse });
+    relayHttp(sandbox, tap, { target, readsOnly: permission !== 'any', onRefused: refuse });
     await closed;
   } else await pump(sandbox, tap, head);
   return { sent: tap.sent, received: tap.received, refusal: seen.refusal };
