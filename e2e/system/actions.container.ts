@@ -225,21 +225,21 @@ function tests(server: BelayServer): void {
     };
     const [first, second] = await Promise.all([asked(1), asked(500)]);
     await first.finished();
-    const arrival = await first.event((event) => isEvent(event, 'arrival'));
-    expect(arrival.args).toMatchObject({
+    const backgroundResult = await first.event((event) => isEvent(event, 'background-result'));
+    expect(backgroundResult.args).toMatchObject({
       ok: true,
       output: { text: 'rendered after 1\n', files: [{ name: 'dot.png', type: 'image/png' }] },
       images: [expect.any(String)],
     });
     const finish = first.events.find(({ action }) => action === 'finish');
-    expect(finish?.seq).toBeGreaterThan(arrival.seq);
+    expect(finish?.seq).toBeGreaterThan(backgroundResult.seq);
 
     await second.event((event) => isEvent(event, 'say') && event.args.text === 'I wait.');
     await server.end('SIGKILL');
     await server.start();
     second.follow();
     await second.finished();
-    const lost = await second.event((event) => isEvent(event, 'arrival'));
+    const lost = await second.event((event) => isEvent(event, 'background-result'));
     expect(lost.args).toMatchObject({
       ok: false,
       output: { message: expect.stringContaining('The server was restarted during this call') },

@@ -27,7 +27,7 @@ import { Loop } from './loop/loop.js';
 import { newNotice } from './loop/budget-notice.js';
 import type { LoopOptions } from './loop/loop-options.js';
 import { promptParts, toolOf } from './loop/prompt-parts.js';
-import { putArrived } from './mcp/actions.js';
+import { putBackgroundResult } from './mcp/actions.js';
 import { OperationRunner } from './operation-runner.js';
 import { Outbox } from './outbox.js';
 import { releaseMemory } from './release-memory.js';
@@ -62,7 +62,7 @@ export class SessionRun {
   readonly #callable: ReturnType<typeof callableIn>;
   readonly #closing = new AbortController();
   #page: () => string | null = () => null;
-  #arrivals: Promise<void> = Promise.resolve();
+  #recorded: Promise<void> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
 
   constructor(options: SessionRunOptions) {
@@ -114,7 +114,8 @@ export class SessionRun {
     // Those that are under way, before their results are known.
     const { background } = this.log.conversation;
     const fresh = this.log.receive(events);
-    for (const event of fresh) if (isEvent(event, 'arrival')) this.#arrived(event, background);
+    for (const event of fresh)
+      if (isEvent(event, 'background-result')) this.#record(event, background);
     this.#loop.handle(fresh);
     if (fresh.some(({ action }) => action === 'stop' || action === 'limit')) {
       await this.#killRunning();
@@ -158,7 +159,7 @@ export class SessionRun {
 
   /** Resolves when the history, and what of results goes into files, has what was done so far. */
   async recorded(): Promise<void> {
-    await this.#arrivals;
+    await this.#recorded;
     await this.#runner.recorded();
   }
 
@@ -221,14 +222,14 @@ export class SessionRun {
   }
 
   /** The result of a call that ran in the background: what it changed goes into the history. */
-  #arrived(event: EventOf<'arrival'>, background: Conversation['background']): void {
+  #record(event: EventOf<'background-result'>, background: Conversation['background']): void {
     const { id = '' } = event;
     const call = background.find((one) => one.id === id);
     const operation = this.#loopOptions.offered.find(({ name }) => name === call?.operation);
     if (call && operation) this.#runner.record(id, { operation, input: { ...call.input } });
     const { signal } = this.#closing;
-    const put = () => putArrived(this.#connection, event, signal);
-    this.#arrivals = this.#arrivals
+    const put = () => putBackgroundResult(this.#connection, event, signal);
+    this.#recorded = this.#recorded
       .then(put)
       .catch(ignoreError('the beginning and the end of it are in the message'));
   }

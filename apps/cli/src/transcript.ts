@@ -201,7 +201,7 @@ export class Transcript {
     deliver: () => [],
     say: ({ args }) => (args.text.trim() ? ['', this.#prose(args.text)] : []),
     result: (event) => this.#result(event),
-    arrival: ({ args, message }) =>
+    'background-result': ({ args, message }) =>
       args.ok ? this.#dim(message) : this.#marked('red', '✗', message),
     plan: (event) => this.#planned(event),
     code: (event) => this.#code(event),

@@ -286,7 +286,7 @@ export const actionOutput = z.object({
 });
 export type ActionOutput = z.infer<typeof actionOutput>;
 
-/** The answer of a call that goes on in the background: an `arrival` with its id brings what came of it. */
+/** The answer of a call that goes on in the background: an `background-result` with its id brings what came of it. */
 export const startedAction = z.object({
   background: z.string().max(200).describe('The id of the call.'),
   text: z.string().max(1_000),

@@ -193,7 +193,7 @@ export const eventArgs = {
   /** server: the agent sent what no agent sends, and its connection was closed. */
   breach: z.object({ reason: z.string() }),
   /** server: a call that ran in the background ended; the event’s id is that of the call. */
-  arrival: z.object({
+  'background-result': z.object({
     operation: z.string().max(300),
     ok: z.boolean(),
     output: z.unknown().describe('As that of a `result`.'),

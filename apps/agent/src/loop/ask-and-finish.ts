@@ -45,7 +45,7 @@ export async function ask(
 /** Ends the work, once the model has seen all there is to see: a result that comes with it may say otherwise. */
 export async function finish(
   { hooks }: LoopOptions,
-  { items, waiting, notes, ends, arrivals, background }: Conversation,
+  { items, waiting, notes, ends, backgroundResults, background }: Conversation,
   { input, begun, begin }: LoopCall,
 ): Promise<Outcome> {
   if (String(input['summary']).trim() === '') {
@@ -79,7 +79,7 @@ export async function finish(
       'Not finished: a background command ended meanwhile. Look at how it ended, and finish afterwards.',
     );
   }
-  if (arrivals.length > 0) {
+  if (backgroundResults.length > 0) {
     throw new AppError(
       'conflict',
       'Not finished: the result of a call in the background came meanwhile. Look at it, and finish afterwards.',

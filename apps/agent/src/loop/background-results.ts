@@ -1,9 +1,9 @@
 import { isStarted, platformPrefix, type Event, type EventArgs } from '@belay/protocol';
 import { z } from 'zod';
-import { arrivalText } from './arrival-text.js';
+import { backgroundResultText } from './background-result-text.js';
 import type { BackgroundCall } from './conversation.js';
 
-interface Arrived {
+interface PendingResult {
   text: string;
   images: string[];
 }
@@ -15,16 +15,16 @@ export class BackgroundResults {
   /** Those of them whose results are still to come here. */
   readonly #running = new Map<string, BackgroundCall>();
   /** Results whose call is not known: it was rewound, or its answer comes later. */
-  readonly #early = new Map<string, EventArgs<'arrival'>>();
-  readonly #arrived: Arrived[] = [];
+  readonly #early = new Map<string, EventArgs<'background-result'>>();
+  readonly #pending: PendingResult[] = [];
 
   /** One that goes on by itself from here. */
   fork(): BackgroundResults {
     const fork = new BackgroundResults();
     for (const id of this.#started) fork.#started.add(id);
     for (const [id, call] of this.#running) fork.#running.set(id, call);
-    for (const [id, arrival] of this.#early) fork.#early.set(id, arrival);
-    fork.#arrived.push(...this.#arrived);
+    for (const [id, result] of this.#early) fork.#early.set(id, result);
+    fork.#pending.push(...this.#pending);
     return fork;
   }
 
@@ -33,8 +33,8 @@ export class BackgroundResults {
   }
 
   /** Results that the model was not told of yet. */
-  get arrivals(): string[] {
-    return this.#arrived.map(({ text }) => text);
+  get pending(): string[] {
+    return this.#pending.map(({ text }) => text);
   }
 
   /** The answer of a call, which may be that it goes on. */
@@ -42,15 +42,15 @@ export class BackgroundResults {
     if (!isStarted(result)) return;
     const { operation } = result;
     this.#started.add(id);
-    const arrival = this.#early.get(id);
-    if (arrival) this.arrive(id, arrival);
+    const early = this.#early.get(id);
+    if (early) this.add(id, early);
     else this.#running.set(id, { id, operation, input: call?.args ?? {}, left: false });
   }
 
-  arrive(id: string, arrival: EventArgs<'arrival'>): void {
-    if (!this.#started.has(id)) return void this.#early.set(id, arrival);
+  add(id: string, result: EventArgs<'background-result'>): void {
+    if (!this.#started.has(id)) return void this.#early.set(id, result);
     this.#running.delete(id);
-    this.#arrived.push({ text: arrivalText(id, arrival), images: arrival.images });
+    this.#pending.push({ text: backgroundResultText(id, result), images: result.images });
   }
 
   /** After a refusal to finish, which told the model what finishing leaves behind. */
@@ -70,14 +70,14 @@ export class BackgroundResults {
   forget(): void {
     for (const { id, operation } of this.#running.values()) {
       const text = `${platformPrefix}The call ${id} of ${operation} ran for the session that this one continues: its result does not come here. Call it again if you need it.`;
-      this.#arrived.push({ text, images: [] });
+      this.#pending.push({ text, images: [] });
     }
     this.#running.clear();
   }
 
   /** The model is told of these from now on. */
-  take(): Arrived[] {
-    return this.#arrived.splice(0);
+  take(): PendingResult[] {
+    return this.#pending.splice(0);
   }
 }
 

@@ -101,8 +101,8 @@ export class ConversationFold {
     const delivered = open.length === 0 ? fork.#deliver() : [];
     const notes = fork.#progress.notes.map(noteText);
     const { ends, background: results } = fork.#progress;
-    const { arrivals, running: background } = results;
-    return { ...fork.#state, open, notes, ends, arrivals, background, sandbox, delivered };
+    const { pending: backgroundResults, running: background } = results;
+    return { ...fork.#state, open, notes, ends, backgroundResults, background, sandbox, delivered };
   }
 
   #say(seq: number, say: EventArgs<'say'>): void {
@@ -226,8 +226,8 @@ export class ConversationFold {
       state.ended = false;
     } else if (isEvent(event, 'start')) this.#start(event);
     else if (isEvent(event, 'change')) this.#noteChange(event.args);
-    else if (isEvent(event, 'arrival'))
-      this.#progress.background.arrive(event.id ?? '', event.args);
+    else if (isEvent(event, 'background-result'))
+      this.#progress.background.add(event.id ?? '', event.args);
     else if (isEvent(event, 'fork')) this.#progress.background.forget();
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) state.paused = false;

@@ -17,10 +17,10 @@ const cassette = join(__dirname, '../../../../e2e/system/forty-steps/cassette.js
 const usage = { inputTokens: 900, cachedTokens: 0, outputTokens: 10, dollars: null };
 
 /** Asserts after every event that the conversation is that of a fold of all events so far; returns how many there were. */
-function expectEqualAfterEach(arrivals: readonly Event[]): number {
+function expectEqualAfterEach(ordered: readonly Event[]): number {
   const log = new ConversationLog();
   const sofar: Event[] = [];
-  for (const event of arrivals.filter(matters)) {
+  for (const event of ordered.filter(matters)) {
     sofar.push(event);
     log.append(event);
     const expected = conversationOf(sofar);
@@ -51,14 +51,14 @@ function shuffled(events: readonly Event[], seed: number): Event[] {
   const { below } = choices(seed);
   const own = events.filter(isOwn);
   const others = events.filter((event) => !isOwn(event));
-  const arrivals: Event[] = [];
+  const ordered: Event[] = [];
   while (own.length + others.length > 0) {
     const early = (own[0]?.seq ?? Infinity) < (others[0]?.seq ?? Infinity) ? own : others;
     const late = early === own ? others : own;
     const next = (below(6) === 0 && late.length > 0 ? late : early).shift();
-    if (next) arrivals.push(next);
+    if (next) ordered.push(next);
   }
-  return arrivals;
+  return ordered;
 }
 
 /** A log of any events that a session may have, in an order that may never happen. */

@@ -56,7 +56,7 @@ export interface Conversation {
   /** The ends of background commands that are not part of the conversation yet, a text each. */
   ends: readonly string[];
   /** Results of calls in the background that are not part of the conversation yet, a text each. */
-  arrivals: readonly string[];
+  backgroundResults: readonly string[];
   /** Calls whose results are still to come. */
   background: readonly BackgroundCall[];
   /** What the user did by hand that is not part of the conversation yet, a sentence each. */

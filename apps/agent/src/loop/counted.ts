@@ -27,7 +27,7 @@ export function counts(events: readonly Event[]): (event: Event) => boolean {
     events.filter(({ action }) => isCall(action)).map(({ id, seq }) => [id, seq] as const),
   );
   const positionOf = (event: Event): number =>
-    (isEvent(event, 'arrival') ? calls.get(event.id) : undefined) ?? event.seq;
+    (isEvent(event, 'background-result') ? calls.get(event.id) : undefined) ?? event.seq;
   const isKept = (event: Event): boolean =>
     !restored.has(event.seq) &&
     !rewinds.some((rewind) =>

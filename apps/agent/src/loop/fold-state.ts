@@ -6,7 +6,7 @@ import type { KnownFiles } from './known-files.js';
 /** What the conversation shows once everything known is part of it. */
 export interface State extends Omit<
   Conversation,
-  'open' | 'sandbox' | 'notes' | 'ends' | 'arrivals' | 'background' | 'delivered'
+  'open' | 'sandbox' | 'notes' | 'ends' | 'backgroundResults' | 'background' | 'delivered'
 > {
   items: Item[];
   waiting: UserMessage[];

@@ -44,9 +44,9 @@ export async function callAction(
 }
 
 /** The whole of a long result that arrived, as that of a call that waited for it. */
-export async function putArrived(
+export async function putBackgroundResult(
   connection: Pick<ServerConnection, 'call'>,
-  { id = '', args }: EventOf<'arrival'>,
+  { id = '', args }: EventOf<'background-result'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { data } = actionOutput.safeParse(args.output);

@@ -105,11 +105,13 @@ describe('calls of actions in the background', () => {
     await server.sandboxes.says(server.log, session, { action: 'result', args, id });
     return { id, answer };
   };
-  const arrivals = async (session: string): Promise<Event[]> =>
-    (await server.log.read(session, { after: 0 })).filter((event) => isEvent(event, 'arrival'));
+  const backgroundResults = async (session: string): Promise<Event[]> =>
+    (await server.log.read(session, { after: 0 })).filter((event) =>
+      isEvent(event, 'background-result'),
+    );
   const arrived = (session: string, count = 1) =>
     until('the result', async () => {
-      const all = await arrivals(session);
+      const all = await backgroundResults(session);
       return all.length >= count && all;
     });
 
@@ -119,7 +121,7 @@ describe('calls of actions in the background', () => {
     expect(answer).toMatchObject({ background: id });
     await until('the program', () => programs.length === 1);
     expect(programs[0]?.run).toMatchObject({ name: 'render', session, args: ['scene=a'] });
-    expect(await arrivals(session)).toEqual([]);
+    expect(await backgroundResults(session)).toEqual([]);
     expect((await server.log.summary(session)).current).toMatch(/^action\.render/);
     programs[0]?.print('rendered');
     const [event] = await arrived(session);
@@ -131,9 +133,9 @@ describe('calls of actions in the background', () => {
     });
     const { received } = await until('the agent', () => {
       const agent = server.sandboxes.agents.get(session);
-      return agent?.received.some(({ action }) => action === 'arrival') && agent;
+      return agent?.received.some(({ action }) => action === 'background-result') && agent;
     });
-    expect(received.filter(({ action }) => action === 'arrival')).toHaveLength(1);
+    expect(received.filter(({ action }) => action === 'background-result')).toHaveLength(1);
     // A second run of the same call, and a call with an input that it does not have, are refused at once.
     await expect(run(session, id)).rejects.toMatchObject({ code: 'conflict' });
     await expect(run(session, await ask(session, { scene: 1 }))).rejects.toMatchObject({
@@ -151,7 +153,7 @@ describe('calls of actions in the background', () => {
     await until('the program', () => programs.length === 1);
     programs[0]?.print('for you');
     expect(await result).toMatchObject({ text: 'for you' });
-    expect(await arrivals(session)).toEqual([]);
+    expect(await backgroundResults(session)).toEqual([]);
     await server.json('POST', `/api/sessions/${session}/stop`);
   });
 
@@ -196,6 +198,6 @@ describe('calls of actions in the background', () => {
     });
     await server.app.close();
     await begin();
-    expect(await arrivals(session)).toHaveLength(1);
+    expect(await backgroundResults(session)).toHaveLength(1);
   });
 });

@@ -41,7 +41,7 @@ interface BackgroundCall {
 
 /**
  * Calls of actions that are answered at once: what comes of each is written into the log of its session when it ends,
- * as `arrival`. Those that are under way are known by a file, so that none is forgotten when the server is killed.
+ * as `background-result`. Those that are under way are known by a file, so that none is forgotten when the server is killed.
  */
 @Injectable()
 export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -125,8 +125,8 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     const { session, id } = one;
     try {
       const { events } = await this.store.ofCall(session, id);
-      const isKnown = events.some((event) => isEvent(event, 'arrival'));
-      if (!isKnown) await this.log.append(session, [arrivalOf(one, ended)]);
+      const isKnown = events.some((event) => isEvent(event, 'background-result'));
+      if (!isKnown) await this.log.append(session, [resultOf(one, ended)]);
       await this.#forget(one);
     } catch (error) {
       const { code, message } = errorFrom(error);
@@ -145,16 +145,16 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
 
 type Ended = { seconds: number } & ({ output: ActionOutput } | { error: unknown });
 
-function arrivalOf({ id, operation }: Begun, ended: Ended) {
+function resultOf({ id, operation }: Begun, ended: Ended) {
   const { seconds } = ended;
   if ('output' in ended) {
     const { output } = ended;
     const message = `${operation} ended in the background after ${seconds.toFixed(1)} s`;
     const args = { operation, ok: true, output, seconds, images: output.images };
-    return newEvent('server', 'arrival', { args, message, id });
+    return newEvent('server', 'background-result', { args, message, id });
   }
   const error = errorFrom(ended.error);
   const message = `${operation} failed in the background: ${error.message}`;
   const args = { operation, ok: false, output: error.toJSON(), seconds };
-  return newEvent('server', 'arrival', { args, message, id });
+  return newEvent('server', 'background-result', { args, message, id });
 }

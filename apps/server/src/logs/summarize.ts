@@ -90,7 +90,7 @@ function changes(summary: SessionSummary, event: Event): Partial<SessionSummary>
   }
   if (isEvent(event, 'state')) return { state: event.args.state, reason: event.args.reason };
   if (isEvent(event, 'result')) return afterResult(summary, event);
-  if (isEvent(event, 'arrival')) return currentAfter(summary, event.args.operation);
+  if (isEvent(event, 'background-result')) return currentAfter(summary, event.args.operation);
   if (isEvent(event, 'approval')) {
     if (event.args.mode !== 'ask') return {};
     const { id, operation, input, risk, subject } = event.args;

@@ -29,7 +29,7 @@ export class AcpUpdates {
     if (isEvent(event, 'edit')) return [said('user_message_chunk', `Edited: ${event.args.text}`)];
     if (isEvent(event, 'withdraw')) return [said('user_message_chunk', event.message)];
     if (isEvent(event, 'plan')) return [planOf(event.args.markdown)];
-    if (isEvent(event, 'result') || isEvent(event, 'arrival')) return this.#result(event);
+    if (isEvent(event, 'result') || isEvent(event, 'background-result')) return this.#result(event);
     if (isEvent(event, 'start') && !event.args.again) {
       return [said('user_message_chunk', event.args.task)];
     }

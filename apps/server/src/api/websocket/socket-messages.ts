@@ -42,7 +42,7 @@ export const operationOfVerb = (verb: string): Operation | undefined => verbs.ge
 export function eventMessage(session: string, event: Event): SentMessage {
   const { seq, time, source, id, message } = event;
   const about = { session, seq, time, source, ...(id && { id }) };
-  if (isEvent(event, 'result') || isEvent(event, 'arrival')) {
+  if (isEvent(event, 'result') || isEvent(event, 'background-result')) {
     const { operation, ok, output, seconds } = event.args;
     const args = { output: textOf(output), operation, ok, result: output, seconds };
     return { ...about, action: 'output', args, message: ok ? 'Got output.' : message };

@@ -9,6 +9,7 @@ import { usersAudit } from './0007-users-audit.js';
 import { conversationsRefresh } from './0008-conversations-refresh.js';
 import { comparisons } from './0009-comparisons.js';
 import { linksTemplates } from './0010-links-templates.js';
+import { backgroundResults } from './0011-background-results.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -23,5 +24,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0008-conversations-refresh': conversationsRefresh,
     '0009-comparisons': comparisons,
     '0010-links-templates': linksTemplates,
+    '0011-background-results': backgroundResults,
   };
 }

@@ -62,7 +62,7 @@ async function picturesOf(id: string, events: readonly Event[]): Promise<Record<
       isEvent(event, 'browser')
         ? (event.args.screenshot ?? [])
         : isEvent(event, 'result') ||
-            isEvent(event, 'arrival') ||
+            isEvent(event, 'background-result') ||
             isEvent(event, 'message') ||
             isEvent(event, 'start')
           ? (event.args.images ?? [])

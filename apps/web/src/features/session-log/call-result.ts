@@ -2,14 +2,14 @@ import { isStarted, runResultOf, type Event, type EventOf } from '@belay/protoco
 
 export type Result = Event & EventOf<'result'>;
 
-export type Arrival = Event & EventOf<'arrival'>;
+export type BackgroundResult = Event & EventOf<'background-result'>;
 
 /** What came of a call; undefined while it runs, also in the background. */
 export function endOf(
   answer: Result | undefined,
-  arrival: Arrival | undefined,
+  backgroundResult: BackgroundResult | undefined,
 ): Result | undefined {
-  if (arrival) return { ...arrival, action: 'result' };
+  if (backgroundResult) return { ...backgroundResult, action: 'result' };
   return answer && isStarted(answer.args) ? undefined : answer;
 }
 

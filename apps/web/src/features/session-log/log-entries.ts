@@ -90,5 +90,5 @@ const noted = new Set([
   'unreadable',
   'breach',
   'exit',
-  'arrival',
+  'background-result',
 ]);

@@ -13,7 +13,7 @@ export function markOf(event: Event): Mark['kind'] | null {
   if (event.action === 'code') return 'edit';
   if (event.action === 'approval') return 'approval';
   if (isEvent(event, 'result')) return failed(event) ? 'failed' : null;
-  if (isEvent(event, 'arrival')) return event.args.ok ? null : 'failed';
+  if (isEvent(event, 'background-result')) return event.args.ok ? null : 'failed';
   if (isEvent(event, 'state')) return isEnded(event.args.state) ? 'ended' : null;
   return null;
 }

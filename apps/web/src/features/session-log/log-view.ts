@@ -7,7 +7,7 @@ import {
   type EventOf,
 } from '@belay/protocol';
 import { LayeredMap } from '@/lib/layered-map';
-import type { Arrival, Result } from './call-result';
+import type { BackgroundResult, Result } from './call-result';
 import { addEntry, entryKind, joinEntries, type LogEntry } from './log-entries';
 import { markOf, type Mark } from './log-marks';
 
@@ -19,7 +19,7 @@ export interface LogView {
   entries: readonly LogEntry[];
   results: LayeredMap<string, Result>;
   /** What came of calls in the background. */
-  arrivals: ReadonlyMap<string, Arrival>;
+  backgroundResults: ReadonlyMap<string, BackgroundResult>;
   verdicts: ReadonlyMap<string, Event>;
   commits: ReadonlyMap<string, Commit>;
   /** Edits by the call that made them. */
@@ -63,7 +63,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   return {
     entries: joinEntries(earlier.entries, later.entries),
     results: earlier.results.join(later.results),
-    arrivals: joinMaps(earlier.arrivals, later.arrivals),
+    backgroundResults: joinMaps(earlier.backgroundResults, later.backgroundResults),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
     edits: joinEdits(earlier.edits, later.edits),
@@ -98,7 +98,7 @@ function start(): Building {
   return {
     entries: [],
     results: new Map(),
-    arrivals: new Map(),
+    backgroundResults: new Map(),
     verdicts: new Map(),
     commits: new Map(),
     edits: new Map(),
@@ -128,7 +128,7 @@ function add(view: Building, event: Event): void {
   const mark = markOf(event);
   if (mark) view.marks.push({ seq: event.seq, kind: mark });
   if (isEvent(event, 'result')) addResult(view, event);
-  else if (isEvent(event, 'arrival')) view.arrivals.set(event.id ?? '', event);
+  else if (isEvent(event, 'background-result')) view.backgroundResults.set(event.id ?? '', event);
   else if (isEvent(event, 'plan')) view.plan = event;
   else if (isEvent(event, 'browser')) view.page = event;
   else if (isEvent(event, 'usage')) view.usage.push(event);

@@ -72,13 +72,13 @@ it('plays and shows what a call in the background left', async () => {
     ok: true,
     output: { background: 'call', text: 'It runs.' },
   });
-  const arrival = newEvent('server', 'arrival', {
+  const backgroundResult = newEvent('server', 'background-result', {
     args: { operation: 'action.speak', ok: true, output, seconds: 61 },
     message: 'action.speak ended in the background after 61.0 s',
     id: 'call',
   });
-  await renderSession(<ChatPanel />, { events: logOf(call, started, arrival), replies });
-  const section = within(await screen.findByRole('region', { name: arrival.message }));
+  await renderSession(<ChatPanel />, { events: logOf(call, started, backgroundResult), replies });
+  const section = within(await screen.findByRole('region', { name: backgroundResult.message }));
   expect((await section.findByLabelText('said.wav')).tagName).toBe('AUDIO');
   expect((await section.findByAltText('wave.svg')).tagName).toBe('IMG');
   expect(section.getByLabelText('Output').textContent).toContain('low volume');

@@ -18,8 +18,8 @@ import { LiveOutput } from './live-output';
 export function CallCard({ event }: { event: Event }) {
   const [open, setOpen] = useState(false);
   const answer = useView((view) => view.results.get(event.id ?? ''));
-  const arrival = useView((view) => view.arrivals.get(event.id ?? ''));
-  const result = endOf(answer, arrival);
+  const backgroundResult = useView((view) => view.backgroundResults.get(event.id ?? ''));
+  const result = endOf(answer, backgroundResult);
   const past = useIsPast();
   return (
     <div className="py-1">
@@ -35,7 +35,9 @@ export function CallCard({ event }: { event: Event }) {
         {!open && !result && !past && liveOf(event)}
         {!result && !past && isAction(event) && <ActionOutput call={event.id ?? ''} />}
         {!open && result && <Glance event={event} result={result} />}
-        {result && !arrival && isAction(event) && <ActionFiles output={result.args.output} />}
+        {result && !backgroundResult && isAction(event) && (
+          <ActionFiles output={result.args.output} />
+        )}
         {open && <CallDetail event={event} result={result} />}
         {open && <CallLinks event={event} result={result} />}
       </div>

@@ -2,7 +2,7 @@ import { memo } from 'react';
 import { isEvent } from '@belay/protocol';
 import type { LogEntry } from '@/features/session-log/log-entries';
 import { ApprovalEntry } from './approval-entry';
-import { ArrivalCard } from './arrival-card';
+import { BackgroundResultCard } from './background-result-card';
 import { CallEntry } from './call-entry';
 import { GesturesEntry } from './gestures-entry';
 import { MessageEntry, TaskEntry } from './message-entry';
@@ -20,7 +20,7 @@ export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry })
   if (isEvent(event, 'message')) return <MessageEntry event={event} />;
   if (isEvent(event, 'approval')) return <ApprovalEntry event={event} />;
   if (isEvent(event, 'say')) return <SayEntry event={event} />;
-  if (isEvent(event, 'arrival')) return <ArrivalCard event={event} />;
+  if (isEvent(event, 'background-result')) return <BackgroundResultCard event={event} />;
   if (entry.gestures) return <GesturesEntry event={event} gestures={entry.gestures} />;
   if (entry.reads && entry.reads.length > 1)
     return entry.reads.length < fewReads ? (

@@ -6,7 +6,7 @@ import { ActionFiles } from './action-card';
 import { outputText } from './call-text';
 
 /** What came of a call that ran in the background, where it came. */
-export function ArrivalCard({ event }: { event: Event & EventOf<'arrival'> }) {
+export function BackgroundResultCard({ event }: { event: Event & EventOf<'background-result'> }) {
   const { ok, output } = event.args;
   const text = ok ? outputText(event.args) : '';
   return (

@@ -2,8 +2,8 @@ import { actionOutput, errorFrom, platformPrefix, type EventArgs } from '@belay/
 import { actionFileName, wholeFile } from '../mcp/whole-result.js';
 
 /** What came of a call in the background, for the model. What its program printed is quoted: it is no user’s word. */
-export function arrivalText(id: string, arrival: EventArgs<'arrival'>): string {
-  const { operation, ok, output, seconds } = arrival;
+export function backgroundResultText(id: string, result: EventArgs<'background-result'>): string {
+  const { operation, ok, output, seconds } = result;
   const call = `The call ${id} of ${operation}, which ran in the background,`;
   const took = `after ${seconds.toFixed(1)} s`;
   if (!ok) return `${platformPrefix}${call} failed ${took}: ${errorFrom(output).message}`;
