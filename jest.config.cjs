@@ -1,5 +1,6 @@
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { jsc } = require('./tools/swc-options.cjs');
 
 const packages = join(__dirname, 'node_modules');
 
@@ -23,15 +24,7 @@ const swc = (syntax) => [
   {
     isModule: 'unknown',
     sourceMaps: 'inline',
-    jsc: {
-      target: 'es2024',
-      parser: { syntax, tsx: true, decorators: true },
-      transform: {
-        legacyDecorator: true,
-        decoratorMetadata: true,
-        react: { runtime: 'automatic' },
-      },
-    },
+    jsc: { ...jsc, parser: { ...jsc.parser, syntax } },
     module: { type: 'commonjs' },
   },
 ];

@@ -8,14 +8,16 @@ describe('the options of npm start', () => {
       open: true,
       install: true,
       help: false,
+      dev: false,
+      types: true,
     });
   });
 
   it('reads every option, with a space or an equals sign', () => {
-    const wanted = { port: 5000, data: '/tmp/a=b', open: false, install: false, help: false };
+    const wanted = { port: 5000, data: '/tmp/a=b', open: false, install: false };
     const flags = ['--no-open', '--no-install'];
-    expect(parseStart(['--port', '5000', '--data', '/tmp/a=b', ...flags])).toEqual(wanted);
-    expect(parseStart([...flags, '--port=5000', '--data=/tmp/a=b'])).toEqual(wanted);
+    expect(parseStart(['--port', '5000', '--data', '/tmp/a=b', ...flags])).toMatchObject(wanted);
+    expect(parseStart([...flags, '--port=5000', '--data=/tmp/a=b'])).toMatchObject(wanted);
   });
 
   it('takes the port of the environment when none is said', () => {
@@ -30,6 +32,16 @@ describe('the options of npm start', () => {
       expect(parseStart([], env).error).toMatch(/Put -- before the options/);
     },
   );
+
+  it('takes those of npm run dev with --dev alone', () => {
+    const wanted = { dev: true, port: 5000, types: false, inspect: '--inspect=9230' };
+    const flags = ['--inspect=9230', '--no-types', '--port', '5000'];
+    expect(parseStart(['--dev', ...flags])).toMatchObject(wanted);
+    expect(parseStart(['--dev', '--inspect'])).toMatchObject({ inspect: '--inspect', types: true });
+    expect(parseStart(flags).error).toMatch(/no option --inspect/);
+    expect(parseStart(['--dev', '--inspect=here']).error).toMatch(/--inspect takes a port/);
+    expect(parseStart(['--dev', '--tunnel', 'ngrok']).error).toMatch(/takes no --tunnel/);
+  });
 
   it.each([
     [['--prot', '1'], /no option --prot/],

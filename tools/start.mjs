@@ -56,12 +56,18 @@ function portSentence(error, host, port) {
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 
-/** What to run as the server. */
-function commandOf({ port, folder, environment, tunnel }) {
-  const program = join(root, 'apps/server/dist/bundle/main.cjs');
+/** What to run: the built server, or what runs the server and the dashboard from their sources. */
+function commandOf({ port, folder, environment, tunnel, dev, inspect, types }) {
+  const args = dev
+    ? [
+        join(root, 'tools/dev/main.ts'),
+        ...(inspect ? [inspect] : []),
+        ...(types ? ['--types'] : []),
+      ]
+    : [...nodeArguments(), join(root, 'apps/server/dist/bundle/main.cjs')];
   return {
     file: productNode(),
-    args: [...nodeArguments(), program],
+    args,
     env: productEnvironment({
       BELAY_LOG_LEVEL: process.env.BELAY_LOG_LEVEL || 'warn',
       ...environment,

@@ -7,7 +7,6 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const server = 'http://127.0.0.1:4600';
 
 // oxlint-disable-next-line import/no-default-export -- Vite reads the default export
 export default defineConfig({
@@ -21,13 +20,6 @@ export default defineConfig({
     },
   },
   build: { outDir: at('./dist/site'), emptyOutDir: true, target: 'es2024', sourcemap: false },
-  server: {
-    port: 4601,
-    proxy: {
-      '/api': { target: server, changeOrigin: true },
-      '/socket': { target: server, ws: true, changeOrigin: true },
-    },
-  },
 });
 
 /** Lays a .gz and a .br beside each text file of the site: the server sends them as they are. */

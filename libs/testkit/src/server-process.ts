@@ -24,7 +24,11 @@ export class BelayServer {
   #running: Running | undefined;
   #log = '';
 
-  constructor(private readonly environment: Record<string, string> = {}) {}
+  /** `program` are the arguments of node: the built server, or what takes its environment and reports as it does. */
+  constructor(
+    private readonly environment: Record<string, string> = {},
+    private readonly program: () => string[] = builtServer,
+  ) {}
 
   get url(): string {
     return this.#now.url;
@@ -67,8 +71,7 @@ export class BelayServer {
 
   async #start(): Promise<void> {
     const port = this.#running ? new URL(this.#running.url).port : '0';
-    const program = built('apps/server/dist/bundle/main.cjs');
-    const child = spawn(process.execPath, [...nodeArguments(), program], {
+    const child = spawn(process.execPath, this.program(), {
       env: { ...process.env, ...this.#settings(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -123,9 +126,8 @@ export class BelayServer {
   }
 }
 
-/** Options of node; the product starts the server with the same ones. */
-function nodeArguments(): string[] {
-  return JSON.parse(
-    readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8'),
-  ) as string[];
+/** With the options of node with which the product starts it. */
+function builtServer(): string[] {
+  const options = readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8');
+  return [...(JSON.parse(options) as string[]), built('apps/server/dist/bundle/main.cjs')];
 }

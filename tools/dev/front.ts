@@ -1,0 +1,88 @@
+import {
+  Agent,
+  createServer,
+  request as ask,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { connect } from 'node:net';
+import { pipeline, type Duplex } from 'node:stream';
+import type { Connect } from 'vite';
+
+interface FrontOptions {
+  /** The port of the server; while the server restarts, a promise. Undefined when it does not run. */
+  serverPort: () => Promise<string | undefined>;
+  /** Serves the modules of the dashboard. */
+  modules: Connect.Server;
+  /** Takes the upgrades of Vite’s client; it never listens itself. */
+  updates: Server;
+}
+
+/** What Vite serves of a page: its own modules, our sources and packages. */
+const modulePath = /^\/(@|__|src\/|node_modules\/)/;
+/** Previews have hosts of their own, where a program may serve the same paths. */
+const previewHost = /^p-/;
+
+/**
+ * One address for server and dashboard. Everything goes to the server as it came, so that its checks of Host, Origin
+ * and login hold; only the dashboard’s modules come from Vite. What comes while the server restarts waits for it.
+ */
+export function createFront({ serverPort, modules, updates }: FrontOptions): Server {
+  const front = createServer((request, response) => {
+    if (!isOfPreview(request) && modulePath.test(request.url ?? '')) modules(request, response);
+    else void forward(request, response, serverPort());
+  });
+  front.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const protocol = request.headers['sec-websocket-protocol'] ?? '';
+    if (!isOfPreview(request) && protocol.startsWith('vite-'))
+      updates.emit('upgrade', request, socket, head);
+    else void forwardUpgrade({ request, socket, head }, serverPort());
+  });
+  return front;
+}
+
+const isOfPreview = ({ headers }: IncomingMessage): boolean => previewHost.test(headers.host ?? '');
+
+/** A kept connection may be one to a server that has ended. */
+const agent = new Agent({ keepAlive: false });
+
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  found: Promise<string | undefined>,
+): Promise<void> {
+  const port = await found;
+  if (port === undefined) {
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end('The server does not run. The terminal of “npm run dev” says why.\n');
+    return;
+  }
+  const { method, url: path, rawHeaders: headers } = request;
+  const asked = ask({ host: '127.0.0.1', port, method, path, headers, agent });
+  asked.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
+    pipeline(answer, response, () => undefined);
+  });
+  // The server was ended meanwhile: the browser asks again.
+  asked.on('error', () => response.destroy());
+  response.on('close', () => asked.destroy());
+  request.pipe(asked);
+}
+
+async function forwardUpgrade(
+  { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
+  found: Promise<string | undefined>,
+): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  const port = await found;
+  if (port === undefined) return void socket.destroy();
+  const { method, url, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  const server = connect({ host: '127.0.0.1', port: Number(port) });
+  server.write(`${lines.join('\r\n')}\r\n\r\n`);
+  server.write(head);
+  pipeline(socket, server, socket, () => undefined);
+}

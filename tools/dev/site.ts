@@ -1,0 +1,22 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../product-node.mjs';
+
+/** Before the application: Vite’s client, and what React needs to exchange components. */
+const scripts = ['/@vite/client', '/@id/@vitejs/plugin-react/preamble'];
+
+/**
+ * A site for the server whose page loads the dashboard’s sources. The server sends it as the built one, behind its login
+ * and under its headers: Vite’s own page has a script inside, which they forbid.
+ */
+export function writeSite(): string {
+  const web = join(root, 'apps/web');
+  const site = join(root, 'apps/server/dist/dev/site');
+  rmSync(site, { recursive: true, force: true });
+  mkdirSync(site, { recursive: true });
+  cpSync(join(web, 'public'), site, { recursive: true });
+  const page = readFileSync(join(web, 'index.html'), 'utf8');
+  const tags = scripts.map((path) => `<script type="module" src="${path}"></script>`);
+  writeFileSync(join(site, 'index.html'), page.replace('</head>', `${tags.join('')}</head>`));
+  return site;
+}
