@@ -3,7 +3,7 @@ import type { EvaluationSummary } from './evaluations.js';
 import type { Event } from './events.js';
 import { terminalName } from './operations/terminal.js';
 import type { ErrorShape } from './errors.js';
-import { messageEdit, newMessage, type SessionSummary } from './session.js';
+import type { SessionSummary } from './session.js';
 
 /** Path of the dashboard socket (socket.io) on the server. */
 export const dashboardPath = '/socket';
@@ -26,11 +26,6 @@ export const viewerRequests = {
   fleet: z.object({}),
   /** Follow the summaries of all benchmark runs. */
   evaluations: z.object({}),
-  /** A message of the user; acknowledged once it is in the log. */
-  message: newMessage.extend({ session }),
-  /** Changes a queued message, by its number; refused once the agent has taken it. */
-  'message.edit': messageEdit.extend({ session, message: z.int().positive() }),
-  'message.withdraw': z.object({ session, message: z.int().positive() }),
   'terminal.keys': z.object({ session, terminal: terminalName, data: z.string().max(1_000_000) }),
   /**
    * The size that this viewer can show of a terminal; null when it no longer shows it. The terminal takes the

@@ -58,7 +58,7 @@ import { SessionsController } from './rest/sessions.controller.js';
 import { SettingsController } from './rest/settings.controller.js';
 import { TokensController } from './rest/tokens.controller.js';
 import { UsersController } from './rest/users.controller.js';
-import { ViewerActions } from './dashboard/viewer-actions.js';
+import { TerminalInput } from './dashboard/terminal-input.js';
 import { McpConnections } from './mcp/mcp-connections.js';
 import { McpResources } from './mcp/mcp-resources.js';
 import { McpServerController } from './mcp/mcp-server.controller.js';
@@ -138,7 +138,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     AcpServices,
     Upgrades,
     ServerChecks,
-    ViewerActions,
+    TerminalInput,
     WebSocketApi,
     PublicUrl,
     PreviewAddress,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { dashboardPath, type MadeToken, type SessionSummary } from '@belay/protocol';
+import type { MadeToken, SessionSummary } from '@belay/protocol';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { io } from 'socket.io-client';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
 import { TestServer } from '../testing/server.js';
 
@@ -64,6 +63,18 @@ describe('attacks: a picture of which only the hash is known', () => {
     const answer = await server.fetch(`/api/sessions/${session}/blobs/${id}`, { token });
     return { status: answer.status, text: await answer.text() };
   };
+  /** By the MCP server. */
+  const callTool = async (token: string, name: string, input: Record<string, unknown>) => {
+    const client = new Client({ name: 'test', version: '1' });
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    const transport = new StreamableHTTPClientTransport(new URL('/mcp', server.url), {
+      requestInit,
+    });
+    await client.connect(transport as Parameters<Client['connect']>[0]);
+    const result = await client.callTool({ name, arguments: input });
+    await client.close();
+    return result;
+  };
   const isSafe = async () => expect((await read(thief, own)).status).toBe(404);
 
   it('is read by who uploaded it, in sessions of its own and in their forks', async () => {
@@ -94,14 +105,9 @@ describe('attacks: a picture of which only the hash is known', () => {
     expect(await send(thief, `/api/sessions/${own}/messages`, message)).toMatchObject(unknown);
     const fork = { seq: 1, message };
     expect(await send(thief, `/api/sessions/${own}/fork`, fork)).toMatchObject(unknown);
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      extraHeaders: { authorization: `Bearer ${thief}` },
-    });
-    const answer: unknown = await socket.emitWithAck('message', { session: own, ...message });
-    socket.close();
-    expect(answer).toMatchObject({ ok: false, error: { code: 'not_found' } });
+    const sent = await callTool(thief, 'session_message', { session: own, ...message });
+    expect(sent).toMatchObject({ isError: true });
+    expect(JSON.stringify(sent)).toContain(unknown.detail);
     await isSafe();
   });
 
@@ -125,17 +131,8 @@ describe('attacks: a picture of which only the hash is known', () => {
     await expect(of(own)({ blob }, context)).rejects.toMatchObject({ code: 'not_found' });
     expect(Buffer.from((await of(theirs)({ blob }, context)).bytes).toString()).toBe(secret);
     server.sandboxes.answer = () => ({ url: 'x', image: blob, width: 1, height: 1 });
-    const shown = async (token: string, session: string) => {
-      const client = new Client({ name: 'test', version: '1' });
-      const requestInit = { headers: { authorization: `Bearer ${token}` } };
-      const transport = new StreamableHTTPClientTransport(new URL('/mcp', server.url), {
-        requestInit,
-      });
-      await client.connect(transport as Parameters<Client['connect']>[0]);
-      const found = await client.callTool({ name: 'browser_screenshot', arguments: { session } });
-      await client.close();
-      return JSON.stringify(found);
-    };
+    const shown = async (token: string, session: string) =>
+      JSON.stringify(await callTool(token, 'browser_screenshot', { session }));
     const encoded = Buffer.from(secret).toString('base64');
     expect(await shown(thief, own)).not.toContain(encoded);
     expect(await shown(victim, theirs)).toContain(encoded);

@@ -1,5 +1,4 @@
 import { createClient, type BelayClient, type SessionListener } from '@belay/client';
-import type { ViewerRequests } from '@belay/protocol';
 import type { LiveSide } from '@/lib/server';
 
 /** Stands in for `lib/server` in tests: the real client, its `fetch` played by `RestStub`, and a live side without a socket. */
@@ -29,18 +28,7 @@ const liveSide: LiveSide = {
   },
   fleet: () => ({ close: () => undefined }),
   evaluations: () => ({ close: () => undefined }),
-  /** Chat is recorded as what it is by REST. */
   async request(name, input) {
     requests.push({ name, input });
-    if (name === 'message') {
-      const { session, ...message } = input as ViewerRequests['message'];
-      await client.sessions.message(session, message);
-    } else if (name === 'message.edit') {
-      const { session, message, text } = input as ViewerRequests['message.edit'];
-      await client.sessions.editMessage(session, String(message), { text });
-    } else if (name === 'message.withdraw') {
-      const { session, message } = input as ViewerRequests['message.withdraw'];
-      await client.sessions.withdrawMessage(session, String(message));
-    }
   },
 };

@@ -306,9 +306,6 @@ describe('every way in', () => {
     );
     const inputs: Record<string, object> = {
       watch: { after: 0 },
-      message: { text: 'x' },
-      'message.edit': { message: 1, text: 'x' },
-      'message.withdraw': { message: 1 },
       'terminal.keys': { terminal: 'main', data: 'x' },
       'terminal.fit': { terminal: 'main', size: null },
       'terminal.hold': { terminal: 'main', holder: 'user' },

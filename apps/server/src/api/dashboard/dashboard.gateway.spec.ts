@@ -273,26 +273,6 @@ describe('the dashboard’s socket', () => {
     expect(sizes().slice(2)).toEqual(['terminal.resize 100×30', 'terminal.resize 200×30']);
   });
 
-  it('takes a message of the user, acknowledged once it is in the log, or an error', async () => {
-    const session = await server.session();
-    const viewer = await new Viewer(server, session).connect();
-    expect(await viewer.ask('message', { session, text: 'Use Python.' })).toEqual({
-      ok: true,
-      value: {},
-    });
-    const [last] = (await server.log.read(session, { after: 0 })).slice(-1);
-    expect(last).toMatchObject({
-      action: 'message',
-      source: 'user',
-      args: { text: 'Use Python.' },
-    });
-    expect(await viewer.ask('message', { session, text: '' })).toMatchObject({
-      ok: false,
-      error: { code: 'invalid_input' },
-    });
-    viewer.socket.close();
-  });
-
   it('tells who follows a session that it was deleted', async () => {
     const [watcher, left, other] = [await viewer(), await viewer(), await viewer()];
     const told: unknown[] = [];

@@ -24,7 +24,7 @@ import { knownError, unexpected } from '../problem.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { SummaryFollowers } from './summary-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
-import { ViewerActions } from './viewer-actions.js';
+import { TerminalInput } from './terminal-input.js';
 import {
   DashboardFollower,
   emitTo,
@@ -59,7 +59,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
 
   constructor(
     private readonly sources: FeedSources,
-    private readonly actions: ViewerActions,
+    private readonly input: TerminalInput,
     private readonly runs: EvaluationService,
   ) {}
 
@@ -81,8 +81,8 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       isSeen: seesAll,
       subscribe: (changed) => this.runs.subscribe(changed),
     });
-    this.#browsers = new BrowserWatch(this.actions.sandboxes, log, live);
-    this.#sizes = new TerminalSizes(this.actions.sandboxes, log);
+    this.#browsers = new BrowserWatch(this.input.sandboxes, log, live);
+    this.#sizes = new TerminalSizes(this.input.sandboxes, log);
   }
 
   /** Viewers that are connected now. */
@@ -128,14 +128,10 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     },
     fleet: (socket) => this.#fleet.add(socket),
     evaluations: (socket) => this.#evaluations.add(socket),
-    message: ({ data }, { session, ...message }) =>
-      this.actions.message(session, message, data.access.caller),
-    'message.edit': (_, edit) => this.actions.editMessage(edit),
-    'message.withdraw': (_, withdrawn) => this.actions.withdrawMessage(withdrawn),
-    'terminal.keys': (_, keys) => this.actions.keys(keys),
+    'terminal.keys': (_, keys) => this.input.keys(keys),
     'terminal.fit': (socket, fit) => this.#sizes.set(socket, fit),
-    'terminal.hold': (_, hold) => this.actions.hold(hold),
-    'terminal.open': (_, open) => this.actions.open(open),
+    'terminal.hold': (_, hold) => this.input.hold(hold),
+    'terminal.open': (_, open) => this.input.open(open),
     'browser.watch': (socket, { session, watched }) => {
       this.#browsers.set(socket, session, watched);
       return Promise.resolve();

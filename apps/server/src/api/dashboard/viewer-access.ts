@@ -11,9 +11,6 @@ const needs: Record<RequestName, Scope> = {
   fleet: 'view',
   evaluations: 'view',
   'browser.watch': 'view',
-  message: 'operate',
-  'message.edit': 'operate',
-  'message.withdraw': 'operate',
   'terminal.keys': 'operate',
   'terminal.fit': 'operate',
   'terminal.hold': 'operate',
@@ -22,9 +19,6 @@ const needs: Record<RequestName, Scope> = {
 
 /** Requests that change something. */
 const audited: ReadonlySet<string> = new Set<RequestName>([
-  'message',
-  'message.edit',
-  'message.withdraw',
   'terminal.keys',
   'terminal.hold',
   'terminal.open',

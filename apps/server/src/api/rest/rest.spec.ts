@@ -120,6 +120,20 @@ describe('REST for programs', () => {
     expect(written).toHaveLength(3);
   });
 
+  it('a message of the user is in the log when it is answered, or refused', async () => {
+    const session = await server.session();
+    const send = (text: string) =>
+      server.json('POST', `/api/sessions/${session}/messages`, { text });
+    expect(await send('Use Python.')).toEqual({ status: 204 });
+    const [last] = (await server.log.read(session, { after: 0 })).slice(-1);
+    expect(last).toMatchObject({
+      action: 'message',
+      source: 'user',
+      args: { text: 'Use Python.' },
+    });
+    expect(await send('')).toMatchObject({ code: 'invalid_input' });
+  });
+
   it('a session is made once for one key', async () => {
     const make = (task: string) =>
       server.fetch('/api/sessions', {

@@ -3,7 +3,7 @@ import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { Markdown } from '@/components/ui/markdown';
 import { useReadOnly } from '@/lib/role';
-import { sendChat } from '@/lib/send-chat';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
 interface QuestionAnswerProps {
@@ -21,7 +21,7 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
     setSent(true);
     attempt(async () => {
       try {
-        await sendChat(session, { text: value, delivery: 'steer' });
+        await client.sessions.message(session, { text: value, delivery: 'steer' });
       } catch (error) {
         setSent(false);
         throw error;

@@ -1,6 +1,5 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { sendChat } from '@/lib/send-chat';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 import type { ChangedFile } from './changed-files';
@@ -79,7 +78,7 @@ interface Decision {
 export async function rejectHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
   await client.sessions.wake(session);
   await client.sessions.call(session, 'files.patch', { patch: reversePatch(file, hunk) });
-  await sendChat(session, {
+  await client.sessions.message(session, {
     review: true,
     text: `I rejected this change of \`${file.path}\` and reverted it. Reason: ${text}\n\n${quoted(hunk)}`,
   });
@@ -87,7 +86,7 @@ export async function rejectHunk(session: string, { file, hunk, text }: Decision
 }
 
 export async function commentHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
-  await sendChat(session, {
+  await client.sessions.message(session, {
     review: true,
     text: `About this change of \`${file.path}\`: ${text}\n\n${quoted(hunk)}`,
   });

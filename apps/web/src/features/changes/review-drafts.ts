@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { sendChat } from '@/lib/send-chat';
+import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 import type { DiffLine } from './diff';
 
@@ -63,7 +63,7 @@ export async function submitReview(
   session: string,
   comments: readonly LineComment[],
 ): Promise<void> {
-  await sendChat(session, { review: true, text: reviewText(comments) });
+  await client.sessions.message(session, { review: true, text: reviewText(comments) });
   useReviewDrafts.getState().clear(session);
   toast('The review was sent to the agent.');
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Pencil, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { TextArea } from '@/components/ui/field';
-import { editMessage, withdrawMessage } from '@/lib/send-chat';
+import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
 interface QueuedMessageProps {
@@ -26,7 +26,9 @@ export function QueuedMessage({ session, message, text, queued }: QueuedMessageP
         <Button
           small
           look="ghost"
-          onClick={() => attempt(() => withdrawMessage(session, message), 'Withdrawn.')}
+          onClick={() =>
+            attempt(() => client.sessions.withdrawMessage(session, `${message}`), 'Withdrawn.')
+          }
         >
           <Undo2 size={12} aria-hidden /> Withdraw
         </Button>
@@ -35,7 +37,7 @@ export function QueuedMessage({ session, message, text, queued }: QueuedMessageP
   const save = async () => {
     const next = draft.trim();
     if (next === '') return;
-    if (next !== text) await editMessage(session, message, next);
+    if (next !== text) await client.sessions.editMessage(session, `${message}`, { text: next });
     setDraft(null);
   };
   return (

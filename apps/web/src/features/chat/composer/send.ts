@@ -2,7 +2,6 @@ import type { NewMessage, SessionSummary } from '@belay/protocol';
 import { askFork } from '@/features/session-controls/fork-request';
 import { summaryNow } from '@/features/session-log/summaries';
 import { toBase64 } from '@/lib/base64';
-import { sendChat } from '@/lib/send-chat';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 import { pictureFor } from './picture';
@@ -23,7 +22,7 @@ export const slashCommands: Record<
   },
   pin: {
     title: 'Send a message that is never compacted',
-    run: ({ id }, rest) => sendChat(id, { text: rest, pinned: true }),
+    run: ({ id }, rest) => client.sessions.message(id, { text: rest, pinned: true }),
   },
   ask: {
     title: 'Ask before each risky call',
@@ -69,7 +68,7 @@ export async function sendMessage(
     else paths.push(await putIntoWorkspace(id, file.name, await bytesOf(file)));
   }
   const text = [message.text, ...paths.map((path) => `@${path}`)].filter(Boolean).join('\n');
-  await sendChat(id, { ...message, text: text || 'See the picture.', images });
+  await client.sessions.message(id, { ...message, text: text || 'See the picture.', images });
 }
 
 const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
