@@ -13,7 +13,7 @@ import type { Size, World } from './faults/world.ts';
 const usage = `Usage: npm run test:faults [-- --seed N --minutes M --sessions S]
 
   Breaks a server, its agents and all they live on by a random schedule, which the seed determines, while agents work
-  and a viewer looks on. At the end nothing may be lost, doubled or shown wrongly. Takes root.`;
+  and a viewer looks on. At the end nothing may be lost, doubled or shown wrongly. Needs root.`;
 
 /** What a session may take to end once nothing is broken any more. */
 const calmMs = 180_000;
@@ -38,7 +38,7 @@ await runCommand(async () => {
   if (!(seed >= 0) || !(minutes > 0) || !(sessions >= 1))
     throw new Instruction(`Seed, minutes and sessions are numbers.\n\n${usage}`);
   if (process.getuid?.() !== 0)
-    throw new Instruction('The faults take root: a Docker Engine and a disk of their own.');
+    throw new Instruction('The faults need root, for a Docker Engine and a disk of their own.');
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
   console.log(`Seed ${seed}: npm run test:faults -- --seed ${seed} --minutes ${minutes}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'belay-faults-'));

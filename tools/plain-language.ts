@@ -77,7 +77,7 @@ function check(chosen: string[]): number {
     console.log(`${path}:${line}: “${found}”: say ${say}`);
   if (findings.length > 0)
     console.error(
-      `\n${findings.length} old words. An exception belongs into tools/plain-language-words.ts, with its reason.`,
+      `\n${findings.length} old words. An exception belongs in tools/plain-language-words.ts, with its reason.`,
     );
   return findings.length > 0 ? 1 : 0;
 }

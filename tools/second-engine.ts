@@ -22,7 +22,7 @@ export class SecondEngine {
     const found = programs.flatMap((name) => findCommand(name) ?? []);
     const [dockerd, containerd, unshare] = found;
     if (process.getuid?.() !== 0 || !dockerd || !containerd || !unshare)
-      throw new Error('a second Docker Engine takes root, dockerd, containerd and unshare');
+      throw new Error('a second Docker Engine needs root, dockerd, containerd and unshare');
     const engine = new SecondEngine({ dockerd, containerd, unshare });
     try {
       await engine.#startContainerd();

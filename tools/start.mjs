@@ -35,7 +35,7 @@ async function assertAlone(folder) {
   const address = await runningServer(folder);
   if (address)
     throw new Instruction(
-      `Belay runs already at ${address}\nCtrl-C in its terminal stops it; --data DIR --port N starts another beside it.`,
+      `Belay is already running at ${address}\nCtrl-C in its terminal stops it; --data DIR --port N starts another beside it.`,
     );
 }
 

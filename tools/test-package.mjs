@@ -31,7 +31,7 @@ await runCommand(async () => {
       const port = String(await freePort());
       const { url, started } = JSON.parse(belay('up', '--port', port, '--json').stdout);
       assert.deepEqual({ url, started }, { url: `http://127.0.0.1:${port}`, started: true });
-      assert.match(belay('up').stdout, /^Belay runs already at /);
+      assert.match(belay('up').stdout, /^Belay is already running at /);
       assert.equal(JSON.parse(belay('status', '--json').stdout).running, true);
       const checks = JSON.parse(belay('doctor', '--json').stdout);
       const failed = checks.filter(({ name, ok }) => !ok && name !== 'models');
@@ -46,7 +46,7 @@ await runCommand(async () => {
     await step('down', () => {
       assert.match(belay('down').stdout, /^Belay was stopped/);
       assert.equal(belay('status').status, 5);
-      assert.match(belay('down').stdout, /^Belay does not run/);
+      assert.match(belay('down').stdout, /^Belay is not running/);
     });
   } finally {
     belay('down');

@@ -86,7 +86,7 @@ async function jest(environment) {
     );
     if (!existsSync(report)) return { failed: 1 };
     const counted = countsOf(JSON.parse(readFileSync(report, 'utf8')));
-    // Jest also fails for what is no test, such as a leaked handle that ended it.
+    // Jest also fails for what is not a test, such as a leaked handle that ended it.
     if (code !== 0 && counted.failed === 0) counted.failed = 1;
     return counted;
   } finally {

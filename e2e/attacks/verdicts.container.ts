@@ -91,7 +91,7 @@ describeSystem('attacks: verdicts of a benchmark', (server) => {
       .toSorted();
   };
 
-  it('HumanEval and MBPP: what the program says of itself is no result', async () => {
+  it('HumanEval and MBPP: what the program says of itself is not a result', async () => {
     const programs = {
       ...cheats,
       honest: 'def double(n):\n    print("a word")\n    return 2 * n\n',

@@ -186,7 +186,7 @@ describeSystem('the files of a session', (server) => {
     await click(page, 'Take theirs', code);
     await shows(page, lines, 'by a program');
     await click(page, 'New file', code);
-    await fill(page, 'Path; folders are made as needed', 'shared.txt');
+    await fill(page, 'Path; folders are created as needed', 'shared.txt');
     await click(page, 'Create', '[role=dialog]');
     await shows(page, 'body', 'shared.txt exists already');
     expect(await textAt('shared.txt')).toBe('by a program\n');
@@ -224,7 +224,7 @@ describeSystem('the files of a session', (server) => {
 
   it('files are created, renamed, uploaded, downloaded and deleted', async () => {
     await click(page, 'New file', code);
-    await fill(page, 'Path; folders are made as needed', 'notes/new.md');
+    await fill(page, 'Path; folders are created as needed', 'notes/new.md');
     await click(page, 'Create', '[role=dialog]');
     await shows(page, `${code} [aria-label="Open files"]`, 'new.md');
     await untilInPage(page, () =>

@@ -91,7 +91,7 @@ describeSystem('input of the user', (server) => {
     await fill(page, 'Message to the agent', 'Look at these.');
     await click(page, 'Send', chat);
     const sent = await session.event((event) => isEvent(event, 'message'));
-    if (!isEvent(sent, 'message')) throw new Error('It is no message.');
+    if (!isEvent(sent, 'message')) throw new Error('It is not a message.');
     expect(sent.args.text).toBe('Look at these.\n@attachments/notes.txt');
     const [image = '', shrunk = ''] = sent.args.images ?? [];
     const kept = await server.client.sessions.blob(session.id, image);

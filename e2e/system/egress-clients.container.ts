@@ -121,7 +121,7 @@ describe('through the proxy of a host that has one', () => {
 
   it('actions reach the hosts that they declare, and say which others were refused', async () => {
     const actions = join(outside.files, 'actions');
-    // The example as it is, but for TLS: its authority is no one’s here.
+    // The example as it is, but for TLS: its authority is nobody’s here.
     cpSync(join(root, 'examples/actions/web-query'), join(actions, 'web-query'), {
       recursive: true,
     });
@@ -153,7 +153,7 @@ describe('through the proxy of a host that has one', () => {
     const { exitCode, errors } = await server.client.actionCalls.call('nosy', {});
     expect(exitCode).not.toBe(0);
     expect(errors).toMatch(
-      /^Belay refused a connection: The action nosy may not reach other\.example\.org:443, which is none of the hosts that it declares\.\n/,
+      /^Belay refused a connection: The action nosy may not reach other\.example\.org:443, which is not among the hosts that it declares\.\n/,
     );
     expect(outside.asked.some((target) => target.startsWith('other'))).toBe(false);
   });

@@ -17,7 +17,7 @@ export class JoinProcess {
 
   start(...args: string[]): this {
     this.output = '';
-    // What the settings of this machine’s shells do is no part of a test.
+    // What the settings of this machine’s shells do is not part of a test.
     const env = {
       ...process.env,
       HOME: this.home,

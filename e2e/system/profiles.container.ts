@@ -105,7 +105,7 @@ describeSystem('sandbox profiles', (server) => {
     const refused = await belay(server.data, ['run', 'x', '--model', model, '--mount', '/etc:ro']);
     expect(refused).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('The folder /etc is the system’s'),
+      stderr: expect.stringContaining('The folder /etc belongs to the system'),
     });
     rmSync(folder, { recursive: true });
   });

@@ -26,7 +26,7 @@ export interface Compared {
   validity: Validity[] | null;
 }
 
-/** Compares two runs task by task: what differs between tasks is no noise then. */
+/** Compares two runs task by task: what differs between tasks is not noise then. */
 export function compareTrials(a: Compared, b: Compared): Comparison {
   const [first, second] = [byTask(a.trials), byTask(b.trials)];
   // By name: trials end in any order, and the comparison must not differ by it.

@@ -228,7 +228,7 @@ async function onBoard(
     const missing = summary.trials.all - summary.trials.done;
     await end(
       missing > 0 ? 'interrupted' : 'finished',
-      missing > 0 ? `${missing} trials were not made yet.` : null,
+      missing > 0 ? `${missing} trials have not been run yet.` : null,
     );
     return summary;
   } catch (error) {

@@ -58,7 +58,7 @@ it('what the image’s entrypoint brings up is there for the agent and for the t
   expect((await trial(service, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
 });
 
-it('a healthcheck that fails is no failure of the agent', async () => {
+it('a healthcheck that fails is not a failure of the agent', async () => {
   const toml = '[environment.healthcheck]\ncommand = "false"\nretries = 2\ninterval_sec = 0.1\n';
   const { verdict } = await trial({ ...service, 'task.toml': toml }, oracle);
   expect(verdict).toMatchObject({ outcome: 'invalid', cause: 'agent_failed' });

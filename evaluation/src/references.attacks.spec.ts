@@ -83,7 +83,7 @@ describe('attacks: tests that do not run', () => {
         'unittest.TestCase.__init_subclass__ = classmethod(without)',
       ],
     ],
-  ])('%s is no pass', async (_name, lines) => {
+  ])('%s is not a pass', async (_name, lines) => {
     expect(await verdictOf(lines)).toMatchObject({
       outcome: 'fail',
       detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),

@@ -32,7 +32,7 @@ const exercise = (
 describe('attacks: Python that changes its judge', () => {
   const { answer, wrong } = bench.python();
 
-  it('an equality of its own is no cheat', async () => {
+  it('an equality of its own is not a cheat', async () => {
     const own =
       'class Own(int):\n    def __eq__(self, other): return int(self) == other\n    __hash__ = int.__hash__\ndef twice(n): return Own(2 * n)\n';
     expect(await answer(own)).toMatchObject(wins);

@@ -21,7 +21,7 @@ describe('attacks: Python that changes its judge', () => {
     expect(await answer(any)).toMatchObject(loses);
   });
 
-  it('results that depend on the order are no pass, and flagged', async () => {
+  it('results that depend on the order are not a pass, and flagged', async () => {
     const counted = `seen = []\ndef twice(n):\n    seen.append(n)\n    return 2 * n if seen[0] == 40 or len(seen) == 1 and n == 40 else 0\n`;
     // In the first run the tests are in the order of their names.
     const verdict = await answer(counted);

@@ -13,7 +13,7 @@ export interface Verified {
 
 /** What a second run of the tests says of a pass. */
 export interface Finding {
-  /** Why it is no pass: what was tested decides how tests are judged. */
+  /** Why it is not a pass: what was tested decides how tests are judged. */
   cheated: string | null;
   /** What differs from the first run; it may have other reasons, so it is a flag. */
   differs: string | null;

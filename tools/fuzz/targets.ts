@@ -181,7 +181,7 @@ export const targets: Record<string, Target> = {
 
 const bracketed = (log: string) => `>>>>> Start Test Output\n${log}\n>>>>> End Test Output`;
 
-/** What is no JSON never reaches the reader. */
+/** What is not JSON never reaches the reader. */
 function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());

@@ -5,7 +5,7 @@ const mostNamed = 3;
 const leastAlike = 0.34;
 /** Beside a better one. */
 const leastOfBest = 0.7;
-/** Longer names of models are no misspelling. */
+/** Longer names of models are not misspellings. */
 const longestName = 100;
 
 /** The names of the operations that a model may have meant, the likeliest first; at most three. */

@@ -24,7 +24,7 @@ describe('an agent that nobody keeps', () => {
     leave = () => clearInterval(timer);
   };
 
-  it('ends when its record is touched no more and the server is not there', async () => {
+  it('ends when its record is no longer touched and the server is not there', async () => {
     let ended = 0;
     keep();
     onOrphaned({ record, isConnected: () => false, looks }, () => (ended += 1));

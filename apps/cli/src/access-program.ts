@@ -11,7 +11,7 @@ export function addAccess(program: Command): void {
   addTokens(program);
   addUsers(program);
   withServer(withJson(program.command('audit')))
-    .description('print who changed what, and who was refused, the newest first')
+    .description('print who changed what, and who was refused, newest first')
     .option('--session <id>', 'only of this session')
     .option('--caller <id>', 'only of this caller: owner, viewer, token:ID or user:ID')
     .option('-n, --lines <n>', 'how many entries', count, 50)
@@ -30,7 +30,7 @@ function addTokens(program: Command): void {
     .description('list tokens, newest first')
     .action(listTokens);
   withServer(withJson(tokens.command('create')))
-    .description('make a token and print it; it is shown this once')
+    .description('create a token and print it; it is shown only once')
     .addOption(scopeOption().makeOptionMandatory())
     .option(
       '--session <id>',

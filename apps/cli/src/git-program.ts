@@ -30,7 +30,7 @@ export function addGit(program: Command): void {
     .description('list the git hosts that are set up')
     .action(listGitHosts);
   withServer(git.command('set'))
-    .description('set up a git host; what is left out stays as it is')
+    .description('set up a git host; what is omitted stays as it is')
     .argument('<host>', 'its name, with the port when that is unusual, as git.example.com:8443')
     .option('--token', 'ask for the token, or read it from standard input')
     .option('--no-token', 'remove the token')
@@ -44,8 +44,8 @@ export function addGit(program: Command): void {
     .addOption(new Option('--scope <scope>', 'who may use the token').choices(['operate', 'admin']))
     .option('--private', 'it may be in a private network or on this machine')
     .option('--no-private', 'it is public')
-    .option('--insecure', 'it is called by HTTP without TLS')
-    .option('--no-insecure', 'it is called by HTTPS')
+    .option('--insecure', 'it uses HTTP without TLS')
+    .option('--no-insecure', 'it uses HTTPS')
     .action(setGitHost);
   withServer(git.command('test'))
     .description('ask a git host whose token it is')

@@ -5,7 +5,7 @@ import { addMachine, listMachines, removeMachine } from './commands/machines.js'
 /** `belay join`, for the machine that is to run agents. */
 export const joinCommand = (): Command =>
   new Command('join')
-    .description('make this machine one that runs agents of a server, until Ctrl-C')
+    .description('let this machine run agents of a server, until Ctrl-C')
     .argument('<url>', 'the server: https://HOST, or http:// on this machine')
     .option('--token <token>', 'one-time token of `belay machines add` (or BELAY_JOIN_TOKEN)')
     .option('--ca <file>', 'trust this certificate authority, too')
@@ -36,8 +36,8 @@ export function machinesCommand(withServer: (command: Command) => Command): Comm
   const add = (name: string) => withServer(machines.command(name)).option('--json', 'print JSON');
   add('list').description('list the machines that joined').action(listMachines);
   add('add')
-    .description('make a token with which one machine joins')
-    .argument('<name>', 'what the machine is to be called')
+    .description('create a token with which one machine joins')
+    .argument('<name>', 'name of the machine')
     .action(addMachine);
   add('remove')
     .description('revoke a machine; its agents end')

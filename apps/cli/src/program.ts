@@ -121,11 +121,11 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .option('--commit <hash>', 'up to this commit of the history (default: the latest)')
     .action(exportSession);
   withServer(withJson(program.command('fork'), 'print the new session as JSON'))
-    .description('make a new session with log and files of another one, as of an event')
+    .description('create a new session with the log and files of another one, as of an event')
     .argument(...session)
     .option('--at <seq>', 'the last event that the new session keeps (default: the newest)', count)
     .option('-m, --model <model>', 'provider:model (default: the same)')
-    .option('--message <text>', 'what it is to do')
+    .option('--message <text>', 'what it should do')
     .action(forkSession);
   withServer(withJson(program.command('approve')))
     .description('list the questions that wait, or answer one or all of a session')
@@ -199,9 +199,9 @@ function addRun(program: Command, exit: (code: number) => void): void {
         .argParser(names)
         .conflicts('model'),
     )
-    .option('--runs <n>', 'compare so many sessions of each model', count)
+    .option('--runs <n>', 'number of sessions for each model', count)
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
-    .option('--template <name>', 'begin with this template of yours; see belay templates')
+    .option('--template <name>', 'start from this template; see belay templates')
     .option(
       '-w, --workspace <folder>',
       'folder to copy in: tracked and unignored files, git history',
@@ -209,11 +209,11 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .addOption(
       new Option(
         '--clone <url>',
-        'begin with a clone of this repository, which the server makes',
+        'start from a clone of this repository, which the server makes',
       ).conflicts(['workspace', 'example']),
     )
     .option('--branch <name>', 'branch, tag or commit to clone (default: the default branch)')
-    .option('--depth <n>', 'clone so many commits of history (default: all)', count)
+    .option('--depth <n>', 'clone only this many commits of history (default: all)', count)
     .option('--example <name>', 'run an example that comes with Belay')
     .option('--title <title>', 'title in the dashboard')
     .option('--plan-file [path]', 'keep the plan in this Markdown file (DevinPlan.md)')

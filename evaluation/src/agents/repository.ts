@@ -35,7 +35,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   const starting = first ? startingFiles(context, first) : [];
   const entries = reachable(changes.entries.filter(({ path }) => isWork(path)));
   const present = new Set(entries.map(({ path }) => path));
-  // What came as files was added by us: it is in no image, so its removal is no change of the container.
+  // What came as files was added by us: it is in no image, so its removal is not a change of the container.
   const gone = starting
     .filter(({ kind, path }) => kind !== 'folder' && !present.has(path))
     .map(({ path }) => path);
@@ -60,7 +60,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   });
   try {
     const { exitCode, timedOut } = await container.run(120, signal);
-    // A patch that could not be made is no empty patch.
+    // A patch that could not be made is not an empty patch.
     if (exitCode !== 0)
       throw new Error(
         `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git ended with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,

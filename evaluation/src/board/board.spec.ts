@@ -187,7 +187,7 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   killed.at({ task: 'b', attempt: 1, session: null }, 'verifying');
   await killed.close('finished', null);
   expect(notices).toEqual([
-    'The board accepts no more reports: Another process reports this run now.',
+    'The board no longer accepts reports: Another process reports this run now.',
   ]);
   for (const task of ['b', 'c', 'd']) judge(out, resumed, trialOf(task, passed()));
   await resumed.close('finished', null);

@@ -58,7 +58,7 @@ export class Board {
     const info = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
     const id = hashOf(run).slice(0, 16);
     const refused = ({ message }: AppError) =>
-      onNotice?.(`The board accepts no more reports: ${message}`);
+      onNotice?.(`The board no longer accepts reports: ${message}`);
     try {
       const { client, url } = connect();
       const { reporter, known } = await Reporter.open(client, { id, info, refused });

@@ -47,7 +47,7 @@ function answerOf(step: string): string | null {
 }
 
 function contentOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) return `(${bytes.length} bytes that are no text)\n`;
+  if (!isUtf8(bytes)) return `(${bytes.length} bytes that are not text)\n`;
   const text = bytes.subarray(0, mostBytesOfFile).toString();
   return bytes.length > mostBytesOfFile ? `${text}\n… ${bytes.length} bytes in all\n` : text;
 }

@@ -25,7 +25,7 @@ export interface PendingTrial {
 export interface ReporterOptions {
   id: string;
   info: EvaluationInfo;
-  /** Called once when the server takes no more reports of this run. */
+  /** Called once when the server no longer takes reports of this run. */
   refused(error: AppError): void;
 }
 

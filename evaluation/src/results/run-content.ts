@@ -15,7 +15,7 @@ export function withContent(run: RunFile, tasks: Task[]): RunFile {
   };
 }
 
-/** Trials of other tasks under the same names are no results of this run. Throws `conflict`. */
+/** Trials of other tasks under the same names are not results of this run. Throws `conflict`. */
 export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void {
   if (content === null || content === contentOf(tasks)) return;
   throw new AppError(

@@ -106,7 +106,7 @@ export function memoryOf({ memory_mb: megabytes, memory }: HarborEnvironment): n
 export const isSeparate = (given: HarborVerifier): boolean | undefined =>
   given.environment_mode ? given.environment_mode === 'separate' : given.environment && true;
 
-/** `${VAR:-text}` is the text: what is set on the host is no task's business. */
+/** `${VAR:-text}` is the text: what is set on the host is not a task's business. */
 export const withDefaults = (given: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, template.exec(value)?.[2] ?? value]),

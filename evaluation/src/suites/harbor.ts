@@ -79,7 +79,7 @@ function imageOf(
   return name ? { kind: 'image', name } : null;
 }
 
-/** A list of allowed hosts cannot be held here, so it is no network. */
+/** A list of allowed hosts cannot be held here, so it means no network. */
 function environmentOf(given: HarborEnvironment, image: ImageSource): Environment {
   const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {

@@ -16,7 +16,7 @@ export interface Readable<T> {
 
 /**
  * A task of each. What is broken spoils its own task only, whose trials say why. Throws `invalid_input` when there is
- * nothing, or nothing that can be read: these are no data of the suite.
+ * nothing, or nothing that can be read: these are not data of the suite.
  */
 export function tasksFrom<T>(
   { suite, path }: { suite: string; path: string },

@@ -137,7 +137,7 @@ it('Terminal-Bench: the summary must list tests, all passed, and agree with the 
   expect(judgePytest(outcome({ output: 'PASSED a' })).cause).toBe('no_result');
 });
 
-it('Harbor: reward.json wins, and no reward is no zero', () => {
+it('Harbor: reward.json wins, and a missing reward is not 0', () => {
   const anything = { json: true, numbers: null };
   const judge = (files: Record<string, string>, writable: WritableRewards = anything) =>
     judgeReward(

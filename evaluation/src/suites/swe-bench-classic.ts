@@ -53,7 +53,7 @@ export function completed(instance: Instance, lookup: SpecLookup = specOf): Comp
   };
 }
 
-/** Names of files that are no tests, as SWE-Bench tells them. */
+/** Names of files that are not tests, as SWE-Bench tells them. */
 const noTest = /(\.(json|png|txt|md|jpg|jpeg|pkl|yml|yaml|toml)|csv)$/;
 
 function commandsOf(instance: Instance, { test, environment }: RepositorySpec): string[] {

@@ -19,7 +19,7 @@ describe('attacks: a test patch that does not apply', () => {
       `cd $(mktemp -d)\ngit apply -v - <<'EOF_TEST'\n${patch}EOF_TEST\n: '>>>>> Start Test Output'\ntrue\n: '>>>>> End Test Output'\n`,
     );
 
-  it('ends the script before the tests, which is no result', () => {
+  it('ends the script before the tests, which is not a result', () => {
     const old = 'diff --git a/t.js b/t.js\n--- a/t.js\n+++ b/t.js\n@@ -1 +1 @@\n-old\n+new\n';
     const { status, stdout } = patched(old);
     expect(status).toBe(testPatchRefused);

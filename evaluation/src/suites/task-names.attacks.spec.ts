@@ -46,7 +46,7 @@ describe('attacks: names of tasks', () => {
       return suiteNamed('harbor').read(data)[0]?.steps[0]?.name;
     };
     for (const name of ['../../../evil', '/evil', 'a/b', '..'])
-      expect(() => named(name)).toThrow(/its step .* is no name/);
+      expect(() => named(name)).toThrow(/its step .* is not a name/);
     expect(named('first step')).toBe('first step');
   });
 

@@ -28,7 +28,7 @@ export function withCheckedNames(tasks: Task[]): Task[] {
 
 function stepFault(name: string): string[] {
   const fault = faultOf(name, { folders: false });
-  return fault === null ? [] : [`its step ${shown(name)} is no name (${fault})`];
+  return fault === null ? [] : [`its step ${shown(name)} is not a name (${fault})`];
 }
 
 function faultOf(name: string, { folders }: { folders: boolean }): string | null {

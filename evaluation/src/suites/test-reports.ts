@@ -20,7 +20,7 @@ export function junitCounts(report: Buffer | undefined): Counts | undefined {
 }
 
 /**
- * Results by name of a JUnit report. What tests printed is no part of its structure. Undefined when the suites
+ * Results by name of a JUnit report. What tests printed is not part of its structure. Undefined when the suites
  * count fewer tests.
  */
 export function junitTests(report: Buffer | undefined): Record<string, Outcome> | undefined {

@@ -149,7 +149,7 @@ export class LiveConnection {
     const answer = (await sent.catch(() => {
       throw new AppError(
         'unavailable',
-        'The connection broke before the server confirmed this. Look whether it was done, or try again.',
+        'The connection broke before the server confirmed this. Check whether it was done, or try again.',
       );
     })) as Answer<unknown>;
     if (!answer.ok) throw errorFrom(answer.error);

@@ -50,7 +50,7 @@ async function call(address: Address, route: Route, input: unknown[]): Promise<u
   const { method, path } = route;
   throw new AppError(
     'internal',
-    `The response to ${method} ${path} is not what this client knows (${faultOf(parsed.error)}). Use the server’s version of it.`,
+    `The response to ${method} ${path} is not what this client expects (${faultOf(parsed.error)}). Use the server’s version of it.`,
   );
 }
 
@@ -84,7 +84,7 @@ async function bytesOf(response: Response, max: number | undefined): Promise<Uin
       await reader.cancel();
       throw new AppError(
         'too_large',
-        `The server’s answer is larger than ${Math.round(max / 2 ** 20)} MiB, so it is not taken.`,
+        `The server’s answer is larger than ${Math.round(max / 2 ** 20)} MiB, so it was not read.`,
       );
     }
     chunks.push(read.value);

@@ -5,7 +5,7 @@ export interface ExecutedProgram {
   command: readonly string[];
   user: string;
   env: readonly string[];
-  /** Where it begins; the container’s own when left out. */
+  /** Where it begins; the container’s own when omitted. */
   folder?: string;
   /** Whether what is written to its `output` is its input. */
   takesInput?: boolean;

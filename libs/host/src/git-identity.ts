@@ -45,7 +45,7 @@ export async function userIdentity(
   }
 }
 
-/** The settings of a folder’s repository; undefined where there is none, or they are no file of its own. */
+/** The settings of a folder’s repository; undefined where there is none, or they are not a file of its own. */
 const ownSettings = (folder: string): Promise<Buffer | undefined> =>
   reach(folder, '.git/config', async ({ at }) => {
     const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -92,7 +92,7 @@ export function startGit(
   });
 }
 
-/** A shell sets the limits and becomes git; the arguments are no part of its text. */
+/** A shell sets the limits and becomes git; the arguments are not part of its text. */
 function limited(
   command: readonly string[],
   { memoryBytes, fileBytes, cpuSeconds }: GitLimits,

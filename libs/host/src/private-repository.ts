@@ -27,7 +27,7 @@ interface NewRepository {
   /** Without one it has an empty one. */
   workTree?: string | undefined;
   untrusted?: string | undefined;
-  /** The folder that it is made in; the temporary one when left out. */
+  /** The folder that it is made in; the temporary one when omitted. */
   parent?: string | undefined;
   /** Of each run of git on it. */
   limits?: GitLimits | undefined;

@@ -69,7 +69,7 @@ export type TokenInfo = z.infer<typeof tokenInfo>;
 
 /** A token that was just made: only now its secret is known. */
 export const madeToken = tokenInfo.extend({
-  token: z.string().describe('The token itself. It is shown this once.'),
+  token: z.string().describe('The token itself. It is shown only once.'),
 });
 export type MadeToken = z.infer<typeof madeToken>;
 

@@ -6,7 +6,7 @@ export const actionName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    'small letters, digits, _ and -, at most 64, a letter or a digit first',
+    'lowercase letters, digits, _ and -, at most 64, a letter or a digit first',
   );
 
 /** What is installed: a program for each call, instructions with files (`SKILL.md`), or a server of tools. */
@@ -28,7 +28,7 @@ const hostName = z
   );
 const variableName = z
   .string()
-  .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'capital letters, digits and _')
+  .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'uppercase letters, digits and _')
   .refine(
     (name) => !/^(PATH|HOME|SHELL|IFS|LD_.*|NODE_OPTIONS|BELAY_.*)$/.test(name),
     'a variable of the system cannot be a secret',
@@ -45,17 +45,17 @@ export const actionPermissions = z
       .array(hostName)
       .max(50)
       .default([])
-      .describe('Hosts that it may reach, such as `api.example.com` or `*.example.com:8080`.'),
+      .describe('Hosts that it can reach, such as `api.example.com` or `*.example.com:8080`.'),
     secrets: z
       .array(variableName)
       .max(20)
       .default([])
-      .describe('Secrets that it is given as variables, by name.'),
+      .describe('Names of the secrets that it gets as environment variables.'),
     optional_secrets: z
       .array(variableName)
       .max(20)
       .optional()
-      .describe('Those of `secrets` that it works without.'),
+      .describe('Those of `secrets` that are optional.'),
     workspace: z
       .enum(['none', 'read', 'write'])
       .default('none')
@@ -84,7 +84,7 @@ export const actionService = z.object({
     .min(1)
     .max(500)
     .optional()
-    .describe('The action’s own, with its folder at /action, when left out.'),
+    .describe('The action’s own, with its folder at /action, when omitted.'),
   environment: z.record(z.string(), z.string().max(10_000)).default({}),
   command: z.array(z.string()).max(100).optional(),
   port: z.int().min(1).max(65_535).describe('The port that answers once it is ready.'),
@@ -106,7 +106,7 @@ export const manifestFile = z.object({
     .min(1)
     .max(100)
     .optional()
-    .describe('Starts the server of the kind `mcp`, in `/action`; `run` when left out.'),
+    .describe('Starts the server of the kind `mcp`, in `/action`; `run` when omitted.'),
   environment: z
     .record(variableName, z.string().max(10_000))
     .optional()
@@ -119,11 +119,11 @@ export const manifestFile = z.object({
   logo_url: z.string().max(2_000).optional(),
   parameters: inputSchema
     .optional()
-    .describe('JSON Schema of its input, an object; a list `args` of positionals when left out.'),
+    .describe('JSON Schema of its input, an object; a list `args` of positionals when omitted.'),
   asynchronous: z
     .boolean()
     .optional()
-    .describe('Agents go on while it runs: its result comes to them in a message of its own.'),
+    .describe('Agents continue while it runs: its result comes to them in a later message.'),
   permissions: actionPermissions.default(actionPermissions.parse({})),
   packages: z
     .object({ debian: packageNames, npm: packageNames, pip: packageNames })
@@ -135,14 +135,14 @@ export const manifestFile = z.object({
     .min(1)
     .max(500)
     .optional()
-    .describe('The image of sandboxes when left out.'),
+    .describe('The image of sandboxes when omitted.'),
   services: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,39}$/), actionService).default({}),
   examples: z
     .array(
       z.object({
         title: z.string().max(200).optional(),
         input: z.record(z.string(), z.unknown()),
-        contains: z.string().max(2_000).optional().describe('Text that the output must have.'),
+        contains: z.string().max(2_000).optional().describe('Text that the output must contain.'),
       }),
     )
     .max(20)
@@ -215,7 +215,7 @@ export type ActionOffer = z.infer<typeof actionOffer>;
 
 /** What a source has, as it was fetched: an install of it installs exactly this. */
 export const foundActions = z.object({
-  id: z.string().describe('For the install, within the quarter of an hour.'),
+  id: z.string().describe('For the install, valid for fifteen minutes.'),
   from: actionSource.shape.from,
   version: actionSource.shape.version,
   commit: actionSource.shape.commit,
@@ -245,7 +245,7 @@ export type ActionInstall = z.infer<typeof actionInstall>;
 /** An action as a session was given it: what the model is offered never changes under it. */
 export const sessionAction = z.object({
   name: actionName,
-  kind: z.literal('skill').optional().describe('An action that runs when left out.'),
+  kind: z.literal('skill').optional().describe('An action that runs when omitted.'),
   asynchronous: z
     .literal(true)
     .optional()
@@ -266,7 +266,7 @@ export type SessionAction = z.infer<typeof sessionAction>;
 export const actionOutput = z.object({
   text: z
     .string()
-    .describe('Its standard output, when that is no JSON; long output lacks its middle.'),
+    .describe('Its standard output, when that is not JSON; long output lacks its middle.'),
   structured: z
     .unknown()
     .optional()

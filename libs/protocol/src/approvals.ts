@@ -82,13 +82,13 @@ export function rejectionOf({ by, reason }: ApprovalVerdict): AppError {
 const rulePattern = z
   .string()
   .max(2_000)
-  .regex(/\S/, 'a pattern of blanks matches nothing: use * for everything')
+  .regex(/\S/, 'a blank pattern matches nothing: use * for everything')
   .describe(
     'Glob over the subject: `*` is any text, `\\*` a star; npm test * or registry.npmjs.org:443; for egress also a set of hosts such as @npm.',
   );
 
 export const newRule = z.object({
-  scope: z.enum(['session', 'workspace', 'all']).describe('Where it counts.'),
+  scope: z.enum(['session', 'workspace', 'all']).describe('Where it applies.'),
   session: z.string().optional().describe('The session, for the scopes session and workspace.'),
   operation: z
     .string()

@@ -36,7 +36,7 @@ function changed(use: BudgetUse, event: Event): BudgetUse {
   };
 }
 
-/** A call for a summary is no step; an agent that makes more of these than steps gets them counted as steps. */
+/** A call for a summary is not a step; an agent that makes more of these than steps gets them counted as steps. */
 function counted(
   { steps, compactions }: BudgetUse,
   { purpose }: EventArgs<'usage'>,

@@ -46,7 +46,7 @@ export const eventArgs = {
     reasoning: z.string().optional(),
     calls: z.array(operationCall.extend({ id: callId })).max(128),
     opaque: z.record(z.string(), z.unknown()).optional(),
-    cut: z.literal(true).optional().describe('The reply reached its limit of length.'),
+    cut: z.literal(true).optional().describe('The reply reached its length limit.'),
     seen: z
       .object({ own: z.int().nonnegative(), others: z.int().nonnegative() })
       .optional()

@@ -20,7 +20,7 @@ const lineHunks = z
   .optional()
   .describe('Where it changed, from the top on.');
 
-/** A file that someone changed: null versions are no file. */
+/** A file that someone changed: null versions mean no file. */
 export const fileChange = z.object({
   path: z.string().max(4_096),
   before: fileVersion.nullable(),
@@ -64,7 +64,7 @@ export const fileConflict = z.object({
 });
 export type FileConflict = z.infer<typeof fileConflict>;
 
-/** The file that an error is about; undefined when it is no conflict about a version. */
+/** The file that an error is about; undefined when it is not a conflict about a version. */
 export function fileConflictOf(error: unknown): FileConflict | undefined {
   const { code, details } = errorFrom(error);
   return code === 'conflict' ? fileConflict.safeParse(details).data : undefined;

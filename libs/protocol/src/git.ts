@@ -8,7 +8,7 @@ export const branchName = z
   .regex(
     // oxlint-disable-next-line no-control-regex
     /^(?!-|\/|@$)(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$))(?!\.)[^\u0000-\u0020\u007f~^:?*[\\]+$/,
-    'no name of a branch',
+    'not a valid branch name',
   );
 
 export const repositoryUrl = z
@@ -23,13 +23,13 @@ export const newRepository = z.object({
   url: repositoryUrl,
   branch: branchName
     .optional()
-    .describe('A branch, a tag or a commit; the default branch when left out.'),
+    .describe('A branch, a tag or a commit; the default branch when omitted.'),
   depth: z
     .int()
     .positive()
     .max(1_000_000)
     .optional()
-    .describe('So many commits of history; all when left out.'),
+    .describe('The number of commits of history; all when omitted.'),
 });
 
 /** As it was found when the session was made; the workspace is at this commit. */
@@ -46,7 +46,7 @@ export const gitHostName = z
   .max(260)
   .regex(
     /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::[1-9]\d{0,4})?$/,
-    'a host in small letters, as git.example.com or git.example.com:8443',
+    'a host in lowercase letters, as git.example.com or git.example.com:8443',
   );
 
 /** Whose REST API a host speaks, for pull requests. */
@@ -68,7 +68,7 @@ const hostFields = {
     .describe('The user beside the token, for hosts that ask for one.'),
   scope: z.enum(['operate', 'admin']).describe('Callers of at least this scope use the token.'),
   private: z.boolean().describe('The host may be in a private network or on this machine.'),
-  insecure: z.boolean().describe('It is called by HTTP without TLS.'),
+  insecure: z.boolean().describe('It uses HTTP without TLS.'),
 };
 
 /** A git host that the admin set up. Its token is written and never read. */
@@ -97,7 +97,7 @@ export const publishAllowance = z.enum(['default-branch', 'ci-files']);
 export type PublishAllowance = z.infer<typeof publishAllowance>;
 
 const target = {
-  url: repositoryUrl.optional().describe('The session’s own repository when left out.'),
+  url: repositoryUrl.optional().describe('The session’s own repository when omitted.'),
   base: branchName
     .optional()
     .describe('The branch to begin from and to merge into; the session’s own, else the default.'),

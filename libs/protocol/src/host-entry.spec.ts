@@ -34,7 +34,9 @@ describe('the hosts of a network policy', () => {
   it('are refused in a change, and still read where they are stored', () => {
     const egress = { hosts: ['https://example.com/'] };
     const refused = sessionDefaultsChange.safeParse({ egress });
-    expect(refused.error?.issues[0]?.message).toMatch(/^“https:\/\/example\.com\/” is no host: /);
+    expect(refused.error?.issues[0]?.message).toMatch(
+      /^“https:\/\/example\.com\/” is not a host: /,
+    );
     expect(sessionDefaults.parse({ egress }).egress.hosts).toEqual(egress.hosts);
   });
 });

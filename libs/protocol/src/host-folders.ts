@@ -5,7 +5,7 @@ const hostPath = z
   .min(1)
   .max(1_000)
   // oxlint-disable-next-line no-control-regex
-  .regex(/^\/[^\u0000-\u001f\u007f]*$/, 'the whole path of a folder of the server’s machine');
+  .regex(/^\/[^\u0000-\u001f\u007f]*$/, 'the absolute path of a folder on the server’s machine');
 
 /** Folders of the host that one session may be given. */
 export const mostMounts = 10;

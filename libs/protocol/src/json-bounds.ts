@@ -35,13 +35,13 @@ export function jsonFault(value: unknown, bounds: JsonBounds = eventBounds): str
         const left = bounds.values - values - below.length;
         for (let at = 0; at < Math.min(each.length, left + 1); at++) below.push(each[at]);
       } else if (typeof each === 'object' && each !== null) {
-        if (!isPlain(each)) return 'holds something that is no JSON';
+        if (!isPlain(each)) return 'holds something that is not JSON';
         for (const [key, part] of Object.entries(each)) {
           characters += key.length;
           below.push(part);
         }
       } else if (!scalars.has(typeof each)) {
-        return 'holds something that is no JSON';
+        return 'holds something that is not JSON';
       }
       if (characters > bounds.characters)
         return `has more than ${bounds.characters.toLocaleString('en')} characters`;

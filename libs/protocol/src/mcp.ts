@@ -4,7 +4,7 @@ import { blobId } from './models.js';
 /** Stands in the names of its tools, which providers hold to 64 characters: hence short, and without `_`. */
 export const mcpServerName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,23}$/, 'small letters, digits and -, at most 24');
+  .regex(/^[a-z0-9][a-z0-9-]{0,23}$/, 'lowercase letters, digits and -, at most 24');
 
 /** A tool of an MCP server as a session was given it: what the model is offered never changes under it. */
 export const mcpTool = z.object({
@@ -43,7 +43,7 @@ export const programHosts = z
   )
   .max(50)
   .default([])
-  .describe('Hosts that it may reach from its container: name, name:port or *.name.');
+  .describe('Hosts that it can reach from its container: name, name:port or *.name.');
 
 export const mcpTransport = z.discriminatedUnion('type', [
   z.object({
@@ -69,11 +69,11 @@ export const mcpTransport = z.discriminatedUnion('type', [
       .max(500)
       .nullable()
       .default(null)
-      .describe('Of its container; null is the image of sandboxes.'),
+      .describe('The image of its container; null is the sandbox image.'),
     folder: z
       .string()
       .max(1_000)
-      .startsWith('/', 'the whole path of a folder')
+      .startsWith('/', 'the absolute path of a folder')
       .nullable()
       .default(null)
       .describe('The one folder of the server’s machine that its container sees, to read.'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A text of the platform in a conversation that says what the user did by hand begins with this. */
 export const byHandPrefix = 'The user did this by hand: ';
 
-/** Another text of the platform in a conversation, which is no user’s, begins with this. */
+/** Another text of the platform in a conversation, which is not the user’s, begins with this. */
 export const platformPrefix = '[Belay, not the user] ';
 
 /** Where a model is: `provider:model`, or `scripted:FILE` and `cassette:FILE`. */

@@ -86,12 +86,12 @@ export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.Zo
   /** The field of the output whose lines a model reads with their numbers, and the first one’s number. Default: none. */
   numbered(output: z.output<O>): { field: string; from: number } | null;
   /**
-   * Fields of the input by other names that models know them by, in small letters without `_` and `-`. Only models’
+   * Fields of the input by other names that models know them by, in lowercase letters without `_` and `-`. Only models’
    * calls are read so. Default: none.
    */
   readonly aliases: Readonly<Record<string, string>>;
   /**
-   * Names of tools that do this in other harnesses, in small letters and digits, with a space between them: a model that
+   * Names of tools that do this in other harnesses, in lowercase letters and digits, with a space between them: a model that
    * calls one is told this operation. Default: none.
    */
   readonly knownAs: string;

@@ -107,7 +107,7 @@ export const sessionCommands = {
     label: 'Start',
     title: 'Start a session',
     description:
-      'Begins a session: an agent works on the task in a container of its own. Answers at once with its summary; its id is the `session` of all other calls.',
+      'Starts a session: an agent works on the task in a container of its own. Returns its summary at once; its id is the `session` of all other calls.',
     about: 'none',
     body: newSession.partial({ model: true }).extend({
       paused: z
@@ -146,7 +146,7 @@ export const sessionCommands = {
   wait: define({
     label: 'Wait',
     title: 'Wait for a session',
-    description: `Waits until a session has ended or needs the user, ${maxWaitSeconds} seconds at most, and answers with its summary and the events since \`after\`. Call it again with the number of the last event until the state is an end.`,
+    description: `Waits until a session has ended or needs the user, ${maxWaitSeconds} seconds at most, and returns its summary and the events since \`after\`. Call it again with the number of the last event until the state is an end.`,
     scope: 'view',
     body: z.object({
       after,
@@ -212,7 +212,7 @@ export const sessionCommands = {
     label: 'Change',
     title: 'Change a session',
     description:
-      'Changes title, tags, archived, approvals, budgets, model or network; what is left out stays.',
+      'Changes title, tags, archived, approvals, budgets, model or network; what is omitted stays.',
     audience: ['user'],
     body: sessionChange,
   }),
@@ -236,14 +236,14 @@ export const sessionCommands = {
   fork: define({
     label: 'Fork',
     title: 'Fork a session',
-    description: 'Makes a new session with log and files as of an event, and answers with it.',
+    description: 'Creates a new session with the log and files as of an event, and returns it.',
     audience: ['user'],
     body: forkRequest,
   }),
   rewind: define({
     label: 'Rewind',
     title: 'Rewind a session',
-    description: 'Takes files, conversation or both back to an event, or previews that.',
+    description: 'Rewinds files, conversation or both to an event, or previews that.',
     audience: ['user'],
     asksFirst: true,
     body: rewindRequest,

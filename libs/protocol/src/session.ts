@@ -39,7 +39,7 @@ const limits = {
   seconds: z.number().positive().nullable().describe('Wall time since the start.'),
 };
 
-/** Hard limits, checked before each call of a model; null is no limit. */
+/** Hard limits, checked before each call of a model; null means no limit. */
 export const budgets = z.object({
   steps: limits.steps.default(100),
   tokens: limits.tokens.default(null),
@@ -89,7 +89,7 @@ export type SessionDefaults = z.infer<typeof sessionDefaults>;
 const checkedHosts = z.array(
   way.hosts.element.refine(isHostEntry, {
     error: ({ input }) =>
-      `“${String(input).slice(0, 100)}” is no host: write name, name:port, *.name or a set such as @npm`,
+      `“${String(input).slice(0, 100)}” is not a host: write name, name:port, *.name or a set such as @npm`,
   }),
 );
 
@@ -144,7 +144,7 @@ export const planFile = z
   .max(200)
   .regex(
     /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))(?!(?:.*\/)?\.git\/)(?:[\w. -]+\/)*[\w. -]+\.(?:md|markdown)$/i,
-    'a Markdown file below the workspace, such as DevinPlan.md',
+    'a Markdown file in the workspace, such as DevinPlan.md',
   );
 /** The name that OpenDevin gave it. */
 export const usualPlanFile = 'DevinPlan.md';
@@ -241,11 +241,11 @@ export const newSession = sessionSettings.extend({
   mcp: z
     .array(mcpServerName)
     .optional()
-    .describe('MCP servers by name; all that are enabled when left out.'),
+    .describe('MCP servers by name; all that are enabled when omitted.'),
   actions: z
     .array(actionName)
     .optional()
-    .describe('Installed actions by name; all that are enabled when left out.'),
+    .describe('Installed actions by name; all that are enabled when omitted.'),
   mounts: z
     .array(newMount)
     .max(mostMounts)
@@ -281,7 +281,7 @@ export const sessionSummary = z.object({
     .int()
     .nonnegative()
     .default(0)
-    .describe('Calls of the model for a summary of the conversation, which are no steps.'),
+    .describe('Calls of the model for a summary of the conversation, which are not steps.'),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
   contextTokens: z.int().nonnegative().describe('Tokens of the last prompt.'),

@@ -23,7 +23,7 @@ export const viewerLink = tokenInfo
 export type ViewerLink = z.infer<typeof viewerLink>;
 
 export const madeViewerLink = viewerLink.extend({
-  token: z.string().describe('The token of the link. It is shown this once.'),
+  token: z.string().describe('The token of the link. It is shown only once.'),
   path: z.string().describe('The page to open; it logs the browser in with the token.'),
 });
 export type MadeViewerLink = z.infer<typeof madeViewerLink>;

@@ -36,7 +36,7 @@ it.each([
   expect(hours(events)).toBe(wanted);
 });
 
-it.each(['paused', 'waiting'] as const)('is no work while a session is %s', (rest) => {
+it.each(['paused', 'waiting'] as const)('is not work while a session is %s', (rest) => {
   const events: [number, NewEvent][] = [...begun, [1, state(rest)], [4, state('running')]];
   expect(hours(events, workTimeAfter)).toBe(7);
   expect(hours(events.slice(0, 3), workTimeAfter)).toBe(1);

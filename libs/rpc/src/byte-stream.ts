@@ -76,7 +76,7 @@ export class ByteStream extends Duplex implements RpcStream {
     }
     if (this.#waiting.bytes + bytes.byteLength > limits.streamBytes) {
       this.destroy(
-        new AppError('limit_reached', 'Too much waits in all streams of the connection.'),
+        new AppError('limit_reached', 'Too much data waits in the streams of the connection.'),
       );
       return;
     }
@@ -140,7 +140,7 @@ export class ByteStream extends Duplex implements RpcStream {
     done(error);
   }
 
-  /** A reader's loop destroys its stream at the end of the data: that ends this half, and is no error. */
+  /** A reader's loop destroys its stream at the end of the data: that ends this half, and is not an error. */
   #notifyPeer(error: Error | null): void {
     const isComplete = !error && this.readableEnded && (this.#ending || this.writableLength === 0);
     if (!isComplete) {

@@ -119,7 +119,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     this.#emit('closed');
   }
 
-  /** In a microtask of its own: an exception of a listener is no fault of the connection. */
+  /** In a microtask of its own: an exception of a listener is not a fault of the connection. */
   #emit(event: 'connected' | 'disconnected' | 'closed'): void {
     queueMicrotask(() => this.#events.emit(event));
   }

@@ -61,7 +61,7 @@ describe('fuzz: frames', () => {
     fc.assert(
       fc.property(frames, (frame) => {
         const message = readMessage(numberFrame(encode(frame), 7));
-        if (message.kind !== 'frame') throw new Error('It is no frame.');
+        if (message.kind !== 'frame') throw new Error('It is not a frame.');
         const { frame: received, fault } = decode(message.frame);
         expect(fault).toBeUndefined();
         expect(arrived(received)).toEqual(arrived(frame));

@@ -71,7 +71,7 @@ const lengthBytes = 8;
 
 /**
  * The bytes of a message with the frame, once for all times that it is sent. Throws `too_large` beyond the limits, and
- * `invalid_input` for what is no JSON.
+ * `invalid_input` for what is not JSON.
  */
 export function encode(frame: Frame): Buffer {
   const { head, content, parts } = takeApart(frame);
@@ -216,7 +216,7 @@ function tooLarge(bytes: number, most: number): AppError {
 }
 
 function notJson(cause: unknown): AppError {
-  const reason = cause instanceof RangeError ? 'is nested too deeply' : 'is no JSON';
+  const reason = cause instanceof RangeError ? 'is nested too deeply' : 'is not JSON';
   return new AppError('invalid_input', `The content of a message ${reason}.`);
 }
 

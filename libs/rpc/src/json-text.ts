@@ -10,7 +10,7 @@ const closeBrace = 0x7d;
 
 /**
  * Why a JSON text has too many levels or values, as the end of a sentence; undefined when it has not. One pass over the
- * bytes without recursion: on text that is no JSON the result says nothing, and its parser throws.
+ * bytes without recursion: on text that is not JSON the result says nothing, and its parser throws.
  */
 export function jsonTextFault(json: Uint8Array): string | undefined {
   let depth = 0;

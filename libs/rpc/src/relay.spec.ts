@@ -78,7 +78,7 @@ describe('an agent behind a relay', () => {
   });
 
   it('is told why the server refuses it, and ends', async () => {
-    refusal = new AppError('unauthorized', 'This token is not, or no longer, one of ours.');
+    refusal = new AppError('unauthorized', 'This token is not valid, or was revoked.');
     await expect(dial().call('add', { n: 1 })).rejects.toMatchObject(refusal);
   });
 
@@ -123,7 +123,7 @@ describe('an agent behind a relay', () => {
     expect(await upgrade('/live')).toBe(404);
     expect(await upgrade(agentPath)).toBe(101);
     expect(paths).toEqual([`${agentPath} Bearer the-token-of-the-agent undefined`]);
-    // What is no request for a connection is answered here.
+    // What is not a request for a connection is answered here.
     const plain = connect(join(folder, 'agent.sock'));
     plain.write('GET /api/sessions HTTP/1.1\r\nhost: x\r\n\r\n');
     const [answer] = (await once(plain, 'data')) as [Buffer];

@@ -103,14 +103,14 @@ describe('attacks: one message', () => {
       () => Buffer.concat([Buffer.from([2, 0, 0, 0, 0, 0, 1]), Buffer.alloc(8, 255)]),
     ],
     [
-      'a head that is no JSON',
+      'a head that is not JSON',
       () =>
         Buffer.concat([
           Buffer.from([2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]),
           Buffer.from('x'),
         ]),
     ],
-    ['content that is no JSON', () => handMade({ kind: 'call', id: 'a', name: 'add' }, '{"n":')],
+    ['content that is not JSON', () => handMade({ kind: 'call', id: 'a', name: 'add' }, '{"n":')],
     ['an unknown kind of frame', () => handMade({ kind: 'toString', id: 'a' })],
     ['no id', () => handMade({ kind: 'call', name: 'add' }, '{}')],
     ['a negative offset', () => handMade({ kind: 'consumed', id: 'a', total: -1 })],
@@ -301,7 +301,7 @@ describe('attacks: connections', () => {
   it.each([
     ['noise', '\0\xff\x10 noise\r\n\r\n'],
     [
-      'a path that is no URL',
+      'a path that is not a URL',
       'GET //%% HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
     ],
     [

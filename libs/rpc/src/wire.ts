@@ -70,7 +70,7 @@ export function socketWire(socket: WebSocket, { bounded }: { bounded: boolean })
       });
     },
     close: () => {
-      // A peer that is read no more cannot take part in a closing handshake.
+      // A peer that is no longer read cannot take part in a closing handshake.
       if (waiting) socket.terminate();
       else socket.close();
     },

@@ -20,7 +20,7 @@ export interface BrowserOptions {
   sidecar(call: string): Promise<string>;
   /** HTTP proxy for everything but loopback; null for direct connections. */
   proxy: string | null;
-  /** Path of Chromium; looked for in the sandbox when left out. */
+  /** Path of Chromium; looked for in the sandbox when omitted. */
   chromium?: string;
   env: Record<string, string>;
   /** A page that takes longer to respond, in milliseconds, hangs. */

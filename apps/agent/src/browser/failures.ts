@@ -2,7 +2,7 @@ import { AppError } from '@belay/protocol';
 
 export const hung = new AppError(
   'timeout',
-  'The page does not answer any more and was closed. Open it again, or another one.',
+  'The page stopped responding and was closed. Open it again, or another one.',
 );
 
 export const lost = new AppError(

@@ -40,7 +40,7 @@ export async function type(
     if (kind === 'file') return upload(page, reader, { element, paths: [text], workspace });
     const handle = await reader.element(page, element);
     if (kind === 'none') {
-      throw new AppError('invalid_input', `${element} is no field that text can be typed into.`);
+      throw new AppError('invalid_input', `${element} is not a field that text can be typed into.`);
     }
     if (kind === 'set') return void (await reader.ask(page, element, setter(text)));
     await handle.focus();
@@ -129,7 +129,7 @@ const setter = (value: string) => `(element) => {
 
 const chooser = (wanted: string[]) => `(element) => {
   const wanted = ${JSON.stringify(wanted)};
-  if (element.tagName !== 'SELECT') return 'it is no select field.';
+  if (element.tagName !== 'SELECT') return 'it is not a select field.';
   const options = [...element.options];
   const found = wanted.map((name) => options.find((option) => option.value === name || option.label.trim() === name.trim()));
   const missing = wanted.filter((_, index) => !found[index]);

@@ -6,7 +6,7 @@ export function addressOf(typed: string): string {
   const address = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) ? text : `${schemeFor(text)}${text}`;
   const url = URL.parse(address);
   if (!url || !/^(https?|file|data|about):$/.test(url.protocol)) {
-    throw new AppError('invalid_input', `${typed} is no address that the browser can open.`);
+    throw new AppError('invalid_input', `${typed} is not an address that the browser can open.`);
   }
   return url.href;
 }

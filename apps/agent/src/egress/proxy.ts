@@ -133,7 +133,7 @@ function pass(
   onward.on('error', (error) => {
     outside.destroy();
     if (response.headersSent) response.destroy();
-    else answer(response, 502, `${url.host} broke the connection off: ${error.message}.`);
+    else answer(response, 502, `${url.host} closed the connection early: ${error.message}.`);
   });
   // After a whole reply the connection ends; a client that left early breaks it off.
   response.once('close', () => (response.writableFinished ? outside.end() : outside.destroy()));

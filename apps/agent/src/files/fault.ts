@@ -5,7 +5,7 @@ const sentences: Record<string, [ErrorCode, (path: string) => string]> = {
   EEXIST: ['conflict', (path) => `${path} exists already.`],
   ENOTDIR: ['invalid_input', (path) => `A part of ${path} is a file, not a folder.`],
   EISDIR: ['invalid_input', (path) => `${path} is a folder.`],
-  ENOTEMPTY: ['conflict', (path) => `${path} is a folder with something in it.`],
+  ENOTEMPTY: ['conflict', (path) => `${path} is a folder that is not empty.`],
   EACCES: ['forbidden', (path) => `Permission denied for ${path}.`],
   EPERM: ['forbidden', (path) => `Permission denied for ${path}.`],
   EROFS: ['forbidden', (path) => `${path} lies on a file system that is read-only.`],
@@ -22,7 +22,7 @@ export function fault(error: unknown, path: string): unknown {
   return code && sentence ? new AppError(code, sentence(path)) : error;
 }
 
-/** `ENOENT` and its kin; undefined for what is no error of the system. */
+/** `ENOENT` and its kin; undefined for what is not an error of the system. */
 export function errorNumber(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   return typeof code === 'string' && code.startsWith('E') ? code : undefined;

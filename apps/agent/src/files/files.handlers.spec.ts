@@ -180,7 +180,7 @@ describe('writing', () => {
     expect(statSync(join(bench.root, 'new.sh')).mode & 0o111).toBe(0o111);
   });
 
-  it('writes bytes, and refuses what is no base64', async () => {
+  it('writes bytes, and refuses what is not base64', async () => {
     await bench.call('files.write', { path: 'b.bin', content: 'AAEC/w==', encoding: 'base64' });
     expect(bytesOf('b.bin')).toBe('\x00\x01\x02\xff');
     expect(bench.codes()).toMatchObject([{ path: 'b.bin', line: 0, content: [] }]);
@@ -461,7 +461,7 @@ describe('moving, removing, folders', () => {
     symlinkSync('../keep', join(bench.root, 'd/link'));
     symlinkSync('..', join(bench.root, 'd/sub/up'));
     await expect(bench.call('files.remove', { path: 'd' })).rejects.toThrow(
-      'd is a folder with something in it',
+      'd is a folder that is not empty',
     );
     await bench.call('files.remove', { path: 'd', recursive: true });
     expect(existsSync(join(bench.root, 'd'))).toBe(false);

@@ -33,7 +33,7 @@ export interface FilesOptions {
   /** Folder that no operation leaves. */
   workspace: string;
   writer: EventWriter;
-  /** Path of ripgrep; the runtime’s or the PATH’s when left out, null for none. */
+  /** Path of ripgrep; the runtime’s or the PATH’s when omitted, null for none. */
   rg?: string | null;
   /** Keeps a picture that a model is shown; without it pictures are binary files like others. */
   putBlob?(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;

@@ -61,7 +61,7 @@ function parse(line: string, base: string): Rule | null {
   try {
     return { base, pattern: globPattern(text.replace(/^\//, ''), anchored), negated, foldersOnly };
   } catch {
-    return null; // A pattern that is no pattern matches nothing, as in git.
+    return null; // A pattern that is not a pattern matches nothing, as in git.
   }
 }
 

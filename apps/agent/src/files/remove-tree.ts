@@ -23,7 +23,7 @@ export async function removeTree(
     if (recursive || errorNumber(error) !== 'ENOTEMPTY') throw error;
     throw new AppError(
       'conflict',
-      `${place.given} is a folder with something in it: set \`recursive\` to remove it all.`,
+      `${place.given} is a folder that is not empty: set \`recursive\` to remove it all.`,
     );
   }
 }

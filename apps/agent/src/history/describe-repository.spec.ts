@@ -38,7 +38,7 @@ describe('what the model is told of the workspace’s repository', () => {
   });
 
   it.each([
-    ['no repository', async () => {}, 'Git: the workspace is no repository.'],
+    ['no repository', async () => {}, 'Git: the workspace is not a repository.'],
     [
       'no commit',
       async () => void git('init', '-q', '-b', 'main'),

@@ -21,7 +21,7 @@ const mostFilters = 50;
 export async function describeRepository(workspace: string, binary = findGit()): Promise<string> {
   const folder = join(workspace, '.git');
   const stats = await lstat(folder).catch(() => null);
-  if (!stats) return 'Git: the workspace is no repository.';
+  if (!stats) return 'Git: the workspace is not a repository.';
   if (!stats.isDirectory() || binary === null) return '';
   const git = ownGit({ binary, folder, workspace, signal: AbortSignal.timeout(timeoutMs) });
   const [status, log] = await Promise.all([

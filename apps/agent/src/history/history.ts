@@ -32,7 +32,7 @@ export interface HistoryOptions {
   /** The history is `history.git` in this folder, outside the workspace. */
   state: string;
   writer: EventWriter;
-  /** Path of git; found when left out, null for none. */
+  /** Path of git; found when omitted, null for none. */
   git?: string | null;
   /** Bytes of the repository above which old steps are collected. */
   maxBytes?: number;
@@ -44,7 +44,7 @@ export interface RecordedCall {
   id: string;
   /** What the step did, for people. */
   message: string;
-  /** Only what changed below these paths of the workspace; a full scan when left out. */
+  /** Only what changed below these paths of the workspace; a full scan when omitted. */
   paths?: readonly string[];
 }
 

@@ -57,7 +57,7 @@ export class Steps {
     const listed = await this.#git.run(['ls-tree', '-z', '--long', commit, '--', path]);
     const [, id, size] = /^\d+ blob (\w+) +(\d+)\t/.exec(listed) ?? [];
     if (id === undefined) {
-      throw new AppError('not_found', `${input.path} is no file of commit ${input.commit}.`);
+      throw new AppError('not_found', `${input.path} is not a file of commit ${input.commit}.`);
     }
     if (Number(size) > maxShown) {
       throw new AppError(
@@ -100,7 +100,7 @@ const wholeLines = (text: string, truncated: boolean): string =>
 function pathBelow(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (path.startsWith('/') || parts.includes('..') || path.includes('\0') || parts.length === 0) {
-    throw new AppError('invalid_input', `${path} is no path below the workspace.`);
+    throw new AppError('invalid_input', `${path} is not a path below the workspace.`);
   }
   return parts.join('/');
 }

@@ -1,7 +1,7 @@
 import { actionOutput, errorFrom, platformPrefix, type EventArgs } from '@belay/protocol';
 import { actionFileName, wholeFile } from '../mcp/whole-result.js';
 
-/** What came of a call in the background, for the model. What its program printed is quoted: it is no user’s word. */
+/** What came of a call in the background, for the model. What its program printed is quoted: it is not the user’s word. */
 export function backgroundResultText(id: string, result: EventArgs<'background-result'>): string {
   const { operation, ok, output, seconds } = result;
   const call = `The call ${id} of ${operation}, which ran in the background,`;

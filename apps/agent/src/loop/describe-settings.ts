@@ -65,7 +65,7 @@ function openHosts({ profile, hosts }: EgressPolicy): string {
 }
 
 const networkTexts: Record<EgressPolicy['profile'], string> = {
-  none: 'nothing is let out any more',
+  none: 'no host can be reached any longer',
   packages: `${packageRegistries} and the named hosts are open`,
   list: 'only the named hosts are open',
   open: 'all hosts are open',

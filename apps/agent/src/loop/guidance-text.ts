@@ -21,7 +21,7 @@ export function guidesText(guidance: Guidance): string {
   return [...guidance]
     .filter(([path]) => !isSkill(path))
     .sort(([a], [b]) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
-    .map(([path, text]) => `From ${path} (counts for its folder and below):\n\n${text.trim()}`)
+    .map(([path, text]) => `From ${path} (applies to its folder and below):\n\n${text.trim()}`)
     .join('\n\n');
 }
 

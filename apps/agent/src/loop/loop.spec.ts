@@ -332,7 +332,7 @@ describe('the loop', () => {
     await stage.event('finish');
     expect(stage.log.find((event) => event.action === 'say')?.args).toMatchObject({ cut: true });
     expect(stage.requests[1]?.messages.at(-1)).toMatchObject({
-      text: expect.stringMatching(/^Your reply reached its limit of length/),
+      text: expect.stringMatching(/^Your reply reached its length limit/),
     });
   });
 

@@ -218,7 +218,7 @@ function unfinished({ items }: Conversation): string | null {
   if (last?.kind !== 'turn' || last.turn.say.calls.length > 0) return null;
   const before = items.slice(0, -1).findLast(({ kind }) => kind !== 'notice');
   if (before?.kind !== 'nudge') return null;
-  return last.turn.say.text || 'The agent stopped without a word. How should it continue?';
+  return last.turn.say.text || 'The agent stopped without saying why. How should it continue?';
 }
 
 const reserved = [userCallPrefix, hostQuestionPrefix];

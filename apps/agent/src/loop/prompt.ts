@@ -29,7 +29,7 @@ export function prompt(conversation: Conversation, notice?: string): Message[] {
 /** The message after a reply that called nothing. */
 const nudge = ({ cut }: EventArgs<'say'>): string =>
   cut
-    ? 'Your reply reached its limit of length and was cut. Go on from there in shorter replies: call the next operation, and write long files in several pieces.'
+    ? 'Your reply reached its length limit and was cut. Continue from there in shorter replies: call the next operation, and write long files in several pieces.'
     : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the user can decide.';
 
 /** Items never change, so each is turned into messages once: a prompt costs little more than its newest turn. */

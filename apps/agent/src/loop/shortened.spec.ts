@@ -36,7 +36,7 @@ describe('a shortened file', () => {
   });
 });
 
-it('a long line is cut as well, and what is no object too', () => {
+it('a long line is cut as well, and what is not an object too', () => {
   expect(shortenedOutput('terminal.run', { text: 'x'.repeat(5_000) })).toEqual({
     text: expect.stringMatching(/^x{400}\n\[… 4300 characters .*\]\nx{300}$/),
   });

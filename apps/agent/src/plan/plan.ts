@@ -17,7 +17,7 @@ type PlanOperations = Pick<typeof dialogueOperations, 'plan.update' | 'think'>;
 /** Of a plan, as its event has it; what a refusal shows of it. In characters. */
 const mostShown = 100_000;
 const mostQuoted = 8_000;
-/** A larger file is no plan. In bytes. */
+/** A larger file is not a plan. In bytes. */
 const largestFile = 1_000_000;
 
 export interface PlanOptions {

@@ -11,12 +11,12 @@ describe('what the model is told of the sandbox', () => {
   const describeSandbox = () =>
     createSystem({ workspace, path: '/usr/bin:/bin', ports: () => [] }).describe();
 
-  it('has the date, the limits and a place for what is no part of the work', async () => {
+  it('has the date, the limits and a place for what is not part of the work', async () => {
     const text = await describeSandbox();
     expect(text).toContain(`Date: ${new Date().toISOString().slice(0, 10)}`);
     expect(text).toMatch(/^Limits: [\d.]+ processors, \d+ MiB of memory/m);
     expect(text).toContain(`Workspace: ${workspace};`);
-    expect(text).toContain('belongs into /tmp');
+    expect(text).toContain('belongs in /tmp');
     expect(text).toContain('Files at the start: none, the workspace is empty.');
   });
 

@@ -68,7 +68,7 @@ export function timeZone(now = new Date().toString()): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** For files that are no part of the work; it ends with the container. */
+/** For files that are not part of the work; it ends with the container. */
 const scratch = '/tmp';
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
@@ -81,7 +81,7 @@ async function describeMachine(options: SystemOptions): Promise<string> {
   return [
     `System: ${os}, ${architecture}; you are ${user}. ${rights()}`,
     `Limits: ${Number(cpus.toFixed(2))} processors, ${mebibytes(memoryBytes)} of memory, whatever nproc and free say; a program that takes more memory is killed.`,
-    `Workspace: ${workspace}; the paths of the files operations are relative to it. What is no part of the result belongs into ${scratch}${scratchLimit}.`,
+    `Workspace: ${workspace}; the paths of the files operations are relative to it. What is not part of the result belongs in ${scratch}${scratchLimit}.`,
     `Tools: ${Object.keys(tools).sort().join(', ') || 'none of the usual ones'}.`,
   ].join('\n');
 }

@@ -166,7 +166,7 @@ printf 'ended %s ${status}\\000' "$id" >"$d/reports"`;
       await shown(/after[^]*another exit code.*; 7 is taken/);
     });
 
-    it('is no success either when the one that reports is released beforehand', async () => {
+    it('is not a success either when the one that reports is released beforehand', async () => {
       await background(held(`${forge(0)}; ${release}; exit 7`));
       openGate();
       await told();
@@ -174,7 +174,7 @@ printf 'ended %s ${status}\\000' "$id" >"$d/reports"`;
       await shown(/another exit code.* is taken/);
     });
 
-    it('is no success when the one that would report is killed first', async () => {
+    it('is not a success when the one that would report is killed first', async () => {
       // The subshell that reports is the parent of the one that runs this.
       const parent = '$(sh -c "sed -n s/^PPid:.//p /proc/\\$PPID/status")';
       await background(held(`(${forge(0)}); kill -9 ${parent}`));

@@ -27,7 +27,7 @@ describe.each(['bash', 'sh'] as const)(
       expect(result.seconds).toBeGreaterThanOrEqual(0.3);
     });
 
-    it('is no success either when it comes at the same moment', async () => {
+    it('is not a success either when it comes at the same moment', async () => {
       const { exitCode, text } = await bench.run(`(${forge(state())}); (exit 7)`);
       expect(exitCode).toBe(7);
       expect(text).toContain('7 is taken');

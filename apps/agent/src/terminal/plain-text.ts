@@ -27,7 +27,7 @@ export function outputText(
     const bytes = scrollback.slice(from, whole);
     const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
     const text = plainText(bytes.subarray(0, length), range.rows);
-    // Bytes that are no text may take three times as many as text: that is no reason to cut them.
+    // Bytes that are not text may take three times as many as text: that is no reason to cut them.
     const limit = length <= range.limit ? 3 * range.limit : range.limit;
     return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
   }

@@ -31,7 +31,7 @@ const settledDelayMs = 150;
 /** How far back the beginning of a full-screen program is searched. */
 const screenReachBytes = 1024 * 1024;
 
-/** A background command that ends within this is reported as ended: one that cannot start is no server. */
+/** A background command that ends within this is reported as ended: one that cannot start is not a server. */
 const deathDelayMs = 300;
 /** The text of a command in a list. */
 const commandLimit = 200;

@@ -63,7 +63,7 @@ describe('attacks: waits for a port or a text', () => {
     expect(await bench.run(serve, honest)).toMatchObject({ happened: 'port' });
   });
 
-  it('a text is no pattern, however it looks', async () => {
+  it('a text is not a pattern, however it looks', async () => {
     const command = 'printf "%040d\\n" 0 | tr 0 a; sleep 600';
     for (const text of ['(a+)+$', 'a{40}', '.*', '^a']) {
       expect(await bench.run(command, { until: { text }, wait: 0.5 })).toMatchObject({

@@ -44,7 +44,7 @@ function textOf({ url, type, bytes, truncated }: HttpAnswer): string {
     return `[${bytes.length} bytes of ${type || 'an unknown type'}: not text. Download it with a command to use it.]`;
   }
   const text = decode(bytes, charset);
-  const end = truncated ? '\n[The answer was longer; the rest was not read.]' : '';
+  const end = truncated ? '\n[The response was longer; the rest was not read.]' : '';
   if (!/html/i.test(type)) return text + end;
   const title = htmlTitle(text);
   return `${title ? `# ${title}\n\n` : ''}${htmlText(text, url)}${end}`;

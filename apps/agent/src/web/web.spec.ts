@@ -32,7 +32,7 @@ a | b |`,
     );
   });
 
-  it('never throws on what is no HTML', () => {
+  it('never throws on what is not HTML', () => {
     for (const text of [
       '<',
       '<a',

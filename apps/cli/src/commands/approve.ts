@@ -35,7 +35,10 @@ export async function approve(
   live.close();
   const answers = call !== undefined || options.all === true;
   if (!answers && (options.reject ?? options.always))
-    throw new AppError('invalid_input', 'Say which question: its id, or --all. See: belay approve');
+    throw new AppError(
+      'invalid_input',
+      'Name the question by its id, or use --all. See: belay approve',
+    );
   const sessions = name ? [await findSession(client, name)] : await client.sessions.list();
   if (options.all && !name)
     throw new AppError('invalid_input', '--all needs a session: belay approve SESSION --all');

@@ -13,7 +13,7 @@ it('reads fields by their types, and all else as positionals', () => {
     units: '1',
     args: ['plain', 'a b=c', '--flag', 'days'],
   });
-  // What is no JSON stays a text, for the action to refuse.
+  // What is not JSON stays a text, for the action to refuse.
   expect(inputOf(['days=many'], types)).toEqual({ days: 'many' });
   expect(inputOf([], types)).toEqual({});
 });

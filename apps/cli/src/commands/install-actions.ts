@@ -83,7 +83,7 @@ async function install(
     if (options.json) outputTo(process.stdout).json({ actions: [] });
     return found.actions.length > 0 ? 0 : 1;
   }
-  const withoutTerminal = 'An update needs a yes: run it at a terminal, or with --yes.';
+  const withoutTerminal = 'An update needs confirmation: run it at a terminal, or use --yes.';
   const asks = changed.some(({ state }) => state === 'other') && !options.yes;
   if (asks && !(await confirmed('Install these updates?', withoutTerminal))) {
     progress.line('Nothing was changed.');

@@ -104,7 +104,7 @@ function trust(file: string): void {
     setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')]);
   } catch (error) {
     const { message } = error as Error;
-    throw new AppError('invalid_input', `${file} is no certificate: ${message}`);
+    throw new AppError('invalid_input', `${file} is not a certificate: ${message}`);
   }
 }
 

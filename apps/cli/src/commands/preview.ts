@@ -21,7 +21,7 @@ export async function openPreview(
 function portOf(text: string): number {
   const { data } = previewPort.safeParse(Number(text));
   if (data !== undefined) return data;
-  throw new AppError('invalid_input', `${text} is no port. Give a number from 1 to 65535.`);
+  throw new AppError('invalid_input', `${text} is not a port. Give a number from 1 to 65535.`);
 }
 
 async function onlyPort(client: ReturnType<typeof clientOf>, session: string): Promise<number> {

@@ -13,7 +13,8 @@ export async function listTemplates(options: Where & { json?: boolean }): Promis
   if (options.json) return output.json(found);
   for (const { name, model, task } of found)
     output.line(`${visibleText(name)}  ${model ?? ''}  ${oneLine(task, 80)}`);
-  if (found.length === 0) output.line('There are none. Save one: belay templates save NAME "TASK"');
+  if (found.length === 0)
+    output.line('No templates yet. Save one: belay templates save NAME "TASK"');
 }
 
 export async function saveTemplate(

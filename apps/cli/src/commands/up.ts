@@ -31,7 +31,7 @@ export async function up(options: UpOptions): Promise<number> {
   const before = await answering(options);
   if (before) {
     if (options.json) output.json({ url: before, started: false, ...server.running() });
-    else output.line(`Belay runs already at ${before}. Stop it with: belay down`);
+    else output.line(`Belay is already running at ${before}. Stop it with: belay down`);
     return 0;
   }
   const starting = server.running();
@@ -67,7 +67,7 @@ export async function down(options: LocalServer): Promise<number> {
         `The server at ${url} was not started by “belay up”: press Ctrl-C in the terminal where it runs.`,
       );
     if (options.json) output.json({ stopped: false });
-    else output.line('Belay does not run here.');
+    else output.line('Belay is not running here.');
     return 0;
   }
   await server.end(endTimeoutMs);
@@ -90,7 +90,7 @@ export async function status(options: LocalServer): Promise<number> {
     if (found) output.line(`Process ${found.pid} since ${found.since} · log: ${server.log}`);
   } else if (found) {
     output.line(`Process ${found.pid} of Belay does not answer. See ${server.log}`);
-  } else output.line('Belay does not run here. Start it with: belay up');
+  } else output.line('Belay is not running here. Start it with: belay up');
   return url ? 0 : errorCodes.unavailable.exit;
 }
 

@@ -11,7 +11,9 @@ export async function listUsers(options: Where & { json?: boolean }): Promise<vo
   const users = await clientOf(findServer(options)).users.list();
   if (options.json) return output.json(users);
   if (users.length === 0)
-    return output.line('No users: everyone comes in by a token. Add one: belay users add NAME');
+    return output.line(
+      'No users yet: everyone logs in with a token. Add one: belay users add NAME',
+    );
   for (const { name, scope, logsInBy, lastLogin } of users) {
     const seen = lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in';
     output.line(`${name.padEnd(24)}  ${scope.padEnd(7)}  ${logsInBy.padEnd(8)}  ${seen}`);

@@ -192,7 +192,7 @@ export class AgentProcesses implements Agents {
     this.#children.delete(sandbox);
   }
 
-  /** The contract has checked the name: it is no path. */
+  /** The contract has checked the name: it is not a path. */
   #folderOf = (name: string): string => join(this.#options.folder, 'sessions', name);
   #file = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.json`);
   #log = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.log`);

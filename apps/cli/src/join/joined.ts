@@ -50,7 +50,7 @@ export async function joinedAs(
     if (!known)
       throw new AppError(
         'invalid_input',
-        `This machine has not joined ${url.origin} yet. Make a token there (belay machines add NAME) and pass it with --token.`,
+        `This machine has not joined ${url.origin} yet. Create a token there (belay machines add NAME) and pass it with --token.`,
       );
     if (known.kind !== kind) {
       const how = known.kind === 'container' ? 'with --container' : 'without --container';

@@ -64,7 +64,7 @@ async function objectsOf(
   folder: string,
 ): Promise<HistoryFiles['copied'] | NoHistory> {
   const stat = await statOf(root, folder);
-  if (!stat?.isDirectory()) return new NoHistory('its objects lie elsewhere');
+  if (!stat?.isDirectory()) return new NoHistory('its objects are stored elsewhere');
   const copied: HistoryFiles['copied'] = [];
   for (const entry of await readFolder(root, folder)) {
     const name = entry.name.toString();
@@ -76,13 +76,13 @@ async function objectsOf(
     }
     const pattern = name === 'pack' ? packFile : /^[0-9a-f]{2}$/.test(name) ? looseObject : null;
     if (!pattern) continue;
-    if (entry.kind !== 'folder') return new NoHistory('its objects lie elsewhere');
+    if (entry.kind !== 'folder') return new NoHistory('its objects are stored elsewhere');
     for (const file of await readFolder(root, inner)) {
       const path = `${inner}/${file.name.toString()}`;
       if (path.endsWith('.promisor')) return new NoHistory('it is a partial clone');
       if (!pattern.test(file.name.toString())) continue;
       const found = await statOf(root, path);
-      if (!found?.isFile()) return new NoHistory('its objects lie elsewhere');
+      if (!found?.isFile()) return new NoHistory('its objects are stored elsewhere');
       copied.push({ path, stat: found });
     }
   }

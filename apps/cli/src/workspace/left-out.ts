@@ -4,7 +4,7 @@ const reasons = {
   unreadable: 'cannot be read',
   special: 'are sockets, pipes or devices',
   name: 'have names that are not UTF-8',
-  deep: 'lie more than 200 folders deep',
+  deep: 'are more than 200 folders deep',
   changed: 'were shortened while they were read, and end in zeros',
 } as const;
 type Reason = keyof typeof reasons;

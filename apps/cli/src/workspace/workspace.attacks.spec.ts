@@ -208,7 +208,7 @@ describe('attacks: what lies outside of a folder', () => {
     },
   );
 
-  it('is no work tree that its settings name', async () => {
+  it('is not the work tree that its settings name', async () => {
     gitIn(folder, 'init', '-q', '-b', 'main');
     gitIn(folder, 'config', 'core.worktree', outside);
     const { entries } = await packed(folder);

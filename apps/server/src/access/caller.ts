@@ -57,7 +57,10 @@ export function assertMayBegin(caller: Caller): void {
   assertMay(caller, 'operate');
   if (caller.begins) return;
   const remedy = 'Use a token for all sessions, or one made with `--session own`.';
-  throw new AppError('forbidden', `This token is for certain sessions and begins none. ${remedy}`);
+  throw new AppError(
+    'forbidden',
+    `This token is for certain sessions and cannot start any. ${remedy}`,
+  );
 }
 
 /** What a caller is told of a session that is not there, or that it may not see. */

@@ -49,7 +49,7 @@ export class ViewerLinks {
     return { id, label, created, lastUsed: null, expires: made.expires ?? expires, token, path };
   }
 
-  /** Void at once, also on open connections. Throws `not_found` for what is no link of this session. */
+  /** Void at once, also on open connections. Throws `not_found` for what is not a link of this session. */
   async revoke(session: string, id: string): Promise<void> {
     if (!this.#of(session).some((link) => link.id === id))
       throw new AppError('not_found', 'The session has no such link: it was revoked already.');

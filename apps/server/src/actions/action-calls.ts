@@ -60,5 +60,5 @@ export class ActionCalls {
 
 function actionOf({ operation, action }: ApprovedCall) {
   if (action) return action;
-  throw new AppError('forbidden', `${operation.name} is no installed action.`);
+  throw new AppError('forbidden', `${operation.name} is not an installed action.`);
 }

@@ -79,7 +79,10 @@ export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
     await pipeline(Readable.from([archive]), reader);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('invalid_input', 'The archive of the action cannot be read: it is no tar.');
+    throw new AppError(
+      'invalid_input',
+      'The archive of the action cannot be read: it is not a tar archive.',
+    );
   }
   return [...files.values()];
 }
@@ -98,7 +101,7 @@ export function checkedPath(path: string): string {
   const leadsOut = parts.some((part) => part === '' || part === '.' || part === '..');
   const isOdd = /[\p{Cc}\p{Cf}\\]/u.test(path) || path.includes('\uFFFD');
   if (leadsOut || isOdd || Buffer.byteLength(path) > fileLimits.pathBytes)
-    throw new AppError('invalid_input', `The path ${shown(path)} is not one that can be taken.`);
+    throw new AppError('invalid_input', `The path ${shown(path)} cannot be used.`);
   return path;
 }
 

@@ -159,7 +159,7 @@ async function untilEnd(running: RunningProgram, following: Following) {
 async function inTime(left: Promise<LeftFiles> | undefined): Promise<LeftFiles | undefined> {
   if (!left) return undefined;
   const { promise, resolve } = Promise.withResolvers<LeftFiles>();
-  const late = { files: [], fault: 'Its files did not come in time.' };
+  const late = { files: [], fault: 'Its files did not arrive in time.' };
   const timer = setTimeout(() => resolve(late), filesTimeoutMs);
   try {
     return await Promise.race([left, promise]);

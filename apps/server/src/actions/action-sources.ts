@@ -57,7 +57,7 @@ export class ActionSources {
     this.#expire();
     const kept = this.#kept.get(id);
     if (!kept)
-      throw new AppError('not_found', 'What was found is no longer held: look it up again.');
+      throw new AppError('not_found', 'These results have expired: look the source up again.');
     const { actions } = kept.found;
     const chosen = names?.map((name) => {
       const one = actions.find(({ manifest }) => manifest.name_for_model === name);
@@ -75,7 +75,7 @@ export class ActionSources {
     if (found.actions.length + found.faults.length === 0) {
       throw new AppError(
         'not_found',
-        'There is no action in it: one is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
+        'It has no action: an action is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
       );
     }
     this.#expire();

@@ -10,7 +10,7 @@ const skillInput = {
   properties: {
     file: {
       type: 'string',
-      description: 'One of its files to read; its instructions when left out.',
+      description: 'One of its files to read; its instructions when omitted.',
     },
   },
   additionalProperties: false,

@@ -141,13 +141,13 @@ describe('attacks: manifests', () => {
     const { name_for_model: _, ...nameless } = shout();
     for (const [manifest, sentence] of [
       [nameless, 'the field name_for_model is missing'],
-      [shout({ name_for_model: '../../etc' }), 'name_for_model: small letters'],
+      [shout({ name_for_model: '../../etc' }), 'name_for_model: lowercase letters'],
       [shout({ packages: { debian: ['curl; rm -rf /'] } }), 'packages.debian.0: the name of a'],
       [shout({ packages: { npm: ['--global'] } }), 'packages.npm.0'],
       [shout({ packages: { pip: ["x'$(id)'"] } }), 'packages.pip.0'],
       [shout({ permissions: { network: ['*'] } }), 'permissions.network.0: a host'],
       [shout({ permissions: { network: ['a.example/x y'] } }), 'permissions.network.0'],
-      [shout({ permissions: { secrets: ['lower'] } }), 'permissions.secrets.0: capital'],
+      [shout({ permissions: { secrets: ['lower'] } }), 'permissions.secrets.0: uppercase'],
       [shout({ permissions: { secrets: ['PATH'] } }), 'permissions.secrets.0'],
       [shout({ permissions: { secrets: ['LD_PRELOAD'] } }), 'permissions.secrets.0'],
       [shout({ permissions: { memory_mb: 1e9 } }), 'permissions.memory_mb'],
@@ -155,7 +155,7 @@ describe('attacks: manifests', () => {
       [shout({ services: { '../x': { image: 'a', port: 1 } } }), 'services'],
       [shout({ parameters: { type: 'array' } }), 'parameters.type'],
       [shout({ name_for_human: 'a'.repeat(101) }), 'name_for_human'],
-      ['{"a":', 'no JSON'],
+      ['{"a":', 'not JSON'],
       ['[]', 'expected object'],
       [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested deeper'],
       [shout({ logo_url: 'x'.repeat(300_000) }), 'larger than'],
@@ -165,8 +165,6 @@ describe('attacks: manifests', () => {
 
   it('takes unknown fields, and says that they mean nothing', () => {
     const [action] = findActions(actionFiles({ api: { type: 'openapi' }, auth: 'none' })).actions;
-    expect(action?.warnings).toEqual([
-      'manifest.json has fields that mean nothing here: "api", "auth".',
-    ]);
+    expect(action?.warnings).toEqual(['manifest.json has unknown fields: "api", "auth".']);
   });
 });

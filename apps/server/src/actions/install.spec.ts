@@ -125,7 +125,7 @@ describe('installing actions', () => {
     const found = await find(null, 'me/several.git');
     expect(found.actions.map(({ name }) => name).toSorted()).toEqual(['one', 'three', 'two']);
     expect(found.faults).toEqual([
-      { folder: 'broken', fault: expect.stringContaining('name_for_model: small letters') },
+      { folder: 'broken', fault: expect.stringContaining('name_for_model: lowercase letters') },
       { folder: 'browser', fault: expect.stringContaining('browser/run is missing') },
     ]);
     expect(await install(found.id, ['two'])).toMatchObject({ state: 'done' });
@@ -193,7 +193,7 @@ describe('installing actions', () => {
     for (const [from, sentence] of [
       ['git@github.com:me/shout.git', 'ssh is not supported: use https://github.com/me/shout.git'],
       [git.url('me/nothing.git'), 'no repository'],
-      ['http://127.0.0.1:1/me/shout', 'https alone'],
+      ['http://127.0.0.1:1/me/shout', 'only over https'],
       ['https://127.0.0.1/me/shout', 'private or reserved network'],
       ['ext::sh -c id', 'https://host/owner/name'],
       ['--upload-pack=id', 'https://host/owner/name'],

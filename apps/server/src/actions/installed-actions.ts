@@ -47,7 +47,7 @@ export class InstalledActions {
 
   /**
    * The actions of a session to be: those that are enabled, or those that it names. Throws `not_found` for an unknown
-   * name, `invalid_input` for one that is no action to call.
+   * name, `invalid_input` for one that is not an action to call.
    */
   forSession(names: readonly string[] | undefined): SessionAction[] {
     const records = names

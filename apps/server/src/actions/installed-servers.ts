@@ -26,7 +26,7 @@ export class InstalledServers implements OnApplicationBootstrap {
       );
   }
 
-  /** How it is; undefined for what is no MCP server. */
+  /** How it is; undefined for what is not an MCP server. */
   stateOf(name: string): McpServer | undefined {
     return this.servers.list().find((one) => one.name === name && one.installed);
   }

@@ -208,7 +208,7 @@ describe('skills and MCP servers, installed as actions', () => {
     });
     await server.json('DELETE', '/api/actions/form-0');
     expect(await names(client)).toHaveLength(20);
-    // What is not offered is no tool.
+    // What is not offered is not a tool.
     for (const name of ['actions_search', 'actions_call'])
       await expect(
         call(client, name, { query: 'releasing', name: 'action_release' }),

@@ -35,12 +35,10 @@ export function readManifest(content: Buffer, where: string): ReadManifest {
   const manifest = parsedBy(manifestFile, value, where);
   const unknown = unknownFields(value);
   const warnings =
-    unknown.length > 0
-      ? [`${where} has fields that mean nothing here: ${unknown.join(', ')}.`]
-      : [];
+    unknown.length > 0 ? [`${where} has unknown fields: ${unknown.join(', ')}.`] : [];
   if (manifest.kind === 'mcp') assertServer(manifest, where);
   else if (manifest.command ?? manifest.environment)
-    throw unusable(where, 'command and environment: they are for the kind mcp alone');
+    throw unusable(where, 'command and environment: they are only for the kind mcp');
   return { manifest, warnings };
 }
 
@@ -52,7 +50,7 @@ export function readJson(content: Buffer, where: string): unknown {
     value = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-    throw unusable(where, `it is no JSON (${reason})`);
+    throw unusable(where, `it is not JSON (${reason})`);
   }
   const deep = jsonFault(value, bounds);
   if (deep !== undefined) throw unusable(where, `it ${deep}`);
@@ -82,15 +80,15 @@ export function assertServer(manifest: ActionManifest, where: string): void {
   if (permissions.workspace !== 'none')
     throw unusable(
       where,
-      'permissions.workspace: an MCP server is for all sessions, and sees none',
+      'permissions.workspace: an MCP server serves all sessions and sees no workspace',
     );
   if (Object.keys(services).length > 0) throw unusable(where, 'services: an MCP server has none');
   if (asynchronous)
-    throw unusable(where, 'asynchronous: calls of the tools of an MCP server are waited for');
+    throw unusable(where, 'asynchronous: calls of an MCP server’s tools are always waited for');
 }
 
 function sentenceOf({ issues: [issue] }: z.ZodError): string {
-  if (!issue) return 'it is no manifest';
+  if (!issue) return 'it is not a manifest';
   const field = issue.path.join('.');
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
   if (isMissing) return `the field ${field} is missing`;

@@ -38,13 +38,13 @@ describe('attacks: skills', () => {
       ['name: notes\ndescription: ""', 'description: it is empty'],
       [`name: notes\ndescription: ${'x'.repeat(1_025)}`, 'description: at most 1,024'],
       [`name: ${'a'.repeat(65)}\ndescription: x`, 'name: at most 64'],
-      ['name: ../../etc\ndescription: x', 'name: small letters'],
-      ['name: -notes\ndescription: x', 'name: small letters'],
-      ['name: no--tes\ndescription: x', 'name: small letters'],
-      ['name: Notes\ndescription: x', 'name: small letters'],
+      ['name: ../../etc\ndescription: x', 'name: lowercase letters'],
+      ['name: -notes\ndescription: x', 'name: lowercase letters'],
+      ['name: no--tes\ndescription: x', 'name: lowercase letters'],
+      ['name: Notes\ndescription: x', 'name: lowercase letters'],
       ['name: 7\ndescription: x', 'name: Invalid input'],
       ['- name: notes', 'expected object'],
-      ['name: notes\ndescription: x: y: z', 'is no YAML'],
+      ['name: notes\ndescription: x: y: z', 'is not YAML'],
     ] as const)
       expect(faultOf(withFields(fields))).toContain(sentence);
     expect(faultOf('# No front matter\n')).toContain('does not begin with front matter');
@@ -56,8 +56,8 @@ describe('attacks: skills', () => {
       lines.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(', ')}]`);
     const fields = 'name: notes\ndescription: x';
     const read = () => {
-      expect(faultOf(withFields(`${fields}\n${lines.join('\n')}`))).toContain('is no YAML');
-      expect(faultOf(withFields(`${fields}\nx: ${'['.repeat(7_000)}`))).toContain('is no YAML');
+      expect(faultOf(withFields(`${fields}\n${lines.join('\n')}`))).toContain('is not YAML');
+      expect(faultOf(withFields(`${fields}\nx: ${'['.repeat(7_000)}`))).toContain('is not YAML');
       expect(faultOf(withFields(`${fields}\nx: ${'y'.repeat(20_000)}`))).toContain('front matter');
       expect(faultOf(withFields(`${fields}\n__proto__: {a: 1}`))).toContain('It was taken');
     };
@@ -129,13 +129,13 @@ describe('attacks: MCP servers to install', () => {
   it('asks for nothing that a server of all sessions cannot have', () => {
     expect(faultIn('manifest.json', manifest({}))).toBeNull();
     for (const [more, sentence] of [
-      [{ name_for_model: 'a_b' }, 'the name of an MCP server has small letters'],
+      [{ name_for_model: 'a_b' }, 'the name of an MCP server has lowercase letters'],
       [{ permissions: { workspace: 'read' } }, 'permissions.workspace'],
       [{ services: { db: { image: 'x', port: 1 } } }, 'services'],
       [{ environment: { LD_PRELOAD: '/x.so' } }, 'environment'],
       [{ command: [] }, 'command'],
       [{ kind: 'skill' }, 'kind'],
-      [{ kind: 'action' }, 'for the kind mcp alone'],
+      [{ kind: 'action' }, 'only for the kind mcp'],
     ] as const)
       expect(faultIn('manifest.json', manifest(more))).toContain(sentence);
   });
@@ -151,7 +151,7 @@ describe('attacks: MCP servers to install', () => {
       [server({}, { environmentVariables: [{ name: 'PATH' }] }), 'permissions.secrets.0'],
       [server({ name: '///' }), 'name_for_human'],
       [server({ packages: 'npm' }), 'packages'],
-      ['{', 'no JSON'],
+      ['{', 'not JSON'],
     ] as const)
       expect(faultIn('server.json', content)).toContain(sentence);
   });

@@ -12,7 +12,7 @@ const frontMatter = z.looseObject({
   name: z
     .string()
     .max(64, 'at most 64 characters')
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'small letters and digits, with single - between them'),
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lowercase letters and digits, with single - between them'),
   description: z.string().trim().min(1, 'it is empty').max(1_024, 'at most 1,024 characters'),
   compatibility: z.string().max(500, 'at most 500 characters').optional(),
 });
@@ -61,7 +61,7 @@ function frontMatterOf(text: string, where: string): unknown {
     return value;
   } catch (error) {
     const [reason = ''] = error instanceof Error ? error.message.split('\n') : [];
-    throw unusable(where, `its front matter is no YAML (${reason.slice(0, 200)})`);
+    throw unusable(where, `its front matter is not YAML (${reason.slice(0, 200)})`);
   }
 }
 

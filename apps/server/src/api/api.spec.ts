@@ -308,7 +308,7 @@ describe('the APIs', () => {
     expect(server.sandboxes.agents.get(id)?.files).toContain('let a;');
   });
 
-  it('refuses a workspace that is no tar archive', async () => {
+  it('refuses a workspace that is not a tar archive', async () => {
     const upload = (body: string) => server.fetch('/api/workspaces', { method: 'POST', body });
     expect((await upload('PK\u0003\u0004 this is a zip'.padEnd(2_000))).status).toBe(400);
     expect((await upload('')).status).toBe(400);

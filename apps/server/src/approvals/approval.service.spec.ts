@@ -65,7 +65,7 @@ onEveryDatabase('approvals', (databases) => {
     expect(await summary()).toMatchObject({ state: 'running', waitingFor: [] });
   });
 
-  it('asks in the mode safe before every action, and no more once the mode is another', async () => {
+  it('asks in the mode safe before every action, and no longer once the mode is another', async () => {
     await logs.session('safe', { approvals: 'safe' });
     const call = (id: string, operation: string, input: object) => {
       const request = { id, operation, input, risk: 'read', subject: '' } as const;
@@ -265,7 +265,7 @@ onEveryDatabase('approvals', (databases) => {
     await host;
   });
 
-  it('a call that is cancelled waits no more', async () => {
+  it('a call that is cancelled no longer waits', async () => {
     const cancel = new AbortController();
     const verdict = approvals.request('s', run('c1'), cancel.signal);
     await waits(1);
@@ -313,7 +313,7 @@ onEveryDatabase('approvals', (databases) => {
     await expect(rules.remove('x')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('a rule that rejects wins; one that has expired counts no more', async () => {
+  it('a rule that rejects wins; one that has expired no longer counts', async () => {
     const past = '2020-01-01T00:00:00Z';
     await rules.create(newRule({ pattern: 'npm publish', verdict: 'approved', expires: past }));
     await rules.create(newRule({ pattern: '*publish*', verdict: 'rejected' }));

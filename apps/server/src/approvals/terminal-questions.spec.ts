@@ -75,14 +75,14 @@ describe('questions at the terminal of the server', () => {
     await appears('  one\n');
     await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
     expect(await first).toEqual({ verdict: 'approved' });
-    await appears('It is decided.');
+    await appears('Already answered.');
     await appears('  two\n');
     const ended = { args: { state: 'stopped' as const, reason: null }, message: '' };
     await logs.log.append('s', [newEvent('server', 'state', ended)]);
     expect(await second).toMatchObject({ verdict: 'rejected' });
-    await until('it is dropped', () => shown.split('It is decided.').length === 3);
+    await until('it is dropped', () => shown.split('Already answered.').length === 3);
     await type('y');
-    expect(shown.endsWith('It is decided.\n')).toBe(true);
+    expect(shown.endsWith('Already answered.\n')).toBe(true);
   });
 
   it('attacks: show control characters and cut what nobody would read', async () => {

@@ -30,7 +30,7 @@ interface TerminalQuestionsOptions {
 const mostQuestions = 100;
 const mostLines = 40;
 const mostCharacters = 8_000;
-/** A line that was typed before the question could be read is no answer to it. */
+/** A line that was typed before the question could be read is not an answer to it. */
 const readingTimeMs = 300;
 
 /**
@@ -53,7 +53,7 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
     waiting.splice(0, waiting.length, ...left);
     if (shown && !waiting.includes(shown.question)) {
       shown = undefined;
-      print('\n  It is decided.\n');
+      print('\n  Already answered.\n');
     }
     show();
   };

@@ -25,7 +25,7 @@ export class ClientHellos {
     return this.#seen > 0;
   }
 
-  /** Throws `NoHello` for what is no hello or is longer than any client’s. */
+  /** Throws `NoHello` for what is not a hello or is longer than any client’s. */
   push(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {

@@ -117,7 +117,10 @@ export class EgressService implements BeforeApplicationShutdown {
   async requireNetwork(session: string): Promise<void> {
     const { egress } = await this.events.settings(session);
     if (egress.profile !== 'none') return;
-    throw new AppError('rejected', 'The egress profile none of this session lets nothing out.');
+    throw new AppError(
+      'rejected',
+      'This session has the egress profile none, so no host can be reached.',
+    );
   }
 
   /** What was refused of a session since it was last asked, and what is open, for its model; null for nothing. */
@@ -195,7 +198,7 @@ export class EgressService implements BeforeApplicationShutdown {
     const permission = permissionOf(policy, target, []);
     if (permission) return permission;
     const refusal = `${name} may not reach ${target.host}:${target.port}`;
-    throw new AppError('rejected', `${refusal}, which is none of the hosts that it declares.`);
+    throw new AppError('rejected', `${refusal}, which is not among the hosts that it declares.`);
   }
 
   async #dial(target: EgressTarget): Promise<Duplex> {

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 
 export type Protocol = 'tls' | 'http' | 'other';
 
-/** Longer first lines are no request that a web server takes. */
+/** Longer first lines are not a request that a web server takes. */
 const longestLine = 8 * 1024;
 
 /**

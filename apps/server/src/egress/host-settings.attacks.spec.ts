@@ -21,7 +21,7 @@ describe('attacks: what a sandbox gets of the host’s settings', () => {
       .map(({ host, port }) => `${host}:${port}`)
       .toSorted();
 
-  it('is no proxy, whatever the tool calls it, beside a registry that is', async () => {
+  it('is not a proxy, whatever the tool calls it, beside a registry that is', async () => {
     await write(
       'home/.yarnrc.yml',
       'httpProxy: "http://proxy.corp.test:3128"',

@@ -178,7 +178,9 @@ describe('attacks: plain HTTP over a connection to an allowed host', () => {
       await text(other).catch(() => undefined);
       expect(reached).toEqual(['GET allowed.test /package']);
       const refused = (await bench.events(4)).map(({ args }) => String(args['reason']));
-      expect(refused.filter((reason) => /held to: use http/.test(reason))).toHaveLength(2);
+      expect(
+        refused.filter((reason) => /enforced only for plain HTTP: use http/.test(reason)),
+      ).toHaveLength(2);
     });
 
     it('is refused at a host that is read-only and speaks first', async () => {

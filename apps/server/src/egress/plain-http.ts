@@ -50,7 +50,7 @@ export function relayHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOp
   });
   server.on('connect', () => refuse('CONNECT is not sent on: open the connection itself.'));
   server.on('clientError', () =>
-    refuse('What is sent to this host is no HTTP/1.1 that can be checked.'),
+    refuse('What is sent to this host is not HTTP/1.1 that can be checked.'),
   );
   for (const stream of [sandbox, outside]) stream.on('error', () => stream.destroy());
   sandbox.once('close', () => outside.destroy());
@@ -140,7 +140,7 @@ function forward(request: IncomingMessage, response: ServerResponse, way: Onward
     else if (!response.destroyed)
       response
         .writeHead(502, plainText)
-        .end(`${authorityOf(way.options.target)} broke the connection off: ${error.message}.\n`);
+        .end(`${authorityOf(way.options.target)} closed the connection early: ${error.message}.\n`);
   });
   response.once('close', () => way.outside.destroy());
   request.pipe(sent);

@@ -10,7 +10,7 @@ export interface EgressTarget {
 const webPorts = [80, 443];
 
 /**
- * What a connection may do: anything, or what is no upload as far as it can be seen. A `registry` may be reached by
+ * What a connection may do: anything, or what is not an upload as far as it can be seen. A `registry` may be reached by
  * TLS, which shows nothing, and `read-only` by plain HTTP alone.
  */
 export type Permission = 'any' | 'registry' | 'read-only';
@@ -46,8 +46,8 @@ function matches(pattern: string, { host, port }: EgressTarget): boolean {
 }
 
 /**
- * The one spelling of a host: small letters, Punycode, no final dot, IPv4 in its usual form (`0x7f.1` is
- * 127.0.0.1), IPv6 without brackets. Undefined for what is no host,
+ * The one spelling of a host: lowercase letters, Punycode, no final dot, IPv4 in its usual form (`0x7f.1` is
+ * 127.0.0.1), IPv6 without brackets. Undefined for what is not a host,
  * such as a name with an empty part.
  */
 export function normalHost(host: string): string | undefined {

@@ -54,7 +54,7 @@ export async function relayConnection(
   }
   if (permission === 'read-only' && opening.protocol !== 'http') {
     refuse(
-      `${target.host} is allowed as read-only, which only plain HTTP can be held to: use http://, or allow it without read-only.`,
+      `${target.host} is allowed as read-only, which can be enforced only for plain HTTP: use http://, or allow it without read-only.`,
     );
     return end(opening.protocol === 'tls' ? unrecognizedName : undefined);
   }

@@ -83,7 +83,7 @@ describe('attacks: a TLS connection to an allowed host that names another', () =
     expect(event?.args['reason']).toMatch(/is for other\.test/);
   });
 
-  it('is refused when what begins as TLS is no hello, or never ends', async () => {
+  it('is refused when what begins as TLS is not a hello, or never ends', async () => {
     const faults = [
       Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]),
       Buffer.from([22, 3, 1, 0, 0]),

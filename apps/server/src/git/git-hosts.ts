@@ -66,7 +66,7 @@ export class GitHosts {
 
   /**
    * A repository as a caller of this scope may reach it: with the token of its host when there is one that the scope
-   * may use. Throws `invalid_input` for what is no address.
+   * may use. Throws `invalid_input` for what is not an address.
    */
   remote(url: string, scope: Scope): GitRemote {
     const address = repositoryAddress(url);
@@ -77,7 +77,7 @@ export class GitHosts {
     if (isPlain && !fits)
       throw new AppError(
         'invalid_input',
-        `${address.host} is called by https alone. An admin may allow http for it under Settings, Git hosts.`,
+        `${address.host} is used only over https. An admin may allow http for it under Settings, Git hosts.`,
       );
     const mayUse = fits && host.token !== undefined && includesScope(scope, host.scope);
     return {

@@ -49,7 +49,7 @@ export class GitHttp implements OnApplicationShutdown {
     if (url.protocol !== 'https:' && !isPlain)
       throw new AppError(
         'invalid_input',
-        `${host} is not called without TLS: use https, or have an admin add the host under Settings, Git hosts.`,
+        `${host} is not used without TLS: use https, or have an admin add the host under Settings, Git hosts.`,
       );
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
     const proxy = hostProxy(this.config.environment, { host, port });

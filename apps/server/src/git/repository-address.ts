@@ -13,7 +13,7 @@ export interface RepositoryAddress extends EgressTarget {
 
 const maxLength = 1_000;
 
-/** Throws `invalid_input` with a sentence for what is no address of a repository by HTTP. */
+/** Throws `invalid_input` with a sentence for what is not an address of a repository by HTTP. */
 export function repositoryAddress(given: string): RepositoryAddress {
   const text = given.trim();
   if (text.length > maxLength) throw refused('it is too long');

@@ -195,7 +195,7 @@ it('calls no closed address that the admin did not allow, and no host without TL
     bench.fetcher.find(given, {}, AbortSignal.timeout(30_000));
   const before = bench.server.requests.length;
   await expect(find(remote({ isTrusted: false }))).rejects.toMatchObject({ code: 'forbidden' });
-  expect(() => bench.hosts.remote('http://example.com/a/b', 'operate')).toThrow('https alone');
+  expect(() => bench.hosts.remote('http://example.com/a/b', 'operate')).toThrow('only over https');
   expect(() => bench.hosts.remote('https://user:pass@example.com/a/b', 'operate')).toThrow(
     'leave out',
   );

@@ -13,7 +13,7 @@ import { pktFlush, pktLine, PktLines } from './pkt-lines.js';
 import { said, SmartHttp, type AdvertisedRefs, type GitRemote } from './smart-http.js';
 
 export interface WantedCommit {
-  /** A branch, a tag or the full id of a commit; the default branch when left out. */
+  /** A branch, a tag or the full id of a commit; the default branch when omitted. */
   ref?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface FoundCommit extends WantedObjects {
 export interface FetchOptions {
   /** Of the pack as it comes. */
   maxBytes: number;
-  /** Commits of history; all when left out. */
+  /** Commits of history; all when omitted. */
   depth?: number | undefined;
   signal: AbortSignal;
   /** How far it is, for people, a few times a second at most. */
@@ -151,7 +151,7 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
       if (signal.aborted) throw endedBy(signal);
       throw error instanceof AppError
         ? error
-        : new AppError('unavailable', `${host} broke the transfer off. Try again.`);
+        : new AppError('unavailable', `${host} interrupted the transfer. Try again.`);
     } finally {
       answer.destroy();
     }
@@ -278,5 +278,5 @@ function whyNot(errors: string, maxBytes: number): AppError {
     );
   if (/No space left|quota exceeded/i.test(errors))
     return new AppError('disk_full', 'The disk is full: the repository could not be fetched.');
-  return new AppError('invalid_input', 'What the git server sent is no valid pack of objects.');
+  return new AppError('invalid_input', 'What the git server sent is not a valid pack of objects.');
 }

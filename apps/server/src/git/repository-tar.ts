@@ -9,7 +9,7 @@ import { pack, type Headers, type Pack } from 'tar-stream';
 
 export interface WorkingCopy {
   commit: string;
-  /** Null for a HEAD that is no branch. */
+  /** Null for a HEAD that is not a branch. */
   branch: string | null;
   /** Of `origin`. */
   url: string;

@@ -103,13 +103,13 @@ export class SmartHttp {
         answer.body.destroy();
         throw new AppError(
           'not_found',
-          `${address.url} is no repository that git can reach over HTTP. Check the address.`,
+          `${address.url} is not a repository that git can reach over HTTP. Check the address.`,
         );
       }
       answer.body.destroy();
       remote = { ...remote, address: movedTo(location, url, address) };
     }
-    throw new AppError('unavailable', `${given.address.host} redirects without an end.`);
+    throw new AppError('unavailable', `${given.address.host} redirects too often.`);
   }
 }
 
@@ -172,7 +172,7 @@ function requireSuccess(answer: HttpAnswer, remote: GitRemote, service: GitServi
         : `There is no repository ${address.url}. If it is private, add a token for ${host} under Settings, Git hosts.`,
     );
   if (status === 413)
-    throw new AppError('too_large', `${host} takes no push as large as this. Publish less.`);
+    throw new AppError('too_large', `${host} does not accept a push this large. Publish less.`);
   throw new AppError('unavailable', `${host} answered ${status}. Try again later.`);
 }
 

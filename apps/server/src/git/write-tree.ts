@@ -142,7 +142,7 @@ export class BlobReader {
 const shown = (path: string): string => JSON.stringify(path.slice(0, 200));
 
 const outside = (path: string): AppError =>
-  new AppError('forbidden', `${shown(path)} is no path for a file of a repository.`);
+  new AppError('forbidden', `${shown(path)} is not a path for a file of a repository.`);
 
 const tooMany = ({ entries }: TreeLimits): AppError =>
   new AppError('too_large', `The repository has more than ${entries} files.`);

@@ -48,10 +48,10 @@ onEveryDatabase('attacks: what is stored of one session', (databases) => {
   };
 
   it.each([
-    ['summary', '{broken', 'it is no JSON'],
+    ['summary', '{broken', 'it is not JSON'],
     ['summary', '{}', 'id: Invalid input'],
     ['summary', deep(50_000), 'expected object'],
-    ['settings', '', 'it is no JSON'],
+    ['settings', '', 'it is not JSON'],
     ['settings', '{"task":"x"}', 'model: Invalid input'],
   ])('a damaged %s, case %#, leaves the others', async (column, value, fault) => {
     await damage(column, value);
@@ -76,7 +76,7 @@ onEveryDatabase('attacks: what is stored of one session', (databases) => {
   });
 
   it.each([
-    ['result', '{"ok"', 'it is no JSON'],
+    ['result', '{"ok"', 'it is not JSON'],
     ['result', '{}', 'operation: Invalid input'],
     ['result', '[]', 'it has no fields'],
     ['commit', '{"commit":7,"parent":null,"files":[]}', 'commit: Invalid input'],

@@ -47,7 +47,7 @@ export async function findTexts(
 
 interface Range {
   limit: number;
-  /** Of these sessions alone; of all when left out. */
+  /** Of these sessions alone; of all when omitted. */
   sessions?: readonly string[] | undefined;
 }
 

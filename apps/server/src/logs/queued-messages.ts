@@ -110,7 +110,7 @@ export class QueuedMessages {
             actions: ['message'],
           });
     if (!event || !isEvent(event, 'message'))
-      throw new AppError('not_found', `Event ${message} of this session is no message.`);
+      throw new AppError('not_found', `Event ${message} of this session is not a message.`);
     if (event.args.delivery !== 'queue')
       throw fixed('was sent immediately: it can no longer be changed');
     const later = await this.#store.ofActions(connection, session, {

@@ -58,7 +58,7 @@ function read<T extends z.ZodType>(schema: T, text: string): Read<z.output<T>> {
     const { data, error } = schema.safeParse(JSON.parse(text));
     return error ? { fault: faultOf(error) } : { value: data };
   } catch {
-    return { fault: 'it is no JSON' };
+    return { fault: 'it is not JSON' };
   }
 }
 

@@ -273,7 +273,7 @@ function eventOf({ call, args, ...row }: EventRow): Event {
     if (fault === undefined) return { ...row, args: read, ...id } as Event;
     return unreadable(row, fault);
   } catch {
-    return unreadable(row, 'it is no JSON');
+    return unreadable(row, 'it is not JSON');
   }
 }
 

@@ -39,7 +39,7 @@ const columns = [
  */
 const rowsAtOnce = { sqlite: 32, postgres: 5_000 };
 
-/** Throws when an event is no JSON, before a transaction that others share has begun. */
+/** Throws when an event is not JSON, before a transaction that others share has begun. */
 export function writtenEvent({ event, agent }: StoredEvent): WrittenEvent {
   const args = JSON.stringify(event.args);
   const message = plain(event.message);

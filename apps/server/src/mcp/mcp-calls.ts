@@ -35,5 +35,5 @@ export class McpCalls {
 
 function toolOf({ operation, tool }: ApprovedCall): McpTool {
   if (tool) return tool;
-  throw new AppError('forbidden', `${operation.name} is no tool of an MCP server.`);
+  throw new AppError('forbidden', `${operation.name} is not a tool of an MCP server.`);
 }

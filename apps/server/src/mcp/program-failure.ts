@@ -35,7 +35,7 @@ export function programFailure(
   if (failure.kind !== 'closed' && failure.kind !== 'timeout') return failure;
   if (installed) {
     const reaches = hosts.length > 0 ? `only ${hosts.join(', ')}` : 'no hosts';
-    const remedy = `It may reach ${reaches}: its manifest declares what it needs.`;
+    const remedy = `It can reach ${reaches}: its manifest declares what it needs.`;
     return new McpFailure(failure.kind, `${failure.message} ${remedy}`);
   }
   if (hosts.length > 0) {

@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
     }
     const message = JSONRPCMessageSchema.safeParse(value);
     if (message.success) this.onmessage?.(message.data);
-    else this.onerror?.(new Error('It sent what is no message.'));
+    else this.onerror?.(new Error('It sent what is not a message.'));
   }
 
   async #pace(cost: number): Promise<void> {

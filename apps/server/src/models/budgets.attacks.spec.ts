@@ -32,7 +32,7 @@ describe('attacks: model calls past budgets, pauses and ends', () => {
     expect((await test.logs.log.summary('s')).state).toBe('limited');
   });
 
-  it('14: calls for a summary are no steps, and yet no way past the budget', async () => {
+  it('14: calls for a summary are not steps, and yet no way past the budget', async () => {
     await test.session(chatCompletions.model, { budgets: { steps: 3 } });
     server.answer(...Array.from({ length: 20 }, yes));
     await test.generate();

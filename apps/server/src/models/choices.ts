@@ -50,7 +50,7 @@ async function demos(config: ModelSetup): Promise<ModelChoice[]> {
             remedy: null,
           };
         } catch {
-          // A folder without a script that can be played is no choice.
+          // A folder without a script that can be played is not a choice.
           return null;
         }
       }),

@@ -29,7 +29,7 @@ export function checkBudgets(
   const sign = model.includes('?') ? '&' : '?';
   throw new AppError(
     'invalid_input',
-    `The price of ${model} is not known, so the budget of $${dollars} cannot be kept. Add its dollars for a million tokens in and out, as in ${model}${sign}price=0.5/2, or set no budget in dollars.`,
+    `The price of ${model} is not known, so the budget of $${dollars} cannot be enforced. Add its price in dollars for a million tokens in and out, as in ${model}${sign}price=0.5/2, or set no budget in dollars.`,
   );
 }
 

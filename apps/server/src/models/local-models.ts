@@ -16,7 +16,7 @@ export async function localModels(config: ModelSetup): Promise<string[]> {
     const { data } = modelList.parse(await response.json());
     return data.slice(0, 100).map(({ id }) => id);
   } catch {
-    // Its absence is no error here: `check` and the first call say what is wrong.
+    // Its absence is not an error here: `check` and the first call say what is wrong.
     return [];
   }
 }

@@ -79,7 +79,7 @@ describe('budgets', () => {
     if (kept) await expect(checked).resolves.toBeUndefined();
     else
       await expect(checked).rejects.toThrow(
-        'The price of openai-compatible:llama is not known, so the budget of $2 cannot be kept. Add its dollars for a million tokens in and out, as in openai-compatible:llama?price=0.5/2, or set no budget in dollars.',
+        'The price of openai-compatible:llama is not known, so the budget of $2 cannot be enforced. Add its price in dollars for a million tokens in and out, as in openai-compatible:llama?price=0.5/2, or set no budget in dollars.',
       );
   });
 

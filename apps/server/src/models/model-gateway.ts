@@ -311,12 +311,9 @@ function withheld(model: string, { text }: ModelOutput): ModelFailure {
 
 function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
   if (finish === 'length') {
-    return new ModelFailure(
-      'empty',
-      `${model} reached its limit of length before it said anything.`,
-    );
+    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
   }
-  return new ModelFailure('empty', `${model} answered with nothing.`);
+  return new ModelFailure('empty', `${model} returned an empty reply.`);
 }
 
 function reported(error: unknown): unknown {

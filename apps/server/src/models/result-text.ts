@@ -44,7 +44,7 @@ function line(row: Fields, names: string[]): string | undefined {
   return values.map((value, index) => cell(value, index === names.length - 1)).join('\t');
 }
 
-/** The last one ends with its line, so a tab in it is no end. */
+/** The last one ends with its line, so a tab in it is not an end. */
 function cell(value: unknown, isLast: boolean): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return (isLast ? /[\n\r]/ : /[\n\r\t]/).test(text) ? JSON.stringify(text) : text;

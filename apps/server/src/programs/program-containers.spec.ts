@@ -164,7 +164,7 @@ it('reaches its hosts by a socket of its own, which is all that is mounted, and 
   expect(await ask(to('api.example'), 'hello')).toBe('{"error":null}\nhello');
   expect(await ask(to('other.example'), 'hello')).toContain('other.example is none of its hosts.');
   expect(await ask('{"kind":"connect"}')).toContain('cannot be read');
-  expect(await ask('{"kind":"output"}')).toContain('Nothing is taken');
+  expect(await ask('{"kind":"output"}')).toContain('Requests of this program are refused');
   expect(await ask('x'.repeat(2_000))).toContain('too long');
   await running.stop();
   await until('the removal of the socket', () => !existsSync(socketFolder));

@@ -35,6 +35,6 @@ it.each(['/', '/proc/self', '/run', '/dev', '/sys'])(
   },
 );
 
-it.each(['missing', 'file'])('%s is no folder', async (name) => {
+it.each(['missing', 'file'])('%s is not a folder', async (name) => {
   await expect(checked(name)).rejects.toThrow('There is no folder');
 });

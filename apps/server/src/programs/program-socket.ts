@@ -92,7 +92,7 @@ async function serve(socket: Socket, services: ProgramServices): Promise<void> {
 async function taken(request: ProgramRequest, services: ProgramServices): Promise<TakeStream> {
   if (request.kind === 'connect') return services.connect(request);
   if (services.output) return services.output();
-  throw new AppError('forbidden', 'Nothing is taken from this program.');
+  throw new AppError('forbidden', 'Requests of this program are refused.');
 }
 
 const line = (answer: ProgramAnswer): string => `${JSON.stringify(answer)}\n`;

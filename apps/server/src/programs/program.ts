@@ -13,7 +13,7 @@ export interface ContainedProgram {
   image: string | null;
   /** What it sees of this machine, to read. */
   folder: string | null;
-  /** All that it may reach. */
+  /** The hosts that it can reach. */
   hosts: readonly string[];
   /** Of one that is installed as an action: it works in `/action` of its image. */
   installed?: { memoryMb: number } | undefined;

@@ -71,7 +71,7 @@ const statuses: Readonly<Record<string, ChangedFile['status']>> = {
 
 function assertPlain(path: string, mode: string): void {
   const named = JSON.stringify(path.slice(0, 200));
-  if (!isSafePath(path)) throw new AppError('forbidden', `${named} is no path for a file.`);
+  if (!isSafePath(path)) throw new AppError('forbidden', `${named} is not a path for a file.`);
   if (mode === '160000')
     throw new AppError('forbidden', `${named} is a submodule, which is not published.`);
 }

@@ -75,11 +75,11 @@ describe('git in', () => {
 
   it.each([
     ['no branch', { branch: 'nope' }, 404, 'no branch or tag nope'],
-    ['an option', { branch: '--upload-pack=x' }, 400, 'no name of a branch'],
-    ['a path', { branch: '../x' }, 400, 'no name of a branch'],
+    ['an option', { branch: '--upload-pack=x' }, 400, 'not a valid branch name'],
+    ['a path', { branch: '../x' }, 400, 'not a valid branch name'],
     ['ssh', { url: 'git@example.com:a/b.git' }, 400, 'use https://example.com/a/b.git'],
     ['a closed address', { url: 'https://127.0.0.1/a/b' }, 403, 'private or reserved network'],
-    ['http', { url: 'http://example.com/a/b' }, 400, 'https alone'],
+    ['http', { url: 'http://example.com/a/b' }, 400, 'only over https'],
     ['a program', { url: 'ext::sh -c touch% /tmp/x' }, 400, 'https://host/owner/name'],
   ])('makes no session with %s', async (_, repository, status, sentence) => {
     const { url } = scene.repository();

@@ -152,7 +152,7 @@ function pathOf({ host }: HostedRepository, kind: GitHostKind, address: Reposito
   if (kind === 'gitlab') return path;
   const parts = path.split('/');
   if (parts.length === 2) return path;
-  throw new AppError('invalid_input', `${path} is no repository of ${host.host}: OWNER/NAME.`);
+  throw new AppError('invalid_input', `${path} is not a repository of ${host.host}: OWNER/NAME.`);
 }
 
 /** The repositories of a request by their paths, and where GitLab has to know them by their ids. */

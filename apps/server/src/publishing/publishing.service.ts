@@ -62,7 +62,7 @@ export class PublishingService {
       if (shown.id !== request.id)
         throw new AppError(
           'conflict',
-          'The changes or the branch are not what you looked at any more. Look at them again.',
+          'The changes or the branch have changed since you reviewed them. Review them again.',
         );
       const [refusal] = shown.refusals.filter(({ needs }) => !request.allow.includes(needs));
       if (refusal) throw new AppError('forbidden', refusal.message);

@@ -83,7 +83,7 @@ describe('git out', () => {
     edit((work) => put(work, 'a.txt', 'rm -rf /\n'));
     expect(await publish(session, { branch: 'x', id, message: 'm' })).toMatchObject({
       status: 409,
-      detail: expect.stringContaining('not what you looked at') as string,
+      detail: expect.stringContaining('changed since you reviewed') as string,
     });
     edit((work) => put(work, 'a.txt', 'a\n'));
     expect(await publish(session, { branch: 'y', id, message: 'm' })).toMatchObject({
@@ -173,7 +173,7 @@ describe('git out', () => {
     belay.sandboxes.patch = () => [Buffer.from(patch)];
     const { status, detail } = await prepare(session, { branch: 'x' });
     expect([403, 409]).toContain(status);
-    expect(detail).toMatch(/do not fit|submodule|no path/);
+    expect(detail).toMatch(/do not fit|submodule|not a path/);
     expect(scratch()).toEqual([]);
   });
 

@@ -75,7 +75,7 @@ describe('a workspace that is sent to its session', () => {
     expect(server.sandboxes.agents.get(second)?.files).toBe(tar);
   });
 
-  it('that is no archive fails the start, and the sender is told why', async () => {
+  it('that is not an archive fails the start, and the sender is told why', async () => {
     const id = await create();
     const answer = await send(id, 'no archive '.repeat(100));
     expect(answer.status).toBe(400);

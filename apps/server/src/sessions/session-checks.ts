@@ -52,7 +52,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     void this.run(session);
   }
 
-  /** The session works again: what its check would say counts no more. */
+  /** The session works again: what its check would say no longer counts. */
   cancel(session: string): void {
     this.#running.get(session)?.abort();
   }

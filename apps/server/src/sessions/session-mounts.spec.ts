@@ -88,9 +88,9 @@ describe('folders of the host', () => {
   });
 
   it.each([
-    ['/etc', 'is the system’s'],
-    ['data', 'the whole path'],
-    ['/srv/\u0000', 'the whole path'],
+    ['/etc', 'belongs to the system'],
+    ['data', 'the absolute path'],
+    ['/srv/\u0000', 'the absolute path'],
   ])('refuse %j with a sentence', async (name, why) => {
     const body = { ...wanted(), mounts: [{ folder: name }] };
     expect(await server.json('POST', '/api/sessions', body)).toMatchObject({

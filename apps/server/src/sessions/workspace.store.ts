@@ -41,7 +41,7 @@ export class WorkspaceStore {
     this.#space = new FreeSpace(config);
   }
 
-  /** Streams an archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is no tar. */
+  /** Streams an archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is not a tar archive. */
   async upload(tar: Readable): Promise<string> {
     const id = newArchiveId();
     await this.#save(id, tar);

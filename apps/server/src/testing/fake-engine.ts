@@ -81,7 +81,7 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     this.#away = false;
   }
 
-  /** The only container of a sandbox that is no helper. */
+  /** The only container of a sandbox that is not a helper. */
   only(): FakeContainer {
     const agents = [...this.containers.values()].filter(({ state }) => state !== 'created');
     if (agents.length !== 1 || !agents[0]) throw new Error(`${agents.length} containers`);

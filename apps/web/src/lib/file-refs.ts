@@ -14,7 +14,7 @@ export function fileRefIn(text: string): FileRef | null {
   return found && found.text === text ? found : null;
 }
 
-/** Longer lines are no output for people, and the pattern takes time by the square of a word. */
+/** Longer lines are not output for people, and the pattern takes time by the square of a word. */
 const longestLine = 2_000;
 
 /** Every file that the beginning of a line of output names, and where in it. */

@@ -12,11 +12,11 @@ const page = z.object({
   truncated: z.boolean(),
   notes: z
     .array(z.string())
-    .describe('What happened besides: dialogs, downloads, popups, errors, failed requests.'),
+    .describe('What else happened: dialogs, downloads, popups, errors, failed requests.'),
   console: z
     .array(z.string())
     .optional()
-    .describe('The last console messages that are no errors; browser.console has them all.'),
+    .describe('The last console messages that are not errors; browser.console has them all.'),
 });
 
 /** An element, or a point of the view in pixels. */
@@ -189,7 +189,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.wait': defineOperation({
     title: 'Wait for the page',
-    description: 'Waits until a text shows, until it is gone, or for some seconds.',
+    description: 'Waits until a text appears or disappears, or for some seconds.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
@@ -205,7 +205,7 @@ export const browserOperations = operationGroup({
   'browser.screenshot': defineOperation({
     title: 'Take a screenshot',
     description:
-      'Shows you a picture of the page. To find and use elements browser.read is better.',
+      'Shows you a picture of the page. To find and use elements, browser.read is better.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({

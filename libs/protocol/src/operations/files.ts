@@ -72,7 +72,7 @@ export const filesOperations = operationGroup({
   'files.read': defineOperation({
     title: 'Read a file',
     description:
-      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. A PNG, JPEG, GIF or WebP picture is shown to you. Long files come in pages: ask again from `next`.',
+      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. A PNG, JPEG, GIF or WebP picture is shown to you. Long files come in pages: continue from `next`.',
     verb: 'read',
     risk: 'read',
     knownAs: 'read readfile view viewfile viewimage openfile open cat readmanyfiles notebookread',
@@ -99,7 +99,7 @@ export const filesOperations = operationGroup({
         .int()
         .nonnegative()
         .nullable()
-        .describe('Where to read on: a line, or a byte for base64.'),
+        .describe('Where to continue: a line, or a byte for base64.'),
       version: version.describe('Of the whole file; null on later pages of bytes.'),
       charset: z
         .literal('windows-1252')
@@ -123,7 +123,7 @@ export const filesOperations = operationGroup({
   'files.write': defineOperation({
     title: 'Write a file',
     description:
-      'Writes a whole file, making its folders; replaces what was there, once you have read it, and keeps its mode. For new files and rewrites: an edit of a part takes files.replace-text.',
+      'Writes a whole file and creates its folders; replaces what was there, once you have read it, and keeps its mode. Use it for new files and rewrites; to edit a part, use files.replace-text.',
     verb: 'write',
     risk: 'write',
     knownAs: 'write writefile create createfile writetofile savefile',
@@ -139,14 +139,14 @@ export const filesOperations = operationGroup({
       overwrite: z
         .boolean()
         .default(false)
-        .describe('Also over a file that you have not read as it is now.'),
+        .describe('Also overwrite a file whose current content you have not read.'),
     }),
     output: written.extend({
       created: z.boolean(),
       kept: z
         .array(z.string())
         .optional()
-        .describe('What of the file before was kept, such as its CR LF line ends.'),
+        .describe('What was kept of the old file, such as its CR LF line ends.'),
     }),
     ...aboutPath,
     aliases: { ...pathNames, contents: 'content', filetext: 'content', text: 'content' },
@@ -164,7 +164,7 @@ export const filesOperations = operationGroup({
         path,
         change: lineChange,
         from: line,
-        to: line.optional().describe('Last line, included; `from` when left out.'),
+        to: line.optional().describe('Last line, included; `from` when omitted.'),
         content: z.array(z.string()).default([]).describe('Lines, without line ends.'),
       })
       .refine(
@@ -187,7 +187,7 @@ export const filesOperations = operationGroup({
   'files.replace-text': defineOperation({
     title: 'Replace text',
     description:
-      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times, else nothing changes and the answer says where it occurs.',
+      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times, otherwise nothing changes and the error says where it occurs.',
     risk: 'write',
     knownAs:
       'edit editfile multiedit replace replaceinfile searchreplace strreplace strreplaceeditor strreplacebasededittool texteditor',
@@ -218,7 +218,7 @@ export const filesOperations = operationGroup({
   'files.patch': defineOperation({
     title: 'Apply a patch',
     description:
-      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. `*** Begin Patch` and bare `@@` are understood, too. A hunk is searched outward from its stated line; if any fails, nothing changes and the answer says why.',
+      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. `*** Begin Patch` and bare `@@` are understood, too. A hunk is searched outward from its stated line; if any fails, nothing changes and the error says why.',
     risk: 'write',
     knownAs: 'applypatch applydiff patch',
     essential: true,
@@ -281,8 +281,8 @@ export const filesOperations = operationGroup({
     files: ({ path }) => [{ kind: 'shown', path, version: null }],
   }),
   'files.mkdir': defineOperation({
-    title: 'Make a folder',
-    description: 'Makes a folder and the folders above it.',
+    title: 'Create a folder',
+    description: 'Creates a folder and the folders above it.',
     risk: 'write',
     knownAs: 'createdirectory mkdir makedir',
     input: z.object({ path }),

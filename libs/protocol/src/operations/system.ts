@@ -5,7 +5,7 @@ import { maxListedPorts, previewPort } from '../preview.js';
 export const systemOperations = operationGroup({
   'system.info': defineOperation({
     title: 'Describe the sandbox',
-    description: 'Tells the operating system, processors, memory, disk and tools of the sandbox.',
+    description: 'Reports the operating system, processors, memory, disk and tools of the sandbox.',
     risk: 'read',
     input: z.object({}),
     output: z.object({
@@ -32,8 +32,8 @@ export const systemOperations = operationGroup({
     polls: () => true,
   }),
   'system.time': defineOperation({
-    title: 'Tell the time',
-    description: 'Tells date, time and time zone of the sandbox.',
+    title: 'Get the time',
+    description: 'Reports date, time and time zone of the sandbox.',
     risk: 'read',
     essential: true,
     input: z.object({}),

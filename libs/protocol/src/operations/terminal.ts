@@ -4,7 +4,7 @@ import { defineOperation, operationGroup } from '../operation.js';
 /** A terminal’s name; `main` is the one that is always there. */
 export const terminalName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a short name of small letters, digits and dashes');
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a short name of lowercase letters, digits and dashes');
 
 const terminal = terminalName.default('main').describe('Which terminal; opened when it is new.');
 
@@ -75,7 +75,7 @@ export const terminalOperations = operationGroup({
   'terminal.run': defineOperation({
     title: 'Run a command',
     description:
-      'Runs a command in a persistent shell: directory and variables last from call to call. Answers when the command ends, or after `wait` seconds with what it printed so far and status `running`: it then goes on, is not to be started again, and terminal.read, terminal.input and terminal.interrupt reach it. Give a longer `wait` to what takes long, such as builds.',
+      'Runs a command in a persistent shell: directory and variables last from call to call. Returns when the command ends, or after `wait` seconds with what it printed so far and status `running`. It then continues: do not start it again, use terminal.read, terminal.input and terminal.interrupt. Use a longer `wait` for what takes long, such as builds.',
     verb: 'run',
     risk: 'execute',
     knownAs:
@@ -89,7 +89,7 @@ export const terminalOperations = operationGroup({
         .positive()
         .max(3600)
         .default(30)
-        .describe('Seconds to wait before answering `running`.'),
+        .describe('Seconds to wait before returning `running`.'),
       timeout: z
         .number()
         .positive()
@@ -100,7 +100,7 @@ export const terminalOperations = operationGroup({
         .boolean()
         .default(false)
         .describe(
-          'Answer at once, or when `until` happens, and let it run, for servers and watchers. You are told when it ends.',
+          'Return at once, or when `until` happens, and let it run, for servers and watchers. You are told when it ends.',
         ),
       until,
       stdin: z
@@ -123,7 +123,7 @@ export const terminalOperations = operationGroup({
   'terminal.input': defineOperation({
     title: 'Type into a terminal',
     description:
-      'Types into the program that runs in a terminal, then waits until it is quiet and answers with what it printed. `keys` are named keys typed after the text.',
+      'Types into the program that runs in a terminal, then waits until it is quiet and returns what it printed. `keys` are named keys typed after the text.',
     risk: 'execute',
     knownAs: 'writestdin sendinput sendkeys',
     essential: true,
@@ -168,7 +168,7 @@ export const terminalOperations = operationGroup({
   'terminal.read': defineOperation({
     title: 'Read a terminal',
     description:
-      'Reads what a terminal printed: from a byte offset, or since the last answer. Waits up to `wait` seconds for the running command to end, or for `until`.',
+      'Reads what a terminal printed: from a byte offset, or since the last result. Waits up to `wait` seconds for the running command to end, or for `until`.',
     risk: 'read',
     knownAs: 'bashoutput taskoutput readterminal getterminaloutput commandstatus',
     audience: ['model', 'user'], // What one reads as new, the agent does not read again.
@@ -224,7 +224,7 @@ export const terminalOperations = operationGroup({
                 .pick({ status: true, exitCode: true, seconds: true })
                 .extend({ command: z.string() }),
             )
-            .describe('Background commands: those that live, and the last ones that ended.'),
+            .describe('Background commands: those that still run, and the last ones that ended.'),
           holder: z.enum(['agent', 'user']).describe('Input owner: the agent or the user.'),
           size: z.int().nonnegative().describe('Bytes printed so far.'),
           columns: z.int().positive(),

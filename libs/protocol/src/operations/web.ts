@@ -6,7 +6,7 @@ export const webOperations = operationGroup({
   'web.fetch': defineOperation({
     title: 'Fetch an address',
     description:
-      'Fetches an address over HTTP without a browser; pages become readable text, other text comes as it is. Long answers come in pages: ask again with `offset`.',
+      'Fetches an address over HTTP without a browser; pages become readable text, other text comes as it is. Long responses come in pages: call again with `offset`.',
     risk: 'network',
     knownAs: 'fetch webfetch fetchurl fetchwebpage urlfetch browse',
     essential: true,

@@ -68,7 +68,7 @@ export const workspaceOperations = operationGroup({
   'workspace.rewind': defineOperation({
     title: 'Rewind the files',
     description:
-      'Puts all files back as they were at a commit; with `preview` only tells what would change.',
+      'Puts all files back as they were at a commit; with `preview` only reports what would change.',
     risk: 'write',
     audience: ['user'],
     input: z.object({ commit, preview: z.boolean().default(false) }),
@@ -78,7 +78,7 @@ export const workspaceOperations = operationGroup({
       to: z
         .object({ time: z.iso.datetime({ offset: true }), message: z.string() })
         .optional()
-        .describe('The step whose files came back: when it was made, and what it did.'),
+        .describe('The step whose files were restored: when it was made, and what it did.'),
     }),
     summary: ({ commit }) => commit.slice(0, 7),
     told: ({ files, to }) => {

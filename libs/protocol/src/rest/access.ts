@@ -25,7 +25,7 @@ export const tokenRoutes = {
   create: route({
     method: 'POST',
     path: '/api/tokens',
-    summary: 'Makes a token; it is shown this once',
+    summary: 'Creates a token; it is shown only once',
     body: newToken,
     nameField: 'label',
     response: madeToken,
@@ -99,7 +99,7 @@ export const auditRoutes = {
   list: route({
     method: 'GET',
     path: '/api/audit',
-    summary: 'Who changed what, and who was refused; the newest first',
+    summary: 'Who changed what, and who was refused, newest first',
     query: z.object({
       before: z.coerce.number<number>().int().positive().optional(),
       limit: z.coerce.number<number>().int().positive().max(1_000).default(100),

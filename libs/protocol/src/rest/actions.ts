@@ -58,7 +58,7 @@ export const actionRoutes = {
     summary: 'Installs or updates actions of a source that was fetched',
     body: z.object({
       found: z.string().max(100),
-      names: z.array(actionName).max(100).optional().describe('All when left out.'),
+      names: z.array(actionName).max(100).optional().describe('All when omitted.'),
     }),
     response: actionInstall,
     status: 202,
@@ -78,14 +78,14 @@ export const actionRoutes = {
   cancel: route({
     method: 'DELETE',
     path: '/api/actions/installs/:id',
-    summary: 'Stops an install; what is not whole is removed',
+    summary: 'Stops an install and removes what is incomplete',
     response: nothing,
     access: 'admin',
   }),
   change: route({
     method: 'PATCH',
     path: '/api/actions/:name',
-    summary: 'Turns an action on or off for sessions to come',
+    summary: 'Turns an action on or off for new sessions',
     params,
     body: z.object({ enabled: z.boolean() }),
     response: installedAction,
@@ -102,7 +102,7 @@ export const actionRoutes = {
   setSecret: route({
     method: 'PUT',
     path: '/api/actions/:name/secrets/:key',
-    summary: 'Sets a secret that the action declares; it is written and never read',
+    summary: 'Sets a secret that the action declares; secrets can be written but not read',
     params: secretParams,
     body: z.object({ value: z.string().min(1).max(10_000) }),
     response: installedAction,

@@ -40,7 +40,7 @@ export const comparisonRoutes = {
   undo: route({
     method: 'POST',
     path: '/api/comparisons/:id/undo',
-    summary: 'Takes the choice back: the others are as before, and what was stopped is restarted',
+    summary: 'Undoes the choice: the others are as before, and what was stopped is restarted',
     response: comparison,
   }),
   check: route({

@@ -18,13 +18,13 @@ export const gitRoutes = {
   hosts: route({
     method: 'GET',
     path: '/api/git/hosts',
-    summary: 'The git hosts that are set up; of their tokens only whether there is one',
+    summary: 'The git hosts that are set up, and whether each has a token',
     response: z.array(gitHost),
   }),
   setHost: route({
     method: 'PUT',
     path: '/api/git/hosts/:host',
-    summary: 'Sets up a git host, or changes it; what is left out stays',
+    summary: 'Sets up a git host, or changes it; what is omitted stays',
     params: host,
     body: gitHostChange,
     response: gitHost,

@@ -13,7 +13,7 @@ export const machineRoutes = {
   invite: route({
     method: 'POST',
     path: '/api/machines',
-    summary: 'Makes a token with which one machine joins, once and within the hour',
+    summary: 'Creates a token with which one machine joins, once and within the hour',
     body: z.object({ name: machineName }),
     response: z.object({
       name: machineName,

@@ -26,11 +26,11 @@ export interface RouteDefinition {
   readonly description?: string;
   /** The command of a session that it carries out. */
   readonly command?: SessionCommandName;
-  /** What the path’s parameters must be; any text when left out. */
+  /** What the path’s parameters must be; any text when omitted. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType | Bytes | undefined;
-  /** The largest body of JSON, in bytes; 256 KiB when left out. Viewers send at most 64 KiB anywhere. */
+  /** The largest body of JSON, in bytes; 256 KiB when omitted. Viewers send at most 64 KiB anywhere. */
   readonly bodyBytes?: number;
   readonly response: z.ZodType | Bytes | Nothing;
   /** Left out, it is 204 for nothing, else 200. */

@@ -59,7 +59,7 @@ export const serverRoutes = {
     method: 'POST',
     path: '/api/login-codes',
     summary:
-      'Makes a code that logs one browser in as the caller within ten minutes, as `/?code=…`',
+      'Creates a code that logs one browser in as the caller within ten minutes, as `/?code=…`',
     response: z.object({ code: z.string() }),
     status: 201,
   }),
@@ -73,7 +73,7 @@ export const serverRoutes = {
   checks: route({
     method: 'GET',
     path: '/api/checks',
-    summary: 'What must be so for the product to work, as `belay doctor` shows it',
+    summary: 'What the product needs to work, as `belay doctor` checks it',
     response: z.array(check),
   }),
   examples: route({

@@ -76,7 +76,7 @@ export const sessionRoutes = {
   search: route({
     method: 'GET',
     path: '/api/search',
-    summary: 'Words in all logs; the last one may be a beginning',
+    summary: 'Searches all logs for words; the last one may be a prefix',
     query: z.object({ q: z.string().max(1_000) }),
     response: z.array(z.object({ session: z.string(), seq: z.int(), excerpt: z.string() })),
   }),
@@ -200,19 +200,19 @@ export const sessionContentRoutes = {
   export: route({
     method: 'GET',
     path: '/api/sessions/:id/export',
-    summary: 'The changes, the files or the history; other formats than patch wake its sandbox',
+    summary: 'The changes, the files or the history; formats other than patch start its sandbox',
     query: z.object({
       format: streams['workspace.export'].shape.format,
       commit: z
         .string()
         .regex(/^[0-9a-f]{7,40}$/)
         .optional()
-        .describe('Up to this commit of the history; the latest when left out.'),
+        .describe('Up to this commit of the history; the latest when omitted.'),
       from: z
         .string()
         .regex(/^[0-9a-f]{7,40}$/)
         .optional()
-        .describe('Of a patch: from this commit on; from the start when left out.'),
+        .describe('Of a patch: from this commit on; from the start when omitted.'),
     }),
     response: bytes('*/*'),
   }),

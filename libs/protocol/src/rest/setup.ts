@@ -17,7 +17,7 @@ export const settingsRoutes = {
   change: route({
     method: 'PATCH',
     path: '/api/settings',
-    summary: 'Changes what new sessions begin with; what is left out stays',
+    summary: 'Changes what new sessions begin with; what is omitted stays',
     body: sessionDefaultsChange,
     response: sessionDefaults,
     access: 'admin',
@@ -42,7 +42,7 @@ export const modelRoutes = {
   providers: route({
     method: 'GET',
     path: '/api/providers',
-    summary: 'The providers; of their keys only where each comes from',
+    summary: 'The providers, and where the key of each comes from',
     response: z.array(providerSetup),
   }),
   /** Keys are write-only: the response contains only whether one is set. */
@@ -78,7 +78,7 @@ export const mcpRoutes = {
   change: route({
     method: 'PATCH',
     path: '/api/mcp/:name',
-    summary: 'Changes an MCP server; what is left out stays',
+    summary: 'Changes an MCP server; what is omitted stays',
     body: mcpServerChange,
     response: mcpServer,
     access: 'admin',
@@ -108,7 +108,7 @@ export const mcpRoutes = {
   test: route({
     method: 'POST',
     path: '/api/mcp/:name/test',
-    summary: 'Connects to an MCP server anew',
+    summary: 'Reconnects to an MCP server',
     response: mcpServer,
     access: 'admin',
   }),

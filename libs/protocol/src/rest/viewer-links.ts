@@ -16,7 +16,7 @@ export const viewerLinkRoutes = {
   create: route({
     method: 'POST',
     path: '/api/sessions/:id/links',
-    summary: 'Makes a link by which others watch this session and nothing else, until it expires',
+    summary: 'Creates a link by which others watch this session and nothing else, until it expires',
     body: newViewerLink,
     nameField: 'label',
     response: madeViewerLink,

@@ -26,7 +26,7 @@ export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; ne
   if (!match) {
     throw new AppError(
       'invalid_input',
-      `Line ${at + 1} of the patch is no hunk header such as \`@@ -1,3 +1,4 @@\`: ${header.slice(0, 80)}`,
+      `Line ${at + 1} of the patch is not a hunk header such as \`@@ -1,3 +1,4 @@\`: ${header.slice(0, 80)}`,
     );
   }
   const first = Number(match[1]);

@@ -74,7 +74,7 @@ export class ActionImages {
     const socket = command && (await this.#socketOf(wanted, options));
     let container: string | undefined;
     try {
-      // That of sandboxes is no action’s.
+      // That of sandboxes is not an action’s.
       const onPulled = async (id: string): Promise<void> => {
         if (wanted.base !== null) await options.onPulled({ name: base, id });
       };

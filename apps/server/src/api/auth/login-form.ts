@@ -13,7 +13,7 @@ export const ownPath = z
   .catch('/');
 
 const form = z.object({
-  // What is no name or password of a user is looked up all the same, and not found.
+  // What is not a name or password of a user is looked up all the same, and not found.
   name: z
     .string()
     .max(200)

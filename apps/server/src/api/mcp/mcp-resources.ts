@@ -97,7 +97,7 @@ export class McpResources {
       return { uri, mimeType: 'text/plain', text };
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'invalid_input')) throw error;
-      // It is no text.
+      // It is not text.
       const page = await read({ encoding: 'base64', limit: maxCharacters });
       if (page.next !== null) throw tooLong(path);
       return { uri, mimeType: 'application/octet-stream', blob: page.content };

@@ -51,7 +51,7 @@ export function forwardRequest(
     pipeline(reply, limit(), response, () => stream.destroy());
   });
   sent.on('error', ({ message }) =>
-    fail(`The server in the sandbox broke the connection off: ${message}.`),
+    fail(`The server in the sandbox closed the connection early: ${message}.`),
   );
   response.once('close', () => {
     clearTimeout(late);

@@ -44,6 +44,6 @@ export class SessionEventsController {
   }
 }
 
-/** The number in a `Last-Event-ID`; what is none is no number. */
+/** The number in a `Last-Event-ID`; what is none is not a number. */
 const seqOf = (header: string | string[] | undefined): number | undefined =>
   typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { AppError } from '@belay/protocol';
 
-/** Less than this in a minute is no network: a session that starts keeps a sandbox for its sender meanwhile. */
+/** Less than this in a minute is as good as no connection: a session that starts keeps a sandbox for its sender meanwhile. */
 const usualPace = { bytes: 64 * 1024, ms: 60_000 };
 
 /**

@@ -28,7 +28,7 @@ describe('how replies end', () => {
     ['openai-compatible', chatCompletions, 'length'],
     ['openai', openaiResponses, 'length'],
     ['anthropic', anthropicMessages, 'max_tokens'],
-  ] as const)('at the limit of length: %s', (_, wire, finish) => {
+  ] as const)('at the length limit: %s', (_, wire, finish) => {
     it.each(['{"command": "cat > a <<E', ''])('says that a call was cut: %j', async (input) => {
       await open(wire);
       const whole = { id: 'call_1', name: 'files_read', input: '{"path":"a"}' };
@@ -38,7 +38,7 @@ describe('how replies end', () => {
       expect(reply.finish).toBe('length');
       expect(reply.calls).toMatchObject([
         { input: { path: 'a' } },
-        { invalid: expect.stringMatching(/limit of length in the middle of this call/) as string },
+        { invalid: expect.stringMatching(/length limit in the middle of this call/) as string },
       ]);
       expect(reply.calls[0]).not.toHaveProperty('invalid');
     });

@@ -200,7 +200,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))('%s', 
     const error = await failure(test.generate());
     expect(error).toMatchObject({
       code: 'model_failed',
-      message: `${wire.model} answered with nothing.`,
+      message: `${wire.model} returned an empty reply.`,
     });
   });
 

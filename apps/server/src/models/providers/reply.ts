@@ -129,7 +129,7 @@ export class ReplyBuilder {
   }
 }
 
-/** `isCut`: the reply reached its limit of length in this call, or right behind it. */
+/** `isCut`: the reply reached its length limit in this call, or right behind it. */
 function readCall({ id, operation, input }: CallPart, isCut: boolean): OperationCall {
   const known = { id, operation };
   // The SDK makes an empty object of an input that had not begun, and `finish` takes that for a success.
@@ -145,7 +145,7 @@ function readCall({ id, operation, input }: CallPart, isCut: boolean): Operation
 }
 
 const cutCall =
-  'The reply reached its limit of length in the middle of this call. Do it in several smaller calls.';
+  'The reply reached its length limit in the middle of this call. Do it in several smaller calls.';
 
 /** The ends that are failures, by the SDK's word or the provider's own. */
 function failedEnd(

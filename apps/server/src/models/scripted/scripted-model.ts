@@ -104,7 +104,7 @@ function afterTheEnd(
       `The script ${file} has ${turns} turns; nothing says what comes after.`,
     );
   }
-  const text = `This was a script of ${turns} turns, and all are played. Start a session with a real model to continue.`;
+  const text = `This script has ${turns} turns, and all were played. Start a session with a real model to continue.`;
   return {
     text,
     calls: [],

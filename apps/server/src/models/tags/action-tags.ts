@@ -16,7 +16,7 @@ export function withActionTags(
   const found = (name: string) =>
     actions.find((one) => one.name === name || actionOperationName(one) === name);
   const { text, tags } = readTags(output.text, (name) => found(name) !== undefined);
-  // One that is no action’s may be what the user asked for, such as a template.
+  // One that is not an action’s may be what the user asked for, such as a template.
   if (tags.length === 0 || tags.some(({ name }) => found(name) === undefined)) return output;
   const calls = tags.flatMap((tag) => {
     const action = found(tag.name);

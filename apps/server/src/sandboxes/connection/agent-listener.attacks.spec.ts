@@ -130,7 +130,7 @@ describe('attacks: links in the folder of the socket', () => {
     expect((await stat(join(own, 'hosts'))).mode & 0o777).toBe(0o644);
   });
 
-  it('40: the folder itself is no link', async () => {
+  it('40: the folder itself is not a link', async () => {
     await open();
     await listener.hangUpAll();
     const target = join(folder, 'target');

@@ -27,7 +27,7 @@ interface Listening {
 
 type RemoteOptions<S extends Contract, C extends Contract> = Omit<RpcServerOptions<S, C>, 'server'>;
 
-/** After so many, the sandbox’s agent is let in no more. */
+/** After so many, the sandbox’s agent is refused. */
 const maxBreaches = 5;
 
 /**
@@ -111,7 +111,7 @@ export class AgentListener {
     for (const listening of this.#listening.values())
       if (hash !== undefined && listening.token === hash)
         return void listening.server.emit('upgrade', request, socket, head);
-    refuse(socket, new AppError('unauthorized', 'This token is not, or no longer, one of ours.'));
+    refuse(socket, new AppError('unauthorized', 'This token is not valid, or was revoked.'));
   }
 
   /** Puts a small file beside the socket, readable for all. */

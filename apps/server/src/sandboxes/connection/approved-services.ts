@@ -77,7 +77,7 @@ export class ApprovedServices {
     await this.egress.requireNetwork(session);
     const work = async ({ operation, input }: ApprovedCall, ending: AbortSignal) => {
       if (operation.needs !== 'search') {
-        throw new AppError('forbidden', `${operation.name} is no search.`);
+        throw new AppError('forbidden', `${operation.name} is not a search.`);
       }
       return this.search.search(operations['web.search'].input.parse(input), { signal: ending });
     };

@@ -55,15 +55,15 @@ it('positive control: a folder is shared below /mnt, and a link is shown as what
 });
 
 it.each([
-  ['/', 'too much'],
-  ['/home', 'too much'],
-  ['/proc', 'system’s'],
-  ['/proc/self/root/etc', 'system’s'],
-  ['/sys', 'system’s'],
-  ['/dev', 'system’s'],
-  ['/etc', 'system’s'],
-  ['/usr/local', 'system’s'],
-  ['/tmp/..', 'too much'],
+  ['/', 'too broad'],
+  ['/home', 'too broad'],
+  ['/proc', 'belongs to the system'],
+  ['/proc/self/root/etc', 'belongs to the system'],
+  ['/sys', 'belongs to the system'],
+  ['/dev', 'belongs to the system'],
+  ['/etc', 'belongs to the system'],
+  ['/usr/local', 'belongs to the system'],
+  ['/tmp/..', 'too broad'],
   ['home', 'keys of yours'],
   ['home/.ssh', 'keys of yours'],
   ['home/code/.gnupg', 'keys of a user'],
@@ -72,8 +72,8 @@ it.each([
   ['data/blobs', 'Belay’s own data'],
   ['free/data', 'Belay’s own data'],
   ['free/../data', 'Belay’s own data'],
-  ['free/etc', 'system’s'],
-  ['free/etc/ssl', 'system’s'],
+  ['free/etc', 'belongs to the system'],
+  ['free/etc/ssl', 'belongs to the system'],
   ['/nowhere/docker.sock', 'no folder'],
   ['missing', 'no folder'],
 ])('refuses %s', async (name, why) => {
@@ -111,7 +111,7 @@ describe('a folder that is exchanged', () => {
     await mkdir(join(root, 'free/early'));
     const mounts = await choose('free/early');
     await swap('free/early', '/etc');
-    await expect(folders.hold(mounts)).rejects.toThrow('is the system’s');
+    await expect(folders.hold(mounts)).rejects.toThrow('belongs to the system');
     await rm(join(root, 'free/early'));
     await symlink(join(root, 'free/app'), join(root, 'free/early'));
     await expect(folders.hold(mounts)).rejects.toThrow(`is at ${join(root, 'free/app')} now`);

@@ -93,8 +93,8 @@ export class HostFolders {
     const own = await Promise.all(closed.map(sameEnds));
     const holdsSecrets = await Promise.all(secrets.map((name) => identity(join(real, name))));
     const why = [
-      [wide.test(real), 'is too much to share: name a folder below it'],
-      [system.test(real), 'is the system’s: name one with files of yours'],
+      [wide.test(real), 'is too broad to share: name a folder below it'],
+      [system.test(real), 'belongs to the system: name one with files of yours'],
       [
         own.some((one) => isWithin(real, one) || isWithin(one, real)),
         'holds or is in Belay’s own data, the Docker socket, or keys of yours: name another one',

@@ -23,7 +23,7 @@ import type { SandboxRecord } from './sandbox-records.store.js';
 import type { Sandbox } from './sandbox.js';
 
 export interface Launch {
-  /** The server’s default when left out. */
+  /** The server’s default when omitted. */
   image?: string | null;
   profile: SandboxProfile;
   /** The sandbox’s volumes are those of an earlier one of its session. */

@@ -20,7 +20,7 @@ export interface TerminalBytes {
 /** Who follows sessions over a connection, of any protocol. No method throws. */
 export interface Follower {
   readonly isOpen: boolean;
-  /** Whether it takes no more now: what it lacks is read from the log once it has drained. */
+  /** Whether it takes nothing now: what it lacks is read from the log once it has drained. */
   readonly isCongested: boolean;
   /** Resolves when it takes more, or is closed. */
   drained(): Promise<void>;

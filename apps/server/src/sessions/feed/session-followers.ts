@@ -75,7 +75,7 @@ export class SessionFollowers<F extends Follower> {
     else feed.terminals.add(follower, terminals);
   }
 
-  /** Sends it no more of the session, or of any. */
+  /** Stops sending it the session, or any session. */
   remove(follower: F, session?: string): void {
     const followed = this.#followed.get(follower);
     for (const each of session === undefined ? (followed ?? []) : [session]) {

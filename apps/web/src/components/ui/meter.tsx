@@ -4,7 +4,7 @@ interface MeterProps {
   label: string;
   value: number;
   max: number;
-  /** A measure of progress, not of a limit: being full is no warning. */
+  /** A measure of progress, not of a limit: being full is not a warning. */
   plain?: boolean;
 }
 

@@ -126,7 +126,7 @@ export function PreviewView() {
           </Empty>
         ) : (
           <Empty title={`Nothing listens on port ${port}`}>
-            It is shown again when a program listens there.
+            It appears again when a program listens there.
           </Empty>
         )}
       </div>
@@ -175,7 +175,7 @@ function Path({ path, disabled, onGo }: PathProps) {
         event.preventDefault();
         const wanted = pathOf(text);
         if (previewPath.safeParse(wanted).success) onGo(wanted);
-        else toast('This is no path. Write one such as /about?page=2.');
+        else toast('This is not a path. Enter one such as /about?page=2.');
       }}
     >
       <Input

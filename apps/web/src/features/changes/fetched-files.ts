@@ -79,7 +79,7 @@ export function useWholeFiles({
             : new TextDecoder().decode(fromBase64(shown.content));
         const lines = wholeLines(text, fileDiff(part));
         if (lines) return lines;
-        throw new AppError('conflict', 'The file is another one by now. Open it to see all of it.');
+        throw new AppError('conflict', 'The file has changed since. Open it to see all of it.');
       },
       staleTime: Infinity,
       gcTime: 15_000,

@@ -65,7 +65,7 @@ export function CommentForm({ lines, text: first, onSave, onCancel }: CommentFor
       <TextArea
         autoFocus
         aria-label={`Comment on ${lines}`}
-        placeholder={`Comment on ${lines}; Shift and a click on another line takes all between`}
+        placeholder={`Comment on ${lines}; Shift-click another line to include all lines between`}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => event.key === 'Escape' && onCancel()}

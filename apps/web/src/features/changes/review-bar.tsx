@@ -22,7 +22,7 @@ export function ReviewBar() {
   const discard = async () => {
     const sure = await askConfirm({
       title: 'Discard the review?',
-      text: 'The agent was not sent these comments.',
+      text: 'The agent has not received these comments.',
       lines: comments.map(({ path, to, text }) => `${path}:${to}  ${text}`),
       verb: 'Discard',
       danger: true,

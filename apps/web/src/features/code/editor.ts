@@ -160,7 +160,7 @@ export class Comparison {
   }
 }
 
-/** A mark of the byte order at the beginning belongs to the file and is no text of it. */
+/** A mark of the byte order at the beginning belongs to the file and is not text of it. */
 const mark = /^\uFEFF/;
 
 const valueOf = (model: monaco.editor.ITextModel | null): string =>

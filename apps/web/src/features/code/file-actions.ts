@@ -55,7 +55,7 @@ export function fileActions(
       attempt(async () => {
         const path = await askText({
           title: 'New file',
-          label: 'Path; folders are made as needed',
+          label: 'Path; folders are created as needed',
           value: folder && `${folder}/`,
           verb: 'Create',
         });
@@ -82,7 +82,7 @@ export function fileActions(
         const sure = await askConfirm({
           title: `Delete ${baseName(path)}?`,
           text: folder
-            ? 'The folder goes with everything in it. The history keeps what was there.'
+            ? 'The folder and everything in it are deleted. The history keeps what was there.'
             : 'The history keeps what was there.',
           verb: 'Delete',
           danger: true,

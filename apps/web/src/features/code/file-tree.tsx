@@ -47,7 +47,7 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
     setOpen(next);
   };
   if (!files.isEnabled)
-    return <Empty title="No files yet">They appear here once the sandbox is there.</Empty>;
+    return <Empty title="No files yet">They appear here once the sandbox has started.</Empty>;
   if (files.isPending) return <Loading what="the files" />;
   const folder = selected ? parentOf(selected) : '';
   return (
@@ -112,7 +112,7 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
             )}
           />
         ) : (
-          <Empty title="The workspace is empty">Files appear here as the agent makes them.</Empty>
+          <Empty title="The workspace is empty">Files appear here as the agent creates them.</Empty>
         )}
       </div>
     </div>

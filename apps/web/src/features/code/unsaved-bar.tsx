@@ -36,7 +36,7 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
         <Button small onClick={onKeep} title="Save then replaces what is there now">
           Keep mine
         </Button>
-        <Button small look="amber" onClick={onMerge} title="Both changes, to be looked over">
+        <Button small look="amber" onClick={onMerge} title="Both changes, for you to review">
           Merge
         </Button>
       </Bar>
@@ -57,7 +57,7 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
 const result = (undecided: number): string =>
   undecided === 0
     ? 'This is the result of the merge. It is not saved.'
-    : `Merged, but for ${plural(undecided, 'place')} that both of you changed. Decide between the marks, then save.`;
+    : `Merged, but for ${plural(undecided, 'place')} that you both changed. Resolve the marked conflicts, then save.`;
 
 function Bar({ text, amber, children }: { text: string; amber?: boolean; children: ReactNode }) {
   return (

@@ -55,7 +55,7 @@ export function useSave(path: string, editor: Editor | null): { save(): void; sa
 }
 
 const withMarks = {
-  title: 'Save with the marks of the merge?',
-  text: 'Some places that both of you changed are still marked in the file.',
+  title: 'Save with conflict markers?',
+  text: 'Some conflicts are still marked in the file.',
   verb: 'Save anyway',
 };

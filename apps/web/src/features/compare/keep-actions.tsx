@@ -81,7 +81,7 @@ async function keep(
   const others = sessions.filter((each) => each.id !== session.id);
   const sure = await askConfirm({
     title: `Keep ${labelOf(session.id)}?`,
-    text: `The others are put away; their logs and files stay, and you can undo it.${hasEnded ? ' Then you choose where the changes of this one go.' : ''}`,
+    text: `The others are archived; their logs and files stay, and you can undo it.${hasEnded ? ' Then you choose where its changes go.' : ''}`,
     lines: others.map(
       (other) =>
         `${labelOf(other.id)}: ${isEnded(other.state) ? 'archived' : 'stopped and archived'}`,

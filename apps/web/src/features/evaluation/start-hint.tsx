@@ -7,7 +7,7 @@ export function StartHint() {
         A run that is started in a terminal of this machine appears here, trial by trial, with its
         score, answers and test logs. Tasks are read from your own copy of a suite.
       </p>
-      <p className="text-sm text-muted">First see that the tasks work, without a model:</p>
+      <p className="text-sm text-muted">First check that the tasks work, without a model:</p>
       <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --agent oracle" />
       <p className="mt-3 text-sm text-muted">Then let a model work on twenty of them:</p>
       <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --model PROVIDER:MODEL --sample 20 --preflight" />

@@ -100,5 +100,5 @@ function emptyTitle({ q, tag, show }: FleetFilter): string {
   if (q || tag) return 'No title, task or tag matches.';
   if (show === 'waiting') return 'Nothing is waiting for you.';
   if (show === 'archived') return 'The archive is empty.';
-  return show === 'active' ? 'No session is at work.' : 'No session has ended yet.';
+  return show === 'active' ? 'No session is running.' : 'No session has ended yet.';
 }

@@ -35,8 +35,8 @@ export function Welcome() {
       <section className="mx-auto max-w-xl p-6 pt-[12vh] max-sm:p-4 max-sm:pt-8">
         <h2 className="mb-2 text-xl font-semibold">No sessions yet</h2>
         <p className="text-muted">
-          A session is an agent in a container of its own, at work on a task. You see everything it
-          does, and it asks before it runs a command or reaches out.
+          A session is an agent in a container of its own, working on a task. You see everything it
+          does, and it asks before it runs a command or uses the network.
         </p>
         {!readOnly && (
           <>

@@ -69,7 +69,7 @@ export function MoreOptions({ form, onChange }: MoreOptionsProps) {
           Keep the plan in a file of the workspace, which you can edit, too
         </Check>
         {form.keepsPlan && (
-          <Field label="Plan file" hint="A Markdown file below the workspace.">
+          <Field label="Plan file" hint="A Markdown file in the workspace.">
             <Input
               value={form.planFile}
               onChange={({ target }) => onChange({ planFile: target.value })}

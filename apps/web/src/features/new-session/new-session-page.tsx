@@ -151,7 +151,7 @@ function send(session: string, archive: Uint8Array): void {
   client.uploads.toSession(session, archive, { bytes: archive.length }).catch(toastError);
 }
 
-/** The first model that can be called; one that only plays an example is no model for a task of one’s own. */
+/** The first model that can be called; one that only plays an example is not a model for a task of one’s own. */
 function suggested(models: readonly ModelChoice[] = [], { workspace }: SessionForm): string[] {
   const example = workspace.kind === 'example' && `scripted:example:${workspace.name}`;
   const model =

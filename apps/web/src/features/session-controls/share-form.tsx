@@ -109,7 +109,7 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
             <CopyButton text={() => address} label="Copy the link" />
           </div>
           <p className="text-xs text-faint">
-            It is shown this once. A browser that opens it is logged in as a viewer: try it in
+            It is shown only once. A browser that opens it is logged in as a viewer: try it in
             another one.
           </p>
         </div>

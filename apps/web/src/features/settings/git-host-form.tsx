@@ -10,7 +10,7 @@ import { toast } from '@/lib/toasts';
 import { useSubmit } from '@/lib/use-submit';
 
 interface GitHostFormProps {
-  /** A new one when left out. */
+  /** A new one when omitted. */
   host?: GitHost;
   onClose(): void;
 }
@@ -73,7 +73,7 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
             <option value="github">GitHub</option>
             <option value="gitlab">GitLab</option>
             <option value="gitea">Gitea or Forgejo</option>
-            <option value="other">Another: pushes alone</option>
+            <option value="other">Other: push only</option>
           </Select>
         </Field>
         <Field label="Token" hint={hints[kind]}>
@@ -91,14 +91,14 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
             value={scope}
             onChange={({ target }) => setScope(target.value as GitHost['scope'])}
           >
-            <option value="operate">Whoever operates sessions</option>
-            <option value="admin">Admins alone</option>
+            <option value="operate">Users who operate sessions</option>
+            <option value="admin">Admins only</option>
           </Select>
         </Field>
       </div>
       <Disclosure title="For a host of your own">
         <div className="mt-3 space-y-3">
-          <Field label="API address" hint="Leave empty for the usual one of its kind.">
+          <Field label="API address" hint="Leave empty for the default of its kind.">
             <Input
               type="url"
               placeholder={host ? `https://${host}/api/…` : ''}
@@ -107,10 +107,10 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
             />
           </Field>
           <Check checked={isPrivate} onChange={setPrivate}>
-            It is in a private network or on this machine
+            It is on a private network or on this machine
           </Check>
           <Check checked={insecure} onChange={setInsecure}>
-            It is called by HTTP without TLS
+            It uses HTTP without TLS
           </Check>
         </div>
       </Disclosure>
@@ -133,9 +133,9 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
 
 const hints: Record<GitHost['kind'], string> = {
   github: 'Fine-grained: contents and pull requests, read and write.',
-  gitlab: 'Scopes: api, or write_repository for pushes alone.',
+  gitlab: 'Scopes: api, or write_repository to push only.',
   gitea: 'Permissions: repository, read and write.',
-  other: 'It is sent as the password of git’s HTTP.',
+  other: 'It is sent as the password over HTTP.',
 };
 
 const userOf = (host: string): Promise<string | Error> =>

@@ -54,7 +54,7 @@ function HostCard({ host, readOnly }: { host: GitHost; readOnly: boolean }) {
     attempt(async () => {
       const sure = await askConfirm({
         title: `Remove ${host.host}?`,
-        text: 'Its token goes with it. Sessions can then not be published there.',
+        text: 'Its token is deleted too. Sessions can no longer be published there.',
         verb: 'Remove',
         danger: true,
       });

@@ -42,7 +42,7 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
   const { id, name, host, os, arch, kind, connected, sessions } = machine;
   const remove = async () => {
     const title = `Remove ${name}?`;
-    const text = 'It is let in no more, and its agents end. Their sessions fail.';
+    const text = 'It can no longer connect. Its agents end, and their sessions fail.';
     if (!(await askConfirm({ title, text, verb: 'Remove', danger: true }))) return;
     attempt(async () => {
       await client.machines.remove(id);
@@ -105,14 +105,14 @@ function NewMachine() {
           checked={contained}
           onChange={({ target }) => setContained(target.checked)}
         />
-        Agents in containers of their own, which needs Docker there
+        Run agents in containers, which needs Docker there
       </label>
       <Button type="submit" disabled={!machineName.safeParse(name).success}>
-        Make a token
+        Create token
       </Button>
       {command && (
         <div role="status" className="space-y-2 rounded-md border border-line-strong bg-panel p-3">
-          <p className="text-sm">Run this on the machine, once and within the hour:</p>
+          <p className="text-sm">Run this on the machine within the hour; the token works once:</p>
           <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
             <code className="min-w-0 flex-1 text-xs break-all">{command}</code>
             <CopyButton label="Copy command" text={() => command} />

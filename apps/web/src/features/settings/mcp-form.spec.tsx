@@ -59,7 +59,7 @@ describe('the form of a new MCP server', () => {
   it('runs a program in a container, and warns of one on the host; its arguments are lines', async () => {
     const { rest } = await show(null);
     fireEvent.click(await screen.findByRole('radio', { name: 'A program on the server' }));
-    await screen.findByText(/It reaches no hosts/);
+    await screen.findByText(/It reaches only the hosts/);
     screen.getByRole('radio', { name: 'In a container', checked: true });
     await write(/^Image/, ' mcp/files ');
     await write(/^Hosts/, 'api.example, *.example.org');

@@ -158,10 +158,10 @@ function ContainerFields({ fields, onChange }: FieldsProps) {
   return (
     <>
       <p className="rounded-md bg-sunken px-3 py-2 text-sm">
-        It reaches no hosts and sees no files of this machine but those below. What npx or uvx
-        downloads needs the hosts of its registry.
+        It reaches only the hosts and sees only the folder given below. What npx or uvx downloads
+        needs the hosts of its registry.
       </p>
-      <Field label="Image" hint="Has the program. Empty is the image of sandboxes.">
+      <Field label="Image" hint="It must contain the program. Leave empty for the sandbox image.">
         <Input
           className="font-mono text-xs"
           value={fields.image}
@@ -169,17 +169,23 @@ function ContainerFields({ fields, onChange }: FieldsProps) {
           onChange={({ target }) => onChange({ image: target.value })}
         />
       </Field>
-      <Field label="Folder" hint="Of this machine, with the program; it can only be read.">
+      <Field
+        label="Folder"
+        hint="The folder of this machine that contains the program; it is read-only."
+      >
         <Input
           className="font-mono text-xs"
           pattern="/.*"
-          title="The whole path of a folder."
+          title="The absolute path of a folder."
           value={fields.folder}
           placeholder="/home/me/my-server"
           onChange={({ target }) => onChange({ folder: target.value })}
         />
       </Field>
-      <Field label="Hosts" hint="That it may reach, by the proxy of sandboxes. Empty is none.">
+      <Field
+        label="Hosts"
+        hint="Hosts that it can reach, through the proxy of sandboxes. Leave empty for none."
+      >
         <Input
           className="font-mono text-xs"
           value={fields.hosts}

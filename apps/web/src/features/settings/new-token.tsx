@@ -75,7 +75,7 @@ export function NewTokenForm({ onMade, onCancel }: NewTokenProps) {
       {!isAdmin && sessions === 'some' && (
         <Field
           label="Session ids"
-          hint="Separated by spaces; a * at the end stands for any ending. Ids are in the addresses of sessions."
+          hint="Separated by spaces; end one with * to match what begins so. A session’s id is in its URL."
         >
           <Input
             required

@@ -40,7 +40,7 @@ export function NewUserForm({ onMade, onCancel }: { onMade(): Promise<void>; onC
         </Field>
       </div>
       <p className="text-xs text-faint">{scopeHints[scope]}</p>
-      <Field label="Password" hint="At least 10 characters. Tell it to the user yourself.">
+      <Field label="Password" hint="At least 10 characters. Pass it on to the user yourself.">
         <Input
           type="password"
           required

@@ -20,7 +20,7 @@ export function UserSettings() {
   const [adding, setAdding] = useState(false);
   const remove = async ({ id, name }: UserInfo) => {
     const title = `Remove ${name}?`;
-    const text = 'Everything that this user has open ends at once. Sessions stay.';
+    const text = 'Everything that this user has open is closed at once. Sessions stay.';
     if (!(await askConfirm({ title, text, verb: 'Remove user', danger: true }))) return;
     attempt(async () => {
       await client.users.remove(id);
