@@ -1,23 +1,30 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-/** Builds what changed, from Nx's cache where it can; returns the exit code. */
+/** Builds what changed, from Nx's cache where it can; resolves to the exit code. */
 export function build({ quiet = false } = {}) {
-  const run = spawnSync(
+  const child = spawn(
     productNode(),
     [join(root, 'node_modules/.bin/nx'), 'run-many', '-t', 'build', '--outputStyle=static'],
     {
       cwd: root,
       stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-      encoding: 'utf8',
-      // Its daemon outlives the command and its plugin workers cost more than they save here.
-      env: productEnvironment({ NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' }),
+      // Its plugin workers cost more than they save here.
+      env: productEnvironment({ NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' }),
     },
   );
-  if (quiet && run.status !== 0) process.stderr.write(`${run.stdout ?? ''}${run.stderr ?? ''}`);
-  return run.status ?? 1;
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => (said += text));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code !== 0) process.stderr.write(said);
+      resolve(code ?? 1);
+    });
+  });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(build());
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(await build());

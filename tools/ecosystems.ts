@@ -36,7 +36,7 @@ async function onPrivateHost(
   setUp(root, registries.url);
   const settings = hostSettings({ env: {}, home: '/home', at: root });
   const image = await step('image with cargo and go', (say) =>
-    prepareEcosystemsImage(docker, { settings, base: environment.BELAY_IMAGE }, say),
+    prepareEcosystemsImage(docker, settings, say),
   );
   try {
     // Imported late: only now everything that it uses is built.

@@ -7,10 +7,16 @@ export function canInstall() {
   return process.getuid?.() === 0 && isDebianLike() && findCommand('apt-get') !== undefined;
 }
 
-export async function aptInstall(...packages) {
+let last = Promise.resolve();
+
+/** One installation after the other: apt refuses a second one at the same time. */
+export function aptInstall(...packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update', '-qq'], { env });
-  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env });
+  const install = async () => {
+    await run('apt-get', ['update', '-qq'], { env });
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env });
+  };
+  return (last = last.then(install, install));
 }
 
 export function findCommand(name) {

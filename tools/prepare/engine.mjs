@@ -9,8 +9,28 @@ import { Instruction } from './steps.mjs';
 const logFile = '/var/log/belay-dockerd.log';
 const ownHost = 'unix:///var/run/docker.sock';
 
+/** Throws the instruction at once when no Docker Engine answers here and none can be provided. */
+export async function assertEngine({ install = true } = {}) {
+  if (!(await findEngine())) assertCanProvide(install);
+}
+
 /** Finds a Docker Engine that answers, or provides one where that is possible; returns its client. */
 export async function prepareEngine(say, { install = true } = {}) {
+  const found = await findEngine();
+  if (found) return found;
+  assertCanProvide(install);
+  if (!findCommand('dockerd')) {
+    say('none here, installing Debian’s docker.io');
+    await aptInstall('docker.io', 'iptables');
+  }
+  say('starting dockerd');
+  if (existsSync('/run/systemd/system')) await run('systemctl', ['start', 'docker']);
+  else await startDaemon();
+  return new Docker(ownHost);
+}
+
+/** The client of the first engine that answers; undefined when none does. Throws what the user has to do about one. */
+async function findEngine() {
   const failures = [];
   for (const host of candidateHosts()) {
     const docker = new Docker(host);
@@ -29,24 +49,17 @@ export async function prepareEngine(say, { install = true } = {}) {
     throw new Instruction(
       'You may not use the Docker Engine that runs here: add yourself with “sudo usermod -aG docker $USER” and log in again.',
     );
-  return provide(say, install);
+  return undefined;
 }
 
-async function provide(say, install) {
+function assertCanProvide(install) {
   if (process.platform !== 'linux' || process.getuid() !== 0) throw new Instruction(missing());
-  if (!findCommand('dockerd')) {
-    if (!install)
-      throw new Instruction(
-        'No Docker Engine runs here, and --no-install forbids installing one: start yours and run this again.',
-      );
-    if (!canInstall()) throw new Instruction(missing());
-    say('none here, installing Debian’s docker.io');
-    await aptInstall('docker.io', 'iptables');
-  }
-  say('starting dockerd');
-  if (existsSync('/run/systemd/system')) await run('systemctl', ['start', 'docker']);
-  else await startDaemon();
-  return new Docker(ownHost);
+  if (findCommand('dockerd')) return;
+  if (!install)
+    throw new Instruction(
+      'No Docker Engine runs here, and --no-install forbids installing one: start yours and run this again.',
+    );
+  if (!canInstall()) throw new Instruction(missing());
 }
 
 function missing() {

@@ -10,11 +10,15 @@ import { Instruction } from './steps.mjs';
 const npmVersion = '11.6.2';
 const platform = `${process.platform}-${process.arch}`;
 
+/** Debian with the programs that the others have; unlike them it needs no npm package. */
+export const systemSpec = () => spec('belay/system', 'system', { files: hostSettings() });
+
 /**
- * Every image: the small files that its tag is a hash of, and `large`, which brings the big parts (named by
- * version in the tag) only when it is built.
+ * Every other image: the one that it is made `from` (none: Debian alone), the small files that its tag is a hash of,
+ * and `large`, which brings the big parts (named by version in the tag) only when it is built.
  */
 export function imageSpecs() {
+  const from = systemSpec();
   const settings = hostSettings();
   const nodePackage = `node-${platform}`;
   const ptyPackage = `@lydell/node-pty-${platform}`;
@@ -22,7 +26,8 @@ export function imageSpecs() {
   const versions = [nodePackage, ptyPackage].map(versionOf);
   return {
     runtimeBase: spec('belay/runtime-base', 'runtime', {
-      files: settings,
+      from,
+      offline: true,
       versions,
       large: async () => [
         { path: 'bin/node', from: node },
@@ -30,6 +35,8 @@ export function imageSpecs() {
       ],
     }),
     sandbox: spec('belay/sandbox', 'sandbox', {
+      from,
+      offline: true,
       files: settings,
       versions: [versions[0], `npm@${npmVersion}`],
       large: async (folder) => [
@@ -38,16 +45,16 @@ export function imageSpecs() {
       ],
     }),
     debian: spec('belay/test-debian', 'bare-debian'),
-    busybox: spec('belay/test-busybox', 'bare-busybox', { files: settings }),
+    busybox: spec('belay/test-busybox', 'bare-busybox', { from }),
   };
 }
 
-/** For the long test of package managers: the sandbox's image with cargo, go and the settings of a host. */
-export const ecosystemsSpec = (settings) =>
-  spec('belay/test-ecosystems', 'ecosystems', { files: settings });
+/** For the long test of package managers: the sandbox's image `from` with cargo, go and the settings of a host. */
+export const ecosystemsSpec = (settings, from) =>
+  spec('belay/test-ecosystems', 'ecosystems', { from, files: settings });
 
-/** The runtime image: its base and the agent's bundle, whose content is in the tag; it is built without a network. */
-export function runtimeSpec(base) {
+/** The runtime image: its base and the agent's bundle, whose content is in the tag. */
+export function runtimeSpec(from) {
   const bundle = join(root, 'apps/agent/dist/bundle');
   const files = [
     ...readdirSync(bundle).map((name) => ({
@@ -56,13 +63,17 @@ export function runtimeSpec(base) {
     })),
     ...filesIn('agent'),
   ];
-  const hash = hashOf({ files, versions: [base.tag] });
-  return { tag: `belay/runtime:${hash}`, hash, files, large: async () => [], offline: true };
+  const hash = hashOf({ files, versions: [from.tag] });
+  const large = async () => [];
+  return { tag: `belay/runtime:${hash}`, hash, from, files, large, offline: true };
 }
 
-function spec(repository, folder, { files = [], versions = [], large = async () => [] } = {}) {
+/** `offline`: it is built without a network. */
+function spec(repository, folder, given = {}) {
+  const { from, files = [], versions = [], large = async () => [], offline = false } = given;
   const all = [...filesIn(folder), ...files];
-  return { tag: `${repository}:${hashOf({ files: all, versions })}`, files: all, large };
+  const hash = hashOf({ files: all, versions: from ? [from.tag, ...versions] : versions });
+  return { tag: `${repository}:${hash}`, from, files: all, large, offline };
 }
 
 function filesIn(folder) {

@@ -7,6 +7,7 @@ import {
   hashOf,
   imageSpecs,
   runtimeSpec,
+  systemSpec,
   withTemporaryFolder,
 } from './image-specs.mjs';
 import { lastLines } from './run.mjs';
@@ -14,6 +15,11 @@ import { withLock } from './lock.mjs';
 import { filter, installationLabel, isOld, removeOldRuntimes } from './old-runtimes.mjs';
 import { Instruction } from './steps.mjs';
 import { tar } from './tar.mjs';
+
+/** What the images below are made from, built when it is missing. */
+export async function prepareSystemImage(docker, say) {
+  return ensureImage(docker, systemSpec(), say);
+}
 
 /** The sandbox's image, built when it is missing; returns its tag. */
 export async function prepareSandboxImage(docker, say) {
@@ -30,27 +36,26 @@ export async function prepareTestImages(docker, say) {
 }
 
 /** The image of the long test of package managers, from the sandbox's image and the settings of a host. */
-export function prepareEcosystemsImage(docker, { settings, base }, say) {
-  return ensureImage(docker, ecosystemsSpec(settings), say, () => base);
+export function prepareEcosystemsImage(docker, settings, say) {
+  return ensureImage(docker, ecosystemsSpec(settings, imageSpecs().sandbox), say);
 }
 
 /** The runtime's image and the volume made of it; returns the volume's name. */
 export async function prepareRuntime(docker, say) {
-  const base = imageSpecs().runtimeBase;
-  const spec = runtimeSpec(base);
+  const spec = runtimeSpec(imageSpecs().runtimeBase);
   // Of this installation alone: another one, which removes its own in time, may have the same build.
   const volume = `belay-runtime-${spec.hash}-${hashOf({ files: [], versions: [root] }).slice(0, 6)}`;
   if (await isFilled(docker, volume)) return volume;
-  await ensureImage(docker, spec, say, () => ensureImage(docker, base, say));
+  await ensureImage(docker, spec, say);
   await withLock('runtime', () => fill(docker, volume, spec));
   await removeOldRuntimes(docker, { current: volume, installation: root });
   return volume;
 }
 
-async function ensureImage(docker, spec, say, base = () => prepareBase(docker, say)) {
+async function ensureImage(docker, spec, say) {
   const path = `/images/${spec.tag}/json`;
   if (await docker.exists(path)) return spec.tag;
-  const from = await base();
+  const from = await (spec.from ? ensureImage(docker, spec.from, say) : prepareBase(docker, say));
   const lock = `build-${repositoryOf(spec.tag).replace('belay/', '')}`;
   const onWait = () => say('another command builds images, waiting for it');
   await withLock(
@@ -68,7 +73,7 @@ async function ensureImage(docker, spec, say, base = () => prepareBase(docker, s
 
 /** The classic builder by the Engine API: it needs no CLI and is in every engine. */
 async function buildImage(docker, spec, from) {
-  const args = { ...proxyArguments(), BASE_IMAGE: from, RUNTIME_BASE: from };
+  const args = { ...proxyArguments(), BASE_IMAGE: from };
   const query = new URLSearchParams({
     t: spec.tag,
     version: '1',

@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { isCheckout, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
-import { prepareEngine } from './engine.mjs';
-import { prepareRuntime, prepareSandboxImage, prepareTestImages } from './images.mjs';
+import { assertEngine, prepareEngine } from './engine.mjs';
+import {
+  prepareRuntime,
+  prepareSandboxImage,
+  prepareSystemImage,
+  prepareTestImages,
+} from './images.mjs';
 import { preparePackages } from './packages.mjs';
 import { preparePostgres } from './postgres.mjs';
 import { Instruction, step } from './steps.mjs';
@@ -10,38 +15,62 @@ import { Instruction, step } from './steps.mjs';
 /** Makes this machine ready, each step only where something is missing; returns the product's environment. */
 export async function prepareMachine({ install = true, tests = false } = {}) {
   // First what the user may have to fix; the rest takes minutes.
-  const docker = await step('Docker Engine', (say) => prepareEngine(say, { install }));
-  if (isCheckout) {
-    await step('packages', preparePackages);
-    await step('build', buildAll);
-  }
-  const image = await step('sandbox image', (say) => prepareSandboxImage(docker, say));
-  const runtime = await step('runtime', (say) => prepareRuntime(docker, say));
-  const environment = {
-    DOCKER_HOST: docker.host,
-    BELAY_RUNTIME: runtime,
+  await assertEngine({ install });
+  const docker = step('Docker Engine', (say) => prepareEngine(say, { install }));
+  const product = prepareProduct(docker);
+  const steps = tests ? [product, ...prepareTests({ docker, product, install })] : [product];
+  return Object.assign({}, ...(await allEnded(steps)));
+}
+
+/** The packages and the build beside the engine and the images: each waits only for what it needs. */
+async function prepareProduct(docker) {
+  const image = (name, prepare, ...needed) =>
+    Promise.all([docker, ...needed]).then(([engine]) => step(name, (say) => prepare(engine, say)));
+  const packages = isCheckout ? step('packages', preparePackages) : Promise.resolve();
+  const built = packages.then(() => (isCheckout ? step('build', buildAll) : undefined));
+  const system = image('system image', prepareSystemImage);
+  const sandbox = image('sandbox image', prepareSandboxImage, system, packages);
+  const runtime = image('runtime', prepareRuntime, system, built);
+  const ended = await allEnded([docker, sandbox, runtime, packages, built]);
+  return {
+    DOCKER_HOST: ended[0].host,
+    BELAY_IMAGE: ended[1],
+    BELAY_RUNTIME: ended[2],
     BELAY_SITE: join(root, 'apps/web/dist/site'),
     BELAY_EXAMPLES: join(root, 'examples'),
   };
-  if (!tests) return { BELAY_IMAGE: image, ...environment };
-  const bare = await step('test images', (say) => prepareTestImages(docker, say));
-  const chromium = await step('Chromium', (say) => prepareChromium(say, { install }));
-  const postgres = await step('PostgreSQL', (say) => preparePostgres(say, { install }));
-  return {
-    ...environment,
-    BELAY_IMAGE: image,
-    BELAY_TEST_POSTGRES: postgres,
-    BELAY_TEST_IMAGE: image,
-    BELAY_TEST_DEBIAN: bare.debian,
-    BELAY_TEST_BUSYBOX: bare.busybox,
-    CHROMIUM: chromium,
-  };
+}
+
+/** What tests need besides, for their environment. */
+function prepareTests({ docker, product, install }) {
+  return [
+    Promise.all([docker, product]).then(async ([engine, { BELAY_IMAGE }]) => {
+      const bare = await step('test images', (say) => prepareTestImages(engine, say));
+      return {
+        BELAY_TEST_IMAGE: BELAY_IMAGE,
+        BELAY_TEST_DEBIAN: bare.debian,
+        BELAY_TEST_BUSYBOX: bare.busybox,
+      };
+    }),
+    step('Chromium', (say) => prepareChromium(say, { install })).then((CHROMIUM) => ({ CHROMIUM })),
+    step('PostgreSQL', (say) => preparePostgres(say, { install })).then((folder) => ({
+      BELAY_TEST_POSTGRES: folder,
+    })),
+  ];
+}
+
+/** The results of all, or the first failure once all have ended: nothing works on behind its message. */
+export async function allEnded(works) {
+  const settled = await Promise.allSettled(works);
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+  return settled.map(({ value }) => value);
 }
 
 /** Imported late: what it runs is only there after the packages. */
 export async function buildAll() {
   const { build } = await import('../build.mjs');
-  if (build({ quiet: true }) !== 0)
+  if ((await build({ quiet: true })) !== 0)
     throw new Instruction('The build failed with the output above. “npm run build” repeats it.');
 }
 

@@ -1,4 +1,4 @@
-import { assertNode } from './machine.mjs';
+import { allEnded, assertNode } from './machine.mjs';
 
 it.each(['v20.19.0', 'v22.12.0', 'v24.0.0'])('takes Node %s', (version) => {
   expect(() => assertNode(version)).not.toThrow();
@@ -12,3 +12,17 @@ it.each(['v18.19.0', 'v20.18.3', 'v21.7.0', 'v22.11.0'])(
     );
   },
 );
+
+it('reports a failed step once the others have ended', async () => {
+  const other = Promise.withResolvers();
+  let failure;
+  const all = allEnded([Promise.reject(new Error('no engine')), other.promise]).catch(
+    (error) => (failure = error),
+  );
+  await new Promise(setImmediate);
+  expect(failure).toBeUndefined();
+  other.resolve();
+  await all;
+  expect(failure).toEqual(new Error('no engine'));
+  await expect(allEnded([1, Promise.resolve(2)])).resolves.toEqual([1, 2]);
+});
