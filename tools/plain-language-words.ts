@@ -42,6 +42,8 @@ export const oldWords: OldWord[] = [
   phrase(String.raw`\bthat it may reach\b`, 'that it can reach'),
   phrase(String.raw`\bshown this once\b`, 'shown only once'),
   phrase(String.raw`\btakes root\b`, 'needs root'),
+  phrase(String.raw`\bbelongs? into\b`, 'belongs in'),
+  phrase(String.raw`\bOpen are\b`, 'Open:'),
   phrase(
     String.raw`\b(?:let in|touched|read|kept|sent|waits?|counts?|takes|asks?|accepts) no more\b(?! than)`,
     'no longer',

@@ -6,7 +6,7 @@ export interface JsonBounds {
 }
 
 /**
- * One event of an agent: more belongs into a blob or a file. Far above what honest operations return, and so shallow
+ * One event of an agent: more belongs in a blob or a file. Far above what honest operations return, and so shallow
  * that no recursive reader runs out of stack.
  */
 export const eventBounds: JsonBounds = { characters: 2 ** 20, depth: 64, values: 100_000 };

@@ -204,7 +204,7 @@ describe('the browser', () => {
     });
     await expect(run('browser.open', { url: 'http://example.test' })).rejects.toMatchObject({
       code: 'rejected',
-      message: expect.stringContaining('may not be reached'),
+      message: expect.stringContaining('is not open to this sandbox'),
     });
     await expect(run('browser.open', { url: `${site}/never`, timeout: 0.5 })).rejects.toMatchObject(
       { code: 'timeout' },

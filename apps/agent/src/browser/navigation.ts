@@ -21,7 +21,7 @@ export function openingFailure(address: string, error: unknown, shown: string): 
   if (code === 'ERR_ABORTED') return `${address} was not shown as a page; it may be a download.`;
   // Chromium does not say whether its host was refused or does not answer; the note of the result does.
   if (code === 'ERR_TUNNEL_CONNECTION_FAILED' || code === 'ERR_PROXY_CONNECTION_FAILED') {
-    throw new AppError('rejected', `${address} may not be reached from this sandbox.`);
+    throw new AppError('rejected', `${address} is not open to this sandbox.`);
   }
   if (code) {
     throw new AppError('unavailable', `${address} could not be opened: ${inWords(code)}.`);

@@ -36,16 +36,14 @@ describe('what a model is told of refused connections', () => {
       [
         'Connections that were not opened:',
         '- evil.example:443 (2 connections) refused: It is not allowed.',
-        'Open are only a.example, *.b.example.',
+        'Open: only a.example, *.b.example.',
       ].join('\n'),
     );
     expect(take()).toBeNull();
     refuse('x.example');
     expect(take('none')).toContain('nothing is open');
     refuse('x.example');
-    expect(take('packages')).toContain(
-      `Open are ${packageRegistries}, and a.example, *.b.example.`,
-    );
+    expect(take('packages')).toContain(`Open: ${packageRegistries}, and a.example, *.b.example.`);
     refuse('x.example');
     expect(take('open')).toContain('private networks never are');
   });

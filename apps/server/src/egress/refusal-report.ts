@@ -100,7 +100,7 @@ function openHosts({ profile, hosts }: EgressPolicy): string {
   if (profile === 'open') return 'Every public host is open; private networks never are.';
   if (profile === 'packages') {
     const more = named ? `, and ${named}` : '';
-    return `Open are ${packageRegistries}${more}.`;
+    return `Open: ${packageRegistries}${more}.`;
   }
-  return named ? `Open are only ${named}.` : 'No host is open.';
+  return named ? `Open: only ${named}.` : 'No host is open.';
 }

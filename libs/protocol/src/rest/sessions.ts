@@ -107,7 +107,9 @@ export const sessionEventRoutes = {
     path: '/api/sessions/:id/events/stream',
     summary: 'The log from a number on, and then live, as server-sent events',
     query: z.object({ after: count.default(0) }),
-    headers: { 'Last-Event-ID': 'The number after which to resume; it counts before `after`.' },
+    headers: {
+      'Last-Event-ID': 'The number after which to resume; it takes precedence over `after`.',
+    },
     response: bytes('text/event-stream'),
   }),
 };

@@ -49,7 +49,8 @@ export function ActionsPage() {
           {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
           {actions.data?.length === 0 && !installing && (
             <Empty title="No actions">
-              Install one from a git repository, or <code>belay actions new</code> a first one.
+              Install one from a git repository, or create your first one with{' '}
+              <code>belay actions new</code>.
             </Empty>
           )}
           {actions.data !== undefined && actions.data.length > 0 && shown.length === 0 && (

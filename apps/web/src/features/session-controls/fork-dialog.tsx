@@ -34,7 +34,7 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
         A new session begins with the conversation and files of that moment. This one stays as it
         is.
       </p>
-      <Field label="Message" hint="What to do differently. Without one the agent goes on.">
+      <Field label="Message" hint="What to do differently. Leave empty to let the agent continue.">
         <TextArea
           autoFocus
           rows={3}

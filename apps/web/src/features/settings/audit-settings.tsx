@@ -17,8 +17,8 @@ export function AuditSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Every change and every refusal, by all APIs, the newest first. Reading is not recorded, and
-        neither is what was typed or sent.
+        Every change and every refused request, through any API, newest first. Reads are not
+        recorded, nor is what was typed or sent.
       </p>
       {audit.isPending && <Loading what="the audit log" />}
       {audit.isError && <Failed error={audit.error} retry={() => void audit.refetch()} />}

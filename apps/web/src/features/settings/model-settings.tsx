@@ -12,7 +12,7 @@ export function ModelSettings() {
     <div className="space-y-4">
       <p className="text-sm text-muted">
         Keys stay with the server: they are never shown again and never sent to a sandbox. One that
-        is set here counts before one from the server’s environment.
+        is set here takes precedence over one from the server’s environment.
       </p>
       {providers.isError && (
         <Failed error={providers.error} retry={() => void providers.refetch()} />
