@@ -18,7 +18,14 @@ const address = {
 /** Whether this page has its half of a login. */
 export const hasKey = key !== undefined;
 
-export const client: BelayClient = createClient(address);
+/** `lib/steering-client` has these; the session controls are what pages use. */
+export type SteeringCall = 'pause' | 'resume' | 'stop' | 'restart' | 'change' | 'remove';
+
+export type PageClient = Omit<BelayClient, 'sessions'> & {
+  sessions: Omit<BelayClient['sessions'], SteeringCall>;
+};
+
+export const client: PageClient = createClient(address);
 
 /** Whether this page is a recording: it plays, and nothing can be done. */
 export const recorded: boolean = false;

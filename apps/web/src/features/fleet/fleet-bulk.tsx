@@ -1,6 +1,7 @@
 import { Archive, ArchiveRestore, Check, Square, X } from 'lucide-react';
 import { errorFrom, isEnded, type SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { archiveControl, sessionControls } from '@/features/session-controls/session-controls';
 import { askConfirm } from '@/lib/ask';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
@@ -15,7 +16,7 @@ interface FleetBulkProps {
 /** Actions on all selected sessions; each button shows their number. */
 export function FleetBulk({ picked, onDone }: FleetBulkProps) {
   const asking = picked.filter(({ state, waitingFor }) => !isEnded(state) && waitingFor.length > 0);
-  const going = picked.filter(({ state }) => !isEnded(state));
+  const going = picked.filter(sessionControls.stop.offered);
   const archived = picked.every((session) => session.archived);
   const run = async (
     sessions: readonly SessionSummary[],
@@ -45,9 +46,7 @@ export function FleetBulk({ picked, onDone }: FleetBulkProps) {
       <Button
         small
         onClick={() =>
-          void run(picked, archived ? 'unarchived' : 'archived', ({ id }) =>
-            client.sessions.change(id, { archived: !archived }),
-          )
+          void run(picked, archived ? 'unarchived' : 'archived', archiveControl({ archived }).act)
         }
       >
         {archived ? <ArchiveRestore size={13} aria-hidden /> : <Archive size={13} aria-hidden />}
@@ -83,14 +82,8 @@ async function allow(asking: readonly SessionSummary[], run: Run): Promise<void>
 }
 
 async function stop(going: readonly SessionSummary[], run: Run): Promise<void> {
-  const sure = await askConfirm({
-    title: `Stop ${plural(going.length, 'session')}?`,
-    text: 'Their files and logs stay; each can be restarted from its log.',
-    lines: going.map(({ title }) => title),
-    verb: 'Stop',
-    danger: true,
-  });
-  if (sure) await run(going, 'stopped', ({ id }) => client.sessions.stop(id));
+  if (await sessionControls.stop.confirm(going))
+    await run(going, 'stopped', sessionControls.stop.act);
 }
 
 /** A failure does not stop the action on the other sessions, and is reported at the end. */

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { SessionSummary } from '@belay/protocol';
 import { answerFirst } from '@/features/session-controls/answer-first';
+import { archiveControl, runControl } from '@/features/session-controls/session-controls';
 import { summaryNow } from '@/features/session-log/summaries';
 import { useCommands, type Command } from '@/lib/commands';
-import { client } from '@/lib/server';
 import { fleetShortcuts } from '@/lib/shortcuts';
-import { attempt, toast } from '@/lib/toasts';
+import { toast } from '@/lib/toasts';
 
 type FleetKey = keyof typeof fleetShortcuts;
 
@@ -17,13 +17,7 @@ export function useFleetKeys(pick: (id: string) => void): void {
       'fleet.pick': () => withFocused(({ id }) => pick(id)),
       'fleet.allow': () => withFocused((session) => answerFirst(session, 'approved')),
       'fleet.reject': () => withFocused((session) => answerFirst(session, 'rejected')),
-      'fleet.archive': () =>
-        withFocused(({ id, archived }) =>
-          attempt(
-            () => client.sessions.change(id, { archived: !archived }),
-            archived ? 'Unarchived.' : 'Archived.',
-          ),
-        ),
+      'fleet.archive': () => withFocused((session) => runControl(archiveControl(session), session)),
       'fleet.search': () => document.querySelector<HTMLElement>('#fleet-search')?.focus(),
     };
     return Object.entries(runs).map(([id, run]): Command => ({

@@ -9,12 +9,11 @@ import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
+import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useNow } from '@/lib/clock';
 import { age, dollars } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
-import { client } from '@/lib/server';
 import { stripMarkdown } from '@/lib/strip-markdown';
-import { attempt } from '@/lib/toasts';
 import type { Lane } from './fleet-lanes';
 import { needOf } from './fleet-order';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
@@ -80,9 +79,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
           <Button
             small
             aria-label={`Archive ${title}`}
-            onClick={() =>
-              attempt(() => client.sessions.change(id, { archived: true }), 'Archived.')
-            }
+            onClick={() => runControl(sessionControls.archive, session)}
           >
             <Archive size={13} aria-hidden /> Done
           </Button>

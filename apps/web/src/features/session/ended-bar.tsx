@@ -1,17 +1,25 @@
-import { isEnded, type SessionState, type SessionSummary } from '@belay/protocol';
+import { isEnded, type SessionState } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import {
+  runControl,
+  sessionControls,
+  type SessionControl,
+} from '@/features/session-controls/session-controls';
 import { useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { useReadOnly } from '@/lib/role';
-import { client } from '@/lib/server';
 import { stripMarkdown } from '@/lib/strip-markdown';
-import { attempt } from '@/lib/toasts';
 
 const words: Partial<Record<SessionState, string>> = {
   failed: 'This session failed.',
   limited: 'This session reached a limit.',
   stopped: 'This session was stopped.',
 };
+
+const offeredAtEnd: readonly SessionControl[] = [
+  sessionControls.raiseLimits,
+  sessionControls.restart,
+];
 
 /** Why a session ended before its task was done, and how to continue. */
 export function EndedBar() {
@@ -28,23 +36,13 @@ export function EndedBar() {
           {reason} Its log and files are kept; send a message or restart it to continue.
         </span>
       </p>
-      {summary.state === 'limited' && (
-        <Button small onClick={() => attempt(() => raiseLimits(summary))}>
-          Double the limits and continue
-        </Button>
-      )}
-      <Button small onClick={() => attempt(() => client.sessions.restart(id))}>
-        Restart
-      </Button>
+      {offeredAtEnd
+        .filter(({ offered }) => offered(summary))
+        .map((control) => (
+          <Button key={control.label} small onClick={() => runControl(control, summary)}>
+            {control.label}
+          </Button>
+        ))}
     </div>
   );
-}
-
-/** Gives the session as much again of everything that is limited. */
-async function raiseLimits({ id, budgets }: SessionSummary): Promise<void> {
-  const doubled = Object.fromEntries(
-    Object.entries(budgets).map(([name, limit]) => [name, limit === null ? null : limit * 2]),
-  );
-  await client.sessions.change(id, { budgets: doubled });
-  await client.sessions.restart(id);
 }

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
-import { isEnded, type SessionState } from '@belay/protocol';
+import type { SessionState } from '@belay/protocol';
 import { answerFirst } from '@/features/session-controls/answer-first';
 import { askFork } from '@/features/session-controls/fork-request';
-import { askStop } from '@/features/session-controls/session-actions';
+import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import {
   lookAt,
   useSessionContext,
@@ -12,7 +12,6 @@ import { askShare } from '@/features/session-controls/share-request';
 import { summaryNow, useSessionState } from '@/features/session-log/summaries';
 import { openPalette, useCommands, type Command } from '@/lib/commands';
 import { panelIds, type PanelId } from '@/lib/panels';
-import { client } from '@/lib/server';
 import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
 import { attempt } from '@/lib/toasts';
 import { useDock } from './dock-store';
@@ -28,28 +27,28 @@ export function useSessionCommands(): void {
   useCommands(commands);
 }
 
-type Control = 'pause' | 'resume' | 'stop' | 'restart';
+const { pause, resume, stop, restart } = sessionControls;
 
 /** Pause and resume are never offered at once: they share their keys. */
-function controls(id: string, state: SessionState | undefined): Command[] {
-  const ended = state !== undefined && isEnded(state);
-  const offered: Control[] = ended
-    ? ['restart']
-    : ['stop', state === 'paused' ? 'resume' : 'pause'];
-  return offered.map((name) => ({
-    ...controlTitles[name],
-    id: `session.${name}`,
-    group: 'Session',
-    run: () => attempt(() => (name === 'stop' ? askStop(id) : client.sessions[name](id))),
-  }));
-}
-
-const controlTitles: Record<Control, Pick<Command, 'title' | 'keys'>> = {
-  pause: sessionShortcuts['session.pause'],
-  resume: { title: 'Resume this session', keys: sessionShortcuts['session.pause'].keys },
-  stop: sessionShortcuts['session.stop'],
-  restart: { title: 'Restart this session' },
+const offeredByKeys = {
+  pause: { control: pause, keys: sessionShortcuts['session.pause'].keys },
+  resume: { control: resume, keys: sessionShortcuts['session.pause'].keys },
+  stop: { control: stop, keys: sessionShortcuts['session.stop'].keys },
+  restart: { control: restart, keys: '' },
 };
+
+function controls(id: string, state: SessionState | undefined): Command[] {
+  if (!state) return [];
+  return Object.entries(offeredByKeys)
+    .filter(([, { control }]) => control.offered({ state, archived: false }))
+    .map(([name, { control, keys }]) => ({
+      id: `session.${name}`,
+      title: `${control.label} this session`,
+      group: 'Session',
+      keys,
+      run: () => runControl(control, summaryNow(id)),
+    }));
+}
 
 const panelCommands: readonly Command[] = [
   ...panelIds.map((panel) => ({

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { clsx } from 'clsx';
-import { isEnded, mountMark, mountWords, type SessionSummary } from '@belay/protocol';
+import { mountMark, mountWords, type SessionSummary } from '@belay/protocol';
 import {
   GitFork,
   GitPullRequestArrow,
@@ -22,7 +22,12 @@ import { StateDot } from '@/components/ui/state-dot';
 import { ToastPlace } from '@/components/ui/toast-place';
 import { askFork } from '@/features/session-controls/fork-request';
 import { askPublish } from '@/features/session-controls/publish-request';
-import { askStop, sessionActions } from '@/features/session-controls/session-actions';
+import { sessionActions } from '@/features/session-controls/session-actions';
+import {
+  runControl,
+  sessionControls,
+  type SessionControl,
+} from '@/features/session-controls/session-controls';
 import { useSessionContext } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
 import { useSessionTime } from '@/features/session-log/use-session-time';
@@ -35,8 +40,7 @@ import {
 } from '@/features/session-log/summaries';
 import { count, dollars, duration } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
-import { client, recorded } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
+import { recorded } from '@/lib/server';
 import { SettingChips } from './setting-chips';
 
 export function SessionHeader() {
@@ -118,68 +122,60 @@ function HostFolders({ mounts }: Pick<SessionSummary, 'mounts'>) {
   );
 }
 
+const { pause, resume, stop, restart } = sessionControls;
+
+const iconControls = [
+  { control: resume, command: 'session.resume', icon: Play },
+  { control: pause, command: 'session.pause', icon: Pause },
+  { control: stop, command: 'session.stop', icon: Square },
+];
+
 /** Drawn again only with the state; the summary is looked up on click. */
 const Controls = memo(function Controls({ id }: { id: string }) {
   const state = useSessionState(id);
   if (!state) return null;
-  const ended = isEnded(state);
-  const withSummary = (run: (summary: SessionSummary) => Promise<unknown>) => () => {
+  const withSummary = (run: (summary: SessionSummary) => void) => () => {
     const summary = summaryNow(id);
-    if (summary) attempt(() => run(summary));
+    if (summary) run(summary);
   };
-  const act = (name: 'pause' | 'resume' | 'restart') => () =>
-    attempt(() => client.sessions[name](id));
+  const offered = ({ offered }: SessionControl) => offered({ state, archived: false });
   return (
     <div className="flex items-center gap-0.5">
-      {!ended && state === 'paused' && (
-        <IconButton
-          label="Resume"
-          command="session.resume"
-          icon={Play}
-          onClick={act('resume')}
-          className="max-md:size-9"
-        />
-      )}
-      {!ended && state !== 'paused' && (
-        <IconButton
-          label="Pause"
-          command="session.pause"
-          icon={Pause}
-          onClick={act('pause')}
-          className="max-md:size-9"
-        />
-      )}
-      {ended ? (
-        <Button small onClick={act('restart')}>
-          <RotateCcw size={13} aria-hidden /> Restart
+      {iconControls
+        .filter(({ control }) => offered(control))
+        .map(({ control, command, icon }) => (
+          <IconButton
+            key={command}
+            label={control.label}
+            command={command}
+            icon={icon}
+            onClick={() => runControl(control, summaryNow(id))}
+            className="max-md:size-9"
+          />
+        ))}
+      {offered(restart) && (
+        <Button small onClick={() => runControl(restart, summaryNow(id))}>
+          <RotateCcw size={13} aria-hidden /> {restart.label}
         </Button>
-      ) : (
-        <IconButton
-          label="Stop"
-          command="session.stop"
-          icon={Square}
-          onClick={() => attempt(() => askStop(id))}
-          className="max-md:size-9"
-        />
       )}
       <IconButton
         label="Fork from here"
         command="session.fork"
         icon={GitFork}
         className="max-md:hidden"
-        onClick={withSummary(async (summary) => askFork(summary, summary.lastSeq))}
+        onClick={withSummary((summary) => askFork(summary, summary.lastSeq))}
       />
       <IconButton
         label="Publish changes"
         icon={GitPullRequestArrow}
         className="max-md:hidden"
-        onClick={withSummary(async (summary) => askPublish(summary))}
+        onClick={withSummary((summary) => askPublish(summary))}
       />
       <IconButton
         label="Share"
         icon={Share}
         className="max-md:hidden"
-        onClick={withSummary(async (summary) => askShare(summary))}
+        onClick={withSummary((summary) => askShare(summary))}
       />
       <Menu
         trigger={<IconButton label="More" icon={MoreHorizontal} />}

@@ -1,13 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { approvalMode, isEnded, type SessionSummary } from '@belay/protocol';
 import { ChevronDown, Cpu, Globe, ShieldQuestion, type LucideIcon } from 'lucide-react';
 import { Menu, type MenuItem } from '@/components/ui/menu';
-import { approvalModes } from '@/features/session-controls/session-actions';
+import {
+  approvalControls,
+  changeModel,
+  changeNetwork,
+  runControl,
+  type SessionControl,
+} from '@/features/session-controls/session-controls';
 import { useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { modelsQuery } from '@/lib/queries';
-import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
 
 const networks = [
   { profile: 'none', label: 'No network', chip: 'No network' },
@@ -22,8 +26,12 @@ export function SettingChips() {
   const { data: models = [] } = useQuery(modelsQuery);
   if (!summary || isEnded(summary.state)) return null;
   const { model, approvals, network } = summary;
-  const change = (change: Parameters<typeof client.sessions.change>[1], done: string) => () =>
-    attempt(() => client.sessions.change(summary.id, change), done);
+  const option = (label: string, isNow: boolean, control: SessionControl): MenuItem => ({
+    label,
+    hint: isNow ? 'now' : '',
+    disabled: isNow,
+    run: () => runControl(control, summary),
+  });
   return (
     <div className="flex items-center gap-1 max-md:hidden">
       <Chip
@@ -32,20 +40,14 @@ export function SettingChips() {
         value={shortName(summary)}
         items={models
           .filter(({ name, ready }) => ready || name === model)
-          .map(({ name, title }) =>
-            option(
-              title,
-              name === model,
-              change({ model: name }, 'The next step takes this model.'),
-            ),
-          )}
+          .map(({ name, title }) => option(title, name === model, changeModel(name)))}
       />
       <Chip
         icon={ShieldQuestion}
         name="Approvals"
-        value={approvalModes.find(({ mode }) => mode === approvals)?.chip ?? approvals}
-        items={approvalModes.map(({ mode, label }) =>
-          option(label, mode === approvals, change({ approvals: mode }, 'Approvals changed.')),
+        value={approvalControls[approvals].chip}
+        items={approvalMode.options.map((mode) =>
+          option(approvalControls[mode].label, mode === approvals, approvalControls[mode]),
         )}
       />
       {network && (
@@ -54,20 +56,13 @@ export function SettingChips() {
           name="Network"
           value={networks.find(({ profile }) => profile === network)?.chip ?? network}
           items={networks.map(({ profile, label }) =>
-            option(label, profile === network, change({ egress: { profile } }, 'Network changed.')),
+            option(label, profile === network, changeNetwork(label, profile)),
           )}
         />
       )}
     </div>
   );
 }
-
-const option = (label: string, isNow: boolean, run: () => void): MenuItem => ({
-  label,
-  hint: isNow ? 'now' : '',
-  disabled: isNow,
-  run,
-});
 
 const shortName = ({ model }: SessionSummary): string => model.split(/[:/]/).at(-1) ?? model;
 

@@ -4,10 +4,10 @@ import { Paperclip, SendHorizontal } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { IconButton } from '@/components/ui/icon-button';
+import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useIsPast, useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
-import { client } from '@/lib/server';
-import { attempt, toastError } from '@/lib/toasts';
+import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { toastError } from '@/lib/toasts';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';
 import { runSlashCommand, sendMessage } from './send';
@@ -51,8 +51,7 @@ export function MessageBox() {
     if (completions.onKeyDown(event)) return;
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if ((step === 1 || step === -1) && browse(step)) return event.preventDefault();
-    if (event.key === 'Escape' && working)
-      return attempt(() => client.sessions.pause(id), 'Pausing after this call.');
+    if (event.key === 'Escape' && working) return runControl(sessionControls.pause, summaryNow(id));
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();

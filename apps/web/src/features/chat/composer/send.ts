@@ -1,5 +1,11 @@
 import type { NewMessage, SessionSummary } from '@belay/protocol';
 import { askFork } from '@/features/session-controls/fork-request';
+import {
+  approvalControls,
+  performControl,
+  sessionControls,
+  type SessionControl,
+} from '@/features/session-controls/session-controls';
 import { summaryNow } from '@/features/session-log/summaries';
 import { toBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
@@ -7,15 +13,25 @@ import { toast } from '@/lib/toasts';
 import { pictureFor } from './picture';
 import type { Attachment } from './use-attachments';
 
+interface SlashCommand {
+  title: string;
+  run(session: SessionSummary, rest: string): Promise<unknown>;
+}
+
+const steers = (title: string, control: SessionControl): SlashCommand => ({
+  title,
+  run: (session) => performControl(control, session),
+});
+
+const { pause, resume, stop, restart } = sessionControls;
+const { safe, ask, delay, auto } = approvalControls;
+
 /** What can be written after `/`, with what it does. */
-export const slashCommands: Record<
-  string,
-  { title: string; run(session: SessionSummary, rest: string): Promise<unknown> }
-> = {
-  pause: { title: 'Pause after this call', run: ({ id }) => client.sessions.pause(id) },
-  resume: { title: 'Resume the session', run: ({ id }) => client.sessions.resume(id) },
-  stop: { title: 'Stop the session', run: ({ id }) => client.sessions.stop(id) },
-  restart: { title: 'Restart from the log', run: ({ id }) => client.sessions.restart(id) },
+export const slashCommands: Record<string, SlashCommand> = {
+  pause: steers('Pause after this call', pause),
+  resume: steers('Resume the session', resume),
+  stop: steers('Stop the session', stop),
+  restart: steers('Restart from the log', restart),
   fork: {
     title: 'Fork into a new session',
     run: async (session) => askFork(session, session.lastSeq),
@@ -24,21 +40,16 @@ export const slashCommands: Record<
     title: 'Send a message that is never compacted',
     run: ({ id }, rest) => client.sessions.message(id, { text: rest, pinned: true }),
   },
-  ask: {
-    title: 'Ask before each risky call',
-    run: ({ id }) => client.sessions.change(id, { approvals: 'ask' }),
-  },
-  delay: {
-    title: 'Run calls after 2 s',
-    run: ({ id }) => client.sessions.change(id, { approvals: 'delay' }),
-  },
-  auto: {
-    title: 'Run calls at once',
-    run: ({ id }) => client.sessions.change(id, { approvals: 'auto' }),
-  },
+  safe: steers(safe.label, safe),
+  ask: steers(ask.label, ask),
+  delay: steers(delay.label, delay),
+  auto: steers(auto.label, auto),
   trust: {
     title: 'Trust AGENTS.md',
-    run: ({ id }) => client.sessions.call(id, 'workspace.trust', {}),
+    async run({ id }) {
+      await client.sessions.call(id, 'workspace.trust', {});
+      toast('AGENTS.md is trusted.');
+    },
   },
 };
 
@@ -49,7 +60,6 @@ export async function runSlashCommand(id: string, text: string): Promise<boolean
   const session = summaryNow(id);
   if (!command || !session) return false;
   await command.run(session, rest);
-  toast(command.title);
   return true;
 }
 

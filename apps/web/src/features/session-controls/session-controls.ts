@@ -1,0 +1,178 @@
+import { sessionCommands, type ApprovalMode, type SessionSummary } from '@belay/protocol';
+import { askConfirm, askText, type Question } from '@/lib/ask';
+import { plural } from '@/lib/format';
+import { steering } from '@/lib/steering-client';
+import { attempt, toast } from '@/lib/toasts';
+
+/** Something that users do to a session as a whole: its menu, palette, header, slash commands and keys offer these. */
+export interface SessionControl {
+  readonly label: string;
+  /** Whether a dialog comes first, which a menu shows by “…”. */
+  readonly opensDialog: boolean;
+  /** What a toast says once it is done; nothing where the page shows it. */
+  readonly done?: string;
+  offered(session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
+  /** False when the user changed their mind; true at once where nobody is asked. */
+  confirm(sessions: readonly SessionSummary[]): boolean | Promise<boolean>;
+  /** What is confirmed, or needs no confirmation. */
+  act(session: SessionSummary): Promise<unknown>;
+}
+
+type ConfirmQuestion = Omit<Question, 'answer' | 'label'>;
+type Act = SessionControl['act'];
+
+type Confirmed = 'stop' | 'remove';
+
+/** What users are asked before a command that `asksFirst`. */
+const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => ConfirmQuestion> = {
+  stop: ([only, ...others]) =>
+    others.length === 0
+      ? {
+          title: 'Stop this session?',
+          text: 'Its running commands end. Its log and files are kept: a message or a restart continues it.',
+          verb: 'Stop',
+          danger: true,
+        }
+      : {
+          title: `Stop ${plural(others.length + 1, 'session')}?`,
+          text: 'Their files and logs stay; each can be restarted from its log.',
+          lines: [only, ...others].flatMap((session) => session?.title ?? []),
+          verb: 'Stop',
+          danger: true,
+        },
+  remove: ([session]) => ({
+    title: 'Delete this session?',
+    text: `“${session?.title}” goes with its log, files and terminals. This cannot be undone.`,
+    verb: 'Delete',
+    danger: true,
+  }),
+};
+
+/** A control that is a command: its name, when it is offered and whether it asks first are the command’s. */
+function control(
+  name: 'pause' | 'resume' | 'restart' | Confirmed,
+  act: Act,
+  done?: string,
+): SessionControl {
+  const { label, offered, asksFirst } = sessionCommands[name];
+  const question = name === 'stop' || name === 'remove' ? questions[name] : undefined;
+  return {
+    label,
+    offered,
+    opensDialog: asksFirst,
+    ...(done && { done }),
+    confirm: (sessions) => !question || askConfirm(question(sessions)),
+    act,
+  };
+}
+
+type Change = Parameters<typeof steering.change>[1];
+
+/** A control that changes the session’s settings. */
+const changing = (
+  label: string,
+  act: Act,
+  traits: Partial<Pick<SessionControl, 'opensDialog' | 'done' | 'offered'>> = {},
+): SessionControl => ({
+  label,
+  offered: sessionCommands.change.offered,
+  opensDialog: false,
+  ...traits,
+  confirm: () => true,
+  act,
+});
+
+const isGoing = sessionCommands.stop.offered;
+
+const approvals = (label: string, mode: ApprovalMode): SessionControl =>
+  changing(label, ({ id }) => steering.change(id, { approvals: mode }), {
+    offered: isGoing,
+    done: 'Approvals changed.',
+  });
+
+export const sessionControls = {
+  pause: control('pause', ({ id }) => steering.pause(id), 'Pausing after this call.'),
+  resume: control('resume', ({ id }) => steering.resume(id)),
+  restart: control('restart', ({ id }) => steering.restart(id), 'Restarting from its log.'),
+  stop: control('stop', ({ id }) => steering.stop(id)),
+  remove: control('remove', ({ id }) => steering.remove(id)),
+  rename: changing('Rename', rename, { opensDialog: true }),
+  retag: changing('Tags', retag, { opensDialog: true }),
+  archive: changing('Archive', ({ id }) => steering.change(id, { archived: true }), {
+    offered: ({ archived }) => !archived,
+    done: 'Archived.',
+  }),
+  unarchive: changing('Unarchive', ({ id }) => steering.change(id, { archived: false }), {
+    offered: ({ archived }) => archived,
+    done: 'Unarchived.',
+  }),
+  raiseLimits: changing('Double the limits and continue', raiseLimits, {
+    offered: ({ state }) => state === 'limited',
+  }),
+} satisfies Record<string, SessionControl>;
+
+/** How the calls of a session are approved, as the user chooses it; the newest choice counts. */
+export const approvalControls: Record<ApprovalMode, SessionControl & { chip: string }> = {
+  safe: { ...approvals('Ask me before every action', 'safe'), chip: 'Ask every time' },
+  ask: { ...approvals('Ask me each time', 'ask'), chip: 'Ask' },
+  delay: { ...approvals('Run calls after 2 s', 'delay'), chip: 'After 2 s' },
+  auto: { ...approvals('Run calls at once', 'auto'), chip: 'At once' },
+};
+
+export const archiveControl = ({ archived }: Pick<SessionSummary, 'archived'>): SessionControl =>
+  archived ? sessionControls.unarchive : sessionControls.archive;
+
+export const changeModel = (model: string): SessionControl =>
+  changing(model, ({ id }) => steering.change(id, { model }), {
+    offered: isGoing,
+    done: 'The next step takes this model.',
+  });
+
+export const changeNetwork = (
+  label: string,
+  profile: NonNullable<NonNullable<Change['egress']>['profile']>,
+): SessionControl =>
+  changing(label, ({ id }) => steering.change(id, { egress: { profile } }), {
+    offered: isGoing,
+    done: 'Network changed.',
+  });
+
+/** Asks where the control wants that, and does it. A failure becomes a toast. */
+export const runControl = (control: SessionControl, session: SessionSummary | undefined): void =>
+  attempt(async () => session && performControl(control, session));
+
+/**
+ * As `runControl`, but a failure is thrown. A dialog opens within the event that asks for it: React then runs the
+ * effects that listen for its keys at once, not after the next paint.
+ */
+export async function performControl(
+  control: SessionControl,
+  session: SessionSummary,
+): Promise<void> {
+  const confirmed = control.confirm([session]);
+  if (confirmed !== true && !(await confirmed)) return;
+  await control.act(session);
+  if (control.done) toast(control.done);
+}
+
+async function rename({ id, title }: SessionSummary): Promise<void> {
+  const chosen = await askText({ title: 'Rename', label: 'Name', value: title, verb: 'Rename' });
+  if (chosen) await steering.change(id, { title: chosen });
+}
+
+async function retag({ id, tags }: SessionSummary): Promise<void> {
+  const label = 'Tags (comma-separated)';
+  const chosen = await askText({ title: 'Tags', label, value: tags.join(', '), verb: 'Save' });
+  if (chosen === null) return;
+  const list = chosen.split(',').map((tag) => tag.trim());
+  await steering.change(id, { tags: [...new Set(list)].filter(Boolean) });
+}
+
+/** Gives the session as much again of everything that is limited. */
+async function raiseLimits({ id, budgets }: SessionSummary): Promise<void> {
+  const doubled = Object.fromEntries(
+    Object.entries(budgets).map(([name, limit]) => [name, limit === null ? null : limit * 2]),
+  );
+  await steering.change(id, { budgets: doubled });
+  await steering.restart(id);
+}
