@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'puppeteer-core';
+import {
+  type BelayServer,
+  Chromium,
+  describeSystem,
+  reportRun,
+  root,
+  run,
+  script,
+  shows,
+  start,
+  toolsServer,
+} from '@belay/testkit';
+
+const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** The violations that axe finds, one a line: the rule, the element and the reason. */
+export async function faults(page: Page): Promise<string[]> {
+  // An element that is fading in has too little contrast, and one may begin to at any moment.
+  await page.evaluate(() => {
+    const still = new CSSStyleSheet();
+    still.replaceSync(
+      '*, ::before, ::after { animation: none !important; transition: none !important }',
+    );
+    document.adoptedStyleSheets.push(still);
+  });
+  await page.evaluate(axe);
+  const found = await page.evaluate(
+    async (values) =>
+      (await (window as unknown as { axe: Axe }).axe.run(document, {
+        runOnly: { type: 'tag', values },
+      })) as unknown as AxeResults,
+    tags,
+  );
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ''}`),
+  );
+}
+
+interface Axe {
+  run(what: Document, options: object): Promise<unknown>;
+}
+
+/** The theme, and the width and height of the page. */
+type Look = [theme: 'light' | 'dark', width: number, height: number];
+
+export interface AccessibleScene {
+  server: BelayServer;
+  chromium: Chromium;
+  /** The id of a session that has ended. */
+  ended: () => string;
+}
+
+/** Looks at every page in these looks; `more` adds what is looked at besides. */
+export function describeAccessiblePages(
+  looks: Look[],
+  more: (scene: AccessibleScene) => void = () => {},
+): void {
+  describeSystem('WCAG 2.2 AA', (server) => {
+    const chromium = new Chromium();
+    let ended = '';
+    let waiting = '';
+    beforeAll(async () => {
+      await chromium.start();
+      const model = script(server.data, [
+        {
+          reason: 'First a thought.',
+          say: '## Words\n\nWith `code`, a [link](https://example.com) and a table:\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+          calls: [
+            { operation: 'plan.update', input: { markdown: '- [x] one\n- [ ] two' } },
+            { operation: 'files.write', input: { path: 'a.js', content: 'const a = 1;\n' } },
+            run('printf "\\033[31mred\\033[0m\\n"; false'),
+          ],
+        },
+        { finish: 'Done.' },
+      ]);
+      const first = await start(server, { task: 'Show everything', model, tags: ['tag'] });
+      await first.finished();
+      first.close();
+      ended = first.id;
+      const asks = script(server.data, [{ calls: [run('echo may I')] }, { finish: 'done' }]);
+      const second = await start(server, { task: 'Ask', model: asks, approvals: 'ask' });
+      await second.state('waiting');
+      second.close();
+      waiting = second.id;
+      await reportRun(server);
+      await server.client.mcp.create(toolsServer);
+    });
+    afterAll(() => chromium.dispose());
+
+    const places = (): [path: string, within: string, text: string][] => [
+      ['/', 'main', 'Show everything'],
+      ['/?sort=tag&q=everything', 'main', 'in the logs'],
+      ['/?show=archived', 'main', 'The archive is empty'],
+      ['/new', 'main', 'Workspace'],
+      ['/evaluations', 'main', 'human-eval'],
+      ['/evaluations/shown', 'main', 'flagged'],
+      ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
+      ['/evaluations/nothing', 'main', 'Go to the fleet'],
+      ['/settings', 'main', 'Notifications'],
+      ['/settings?section=models', 'main', 'ready'],
+      ['/settings?section=budgets', 'main', 'Step limit'],
+      ['/settings?section=network', 'main', 'Allowed hosts'],
+      ['/settings?section=approvals', 'main', 'New rule'],
+      ['/settings?section=mcp', 'main', 'tools in use'],
+      ['/settings?section=shortcuts', 'main', 'Click a shortcut'],
+      ['/doctor', 'main', 'Docker'],
+      [`/sessions/${ended}`, 'main', 'Done.'],
+      [`/sessions/${ended}?at=5`, 'main', 'Showing event 5'],
+      [`/sessions/${waiting}`, 'main', 'Allow once'],
+      ['/sessions/nothing', 'main', 'Go to the fleet'],
+      ['/nowhere', 'main', 'Page not found'],
+    ];
+
+    it.each(looks)('holds on every page, %s, %d pixels wide', async (theme, width, height) => {
+      const page = await chromium.open(server, '/', { width, height });
+      await page.evaluate((name) => {
+        localStorage.setItem(
+          'belay.preferences',
+          JSON.stringify({ state: { theme: name }, version: 0 }),
+        );
+      }, theme);
+      for (const [path, within, text] of places()) {
+        await page.goto(`${server.url}${path}`);
+        await shows(page, within, text);
+        expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect({ path, wide }).toEqual({ path, wide: width });
+      }
+      // The page sent no request to another host.
+      expect(chromium.complaints).toEqual([]);
+      await page.close();
+    });
+
+    more({ server, chromium, ended: () => ended });
+  });
+}
