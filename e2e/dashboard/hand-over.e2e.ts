@@ -113,7 +113,7 @@ describeSystem('input of the user', (server) => {
     await page.keyboard.press('Enter');
     await holds(page, 'See @attachments/notes.txt ');
     await fill(page, 'Message to the agent', '/del');
-    await shows(page, '[role=listbox]', 'Run calls after 2 s');
+    await shows(page, '[role=listbox]', 'Run after 2 s unless stopped');
     await page.keyboard.press('Enter');
     await holds(page, '/delay ');
     await page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ describeSystem('input of the user', (server) => {
 
   it('approvals, network and model are shown in the header and changed there', async () => {
     await click(page, 'Approvals: After 2 s', 'header');
-    await click(page, 'Ask me each time', '[role=menu]');
+    await click(page, 'Ask before commands and network', '[role=menu]');
     await session.event((event) => isEvent(event, 'change') && event.args.approvals === 'ask');
     await shows(page, 'header', /\bAsk\b/);
     await clickOn(page, 'header [aria-label^="Network: "]');

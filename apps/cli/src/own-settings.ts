@@ -4,6 +4,8 @@ import {
   hostSetIn,
   hostSetNames,
   type HostSetName,
+  networkProfile,
+  type NetworkProfile,
   type SessionDefaultsChange,
 } from '@belay/protocol';
 import { InvalidArgumentError, Option, type Command } from 'commander';
@@ -12,7 +14,7 @@ import { count, dollars, limit, seconds, several, type Limit } from './options.j
 /** Approvals, network and limits as options of the command line. */
 export interface OwnSettings {
   approve?: ApprovalMode;
-  egress?: 'none' | 'packages' | 'list' | 'open';
+  egress?: NetworkProfile;
   allowHost?: string[];
   allowPackages?: HostSetName[];
   maxSteps?: Limit;
@@ -36,12 +38,9 @@ export const withOwnSettings = (command: Command): Command =>
       ).choices(approvalMode.options),
     )
     .addOption(
-      new Option('--egress <profile>', 'hosts that the sandbox can reach').choices([
-        'none',
-        'packages',
-        'list',
-        'open',
-      ]),
+      new Option('--egress <profile>', 'hosts that the sandbox can reach').choices(
+        networkProfile.options,
+      ),
     )
     .option('--allow-host <host>', 'allow this host, too, such as api.example.org:443', several)
     .addOption(

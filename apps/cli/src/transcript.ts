@@ -1,4 +1,5 @@
 import {
+  approvalModes,
   visibleText,
   calledOperation,
   callOf,
@@ -130,13 +131,8 @@ export class Transcript {
   #start({ args }: Event & EventOf<'start'>): string[] {
     const { style, width } = this.#output;
     const [first = '', ...rest] = firstLines(args.task, taskLines, Math.max(width, 400));
-    const asks = {
-      safe: 'asks before every action',
-      ask: 'asks first',
-      delay: 'waits 2 s first',
-      auto: 'never asks',
-    };
-    const settings = [args.model, asks[args.approvals], `network: ${args.egress.profile}`];
+    const { does } = approvalModes[args.approvals];
+    const settings = [args.model, does, `network: ${args.egress.profile}`];
     return [
       `${style('cyan', '▶')} ${style('bold', first)}`,
       ...rest.map((line) => style('bold', `  ${line}`)),

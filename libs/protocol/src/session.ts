@@ -48,10 +48,21 @@ export const budgets = z.object({
 });
 export type Budgets = z.infer<typeof budgets>;
 
+export const networkProfile = z.enum(['none', 'packages', 'list', 'open']);
+export type NetworkProfile = z.infer<typeof networkProfile>;
+
+/** The network profiles in words: as a choice, and where there is little space. */
+export const networkProfiles: Readonly<Record<NetworkProfile, { label: string; short: string }>> = {
+  none: { label: 'No network', short: 'No network' },
+  packages: { label: 'Package registries', short: 'Registries' },
+  list: { label: 'Only the allowed hosts', short: 'Allowed hosts' },
+  open: { label: 'Everything', short: 'Open network' },
+};
+
 const way = {
-  profile: z
-    .enum(['none', 'packages', 'list', 'open'])
-    .describe('`packages`: the registries of the common ecosystems; `list`: only `hosts`.'),
+  profile: networkProfile.describe(
+    '`packages`: the registries of the common ecosystems; `list`: only `hosts`.',
+  ),
   hosts: z
     .array(
       z

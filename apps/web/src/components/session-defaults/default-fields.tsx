@@ -1,4 +1,14 @@
-import { hostSetIn, hostSetNames, hostSets, hostsOfSet, type HostSetName } from '@belay/protocol';
+import {
+  approvalMode,
+  approvalModes,
+  hostSetIn,
+  hostSetNames,
+  hostSets,
+  hostsOfSet,
+  networkProfile,
+  networkProfiles,
+  type HostSetName,
+} from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Field, Input, Select } from '@/components/ui/field';
 import { words, type DefaultTexts } from './default-texts';
@@ -17,10 +27,11 @@ export function ApprovalField({ texts, onChange }: FieldsProps) {
           onChange({ approvals: target.value as DefaultTexts['approvals'] })
         }
       >
-        <option value="safe">Ask me before every action</option>
-        <option value="ask">Ask me each time</option>
-        <option value="delay">Run after 2 s unless I cancel</option>
-        <option value="auto">Run at once</option>
+        {approvalMode.options.map((mode) => (
+          <option key={mode} value={mode}>
+            {approvalModes[mode].label}
+          </option>
+        ))}
       </Select>
     </Field>
   );
@@ -98,15 +109,16 @@ export function NetworkFields({ texts, onChange }: FieldsProps) {
           value={texts.egress}
           onChange={({ target }) => onChange({ egress: target.value as DefaultTexts['egress'] })}
         >
-          <option value="none">None</option>
-          <option value="packages">Package registries</option>
-          <option value="list">Only the allowed hosts</option>
-          <option value="open">Everything</option>
+          {networkProfile.options.map((profile) => (
+            <option key={profile} value={profile}>
+              {networkProfiles[profile].label}
+            </option>
+          ))}
         </Select>
       </Field>
       <Field
         label="Allowed hosts"
-        hint="name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored when the network is None."
+        hint="name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored without network."
       >
         <Input
           placeholder="api.example.com"

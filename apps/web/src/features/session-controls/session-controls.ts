@@ -1,4 +1,11 @@
-import { sessionCommands, type ApprovalMode, type SessionSummary } from '@belay/protocol';
+import {
+  approvalModes,
+  networkProfiles,
+  sessionCommands,
+  type ApprovalMode,
+  type NetworkProfile,
+  type SessionSummary,
+} from '@belay/protocol';
 import { askConfirm, askText, type Question } from '@/lib/ask';
 import { plural } from '@/lib/format';
 import { steering } from '@/lib/steering-client';
@@ -66,8 +73,6 @@ function control(
   };
 }
 
-type Change = Parameters<typeof steering.change>[1];
-
 /** A control that changes the session’s settings. */
 const changing = (
   label: string,
@@ -84,8 +89,8 @@ const changing = (
 
 const isGoing = sessionCommands.stop.offered;
 
-const approvals = (label: string, mode: ApprovalMode): SessionControl =>
-  changing(label, ({ id }) => steering.change(id, { approvals: mode }), {
+const approvals = (mode: ApprovalMode): SessionControl =>
+  changing(approvalModes[mode].label, ({ id }) => steering.change(id, { approvals: mode }), {
     offered: isGoing,
     done: 'Approvals changed.',
   });
@@ -112,30 +117,28 @@ export const sessionControls = {
 } satisfies Record<string, SessionControl>;
 
 /** How the calls of a session are approved, as the user chooses it; the newest choice counts. */
-export const approvalControls: Record<ApprovalMode, SessionControl & { chip: string }> = {
-  safe: { ...approvals('Ask me before every action', 'safe'), chip: 'Ask every time' },
-  ask: { ...approvals('Ask me each time', 'ask'), chip: 'Ask' },
-  delay: { ...approvals('Run calls after 2 s', 'delay'), chip: 'After 2 s' },
-  auto: { ...approvals('Run calls at once', 'auto'), chip: 'At once' },
+export const approvalControls: Record<ApprovalMode, SessionControl> = {
+  safe: approvals('safe'),
+  ask: approvals('ask'),
+  delay: approvals('delay'),
+  auto: approvals('auto'),
 };
 
 export const archiveControl = ({ archived }: Pick<SessionSummary, 'archived'>): SessionControl =>
   archived ? sessionControls.unarchive : sessionControls.archive;
 
-export const changeModel = (model: string): SessionControl =>
-  changing(model, ({ id }) => steering.change(id, { model }), {
+export const changeModel = (model: string, title: string): SessionControl =>
+  changing(title, ({ id }) => steering.change(id, { model }), {
     offered: isGoing,
     done: 'The next step takes this model.',
   });
 
-export const changeNetwork = (
-  label: string,
-  profile: NonNullable<NonNullable<Change['egress']>['profile']>,
-): SessionControl =>
-  changing(label, ({ id }) => steering.change(id, { egress: { profile } }), {
-    offered: isGoing,
-    done: 'Network changed.',
-  });
+export const changeNetwork = (profile: NetworkProfile): SessionControl =>
+  changing(
+    networkProfiles[profile].label,
+    ({ id }) => steering.change(id, { egress: { profile } }),
+    { offered: isGoing, done: 'Network changed.' },
+  );
 
 /** Asks where the control wants that, and does it. A failure becomes a toast. */
 export const runControl = (control: SessionControl, session: SessionSummary | undefined): void =>

@@ -20,7 +20,7 @@ const open = async (name: string) =>
 describe('the settings in the header of a session', () => {
   it.each([
     ['Model: x', 'openai:small', { model: 'openai:small' }],
-    ['Approvals: Ask', 'Run calls at once', { approvals: 'auto' }],
+    ['Approvals: Ask', 'Run at once', { approvals: 'auto' }],
     ['Network: Registries', 'No network', { egress: { profile: 'none' } }],
   ])('%s is changed while it works', async (chip, choice, change) => {
     const { rest } = await show();

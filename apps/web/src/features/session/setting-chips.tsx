@@ -1,5 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { approvalMode, isEnded, type SessionSummary } from '@belay/protocol';
+import {
+  approvalMode,
+  approvalModes,
+  isEnded,
+  networkProfile,
+  networkProfiles,
+  type SessionSummary,
+} from '@belay/protocol';
 import { ChevronDown, Cpu, Globe, ShieldQuestion, type LucideIcon } from 'lucide-react';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import {
@@ -13,21 +20,14 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { modelsQuery } from '@/lib/queries';
 
-const networks = [
-  { profile: 'none', label: 'No network', chip: 'No network' },
-  { profile: 'packages', label: 'Package registries', chip: 'Registries' },
-  { profile: 'list', label: 'Only the allowed hosts', chip: 'Allowed hosts' },
-  { profile: 'open', label: 'Everything', chip: 'Open network' },
-] as const;
-
 /** Model, approvals and network of the session, each to be changed while it works. */
 export function SettingChips() {
   const summary = useSummary(useSessionId());
   const { data: models = [] } = useQuery(modelsQuery);
   if (!summary || isEnded(summary.state)) return null;
   const { model, approvals, network } = summary;
-  const option = (label: string, isNow: boolean, control: SessionControl): MenuItem => ({
-    label,
+  const option = (isNow: boolean, control: SessionControl): MenuItem => ({
+    label: control.label,
     hint: isNow ? 'now' : '',
     disabled: isNow,
     run: () => runControl(control, summary),
@@ -40,23 +40,23 @@ export function SettingChips() {
         value={shortName(summary)}
         items={models
           .filter(({ name, ready }) => ready || name === model)
-          .map(({ name, title }) => option(title, name === model, changeModel(name)))}
+          .map(({ name, title }) => option(name === model, changeModel(name, title)))}
       />
       <Chip
         icon={ShieldQuestion}
         name="Approvals"
-        value={approvalControls[approvals].chip}
+        value={approvalModes[approvals].short}
         items={approvalMode.options.map((mode) =>
-          option(approvalControls[mode].label, mode === approvals, approvalControls[mode]),
+          option(mode === approvals, approvalControls[mode]),
         )}
       />
       {network && (
         <Chip
           icon={Globe}
           name="Network"
-          value={networks.find(({ profile }) => profile === network)?.chip ?? network}
-          items={networks.map(({ profile, label }) =>
-            option(label, profile === network, changeNetwork(label, profile)),
+          value={networkProfiles[network].short}
+          items={networkProfile.options.map((profile) =>
+            option(profile === network, changeNetwork(profile)),
           )}
         />
       )}

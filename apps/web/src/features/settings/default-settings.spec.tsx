@@ -98,7 +98,7 @@ describe('the network of new sessions', () => {
     );
   });
 
-  it('is closed by None', async () => {
+  it('is closed by the profile without one', async () => {
     const { rest } = await show(<NetworkSettings />);
     await write(/^Network/, 'none');
     await save();
@@ -112,10 +112,9 @@ describe('the network of new sessions', () => {
 
 it('the approvals of new sessions are chosen by what happens', async () => {
   const { rest } = await show(<ApprovalDefault />);
-  expect(await screen.findByRole('option', { name: 'Ask me each time' })).toHaveProperty(
-    'selected',
-    true,
-  );
+  expect(
+    await screen.findByRole('option', { name: 'Ask before commands and network' }),
+  ).toHaveProperty('selected', true);
   await write(/^Approvals/, 'auto');
   await save();
   await waitFor(() =>

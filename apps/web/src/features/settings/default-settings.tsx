@@ -24,7 +24,7 @@ export const BudgetSettings = () => (
 export const NetworkSettings = () => (
   <DefaultSettings
     Fields={NetworkFields}
-    text="Which hosts a sandbox may reach. You’re asked about other hosts, unless the network is None."
+    text="Which hosts a sandbox may reach. You’re asked about other hosts, unless there is no network."
   />
 );
 
