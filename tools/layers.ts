@@ -30,9 +30,11 @@ const sourcesIn = (root: string): string[] =>
 export function forbiddenImports(root = repository): ForbiddenImport[] {
   const depcruise = join(repository, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
   const config = join(repository, '.dependency-cruiser.cjs');
+  // Of the repository alone: a copy has the same names.
+  const cache = root === repository ? ['--cache', '--cache-strategy', 'content'] : [];
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [depcruise, '--config', config, '--output-type', 'json', ...sourcesIn(root)],
+    [depcruise, '--config', config, '--output-type', 'json', ...cache, ...sourcesIn(root)],
     { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 },
   );
   if (!stdout) throw new Error(`dependency-cruiser failed: ${stderr}`);
