@@ -64,7 +64,11 @@ export class BackgroundEnd {
     }
     clearInterval(this.#timer);
     this.#timer = undefined;
-    if (!this.#ended) this.#end({ status: killedStatus, disputed: this.#reported });
+    if (!this.#ended) {
+      // An agent that was held up has not read yet what was reported before.
+      this.#channel.drain();
+      this.#end({ status: killedStatus, disputed: this.#reported });
+    }
     this.#events.onGone();
   }
 

@@ -11,6 +11,9 @@ const exits = (bench: TerminalBench) =>
 const held = (command: string, gate = 'gate') =>
   `until [ -e "$HOME/${gate}" ]; do sleep 0.05; done; ${command}`;
 
+/** Keeps this process, and the agent in it, from doing anything else. */
+const holdUp = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
 describe.each(['bash', 'sh'] as const)('a background command with %s', (shell) => {
   let bench: TerminalBench;
   beforeEach(async () => void (bench = await TerminalBench.open({ shell })));
@@ -169,6 +172,16 @@ printf 'ended %s ${status}\\000' "$id" >"$d/reports"`;
     it('is not a success either when the one that reports is released beforehand', async () => {
       await background(held(`${forge(0)}; ${release}; exit 7`));
       openGate();
+      await told();
+      expect(exits(bench)[0]?.exitCode).toBeGreaterThan(0);
+      await shown(/another exit code.* is taken/);
+    });
+
+    it('is shown also by an agent that is held up until the command is gone', async () => {
+      await background(held(`${forge(0)}; ${release}; : >"$HOME/released"; exit 7`));
+      openGate();
+      while (!existsSync(join(bench.folder, 'released'))) holdUp(10);
+      holdUp(500);
       await told();
       expect(exits(bench)[0]?.exitCode).toBeGreaterThan(0);
       await shown(/another exit code.* is taken/);
