@@ -1,25 +1,12 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
 import { eventually } from '@belay/testing';
 import {
-  BelayServer,
   Chromium,
   click,
   fill,
-  root,
   run,
   script,
   shows,
+  SourceCopy,
   start,
   untilInPage,
 } from '@belay/testkit';
@@ -27,28 +14,18 @@ import {
 const header = 'x-belay-changed';
 
 describe('npm run dev', () => {
-  const sources = mkdtempSync(join(tmpdir(), 'belay-sources-'));
-  // As npm run dev starts it.
-  const server = new BelayServer({ NODE_ENV: 'production' }, () => [
-    join(sources, 'tools/dev/main.ts'),
-  ]);
+  const sources = new SourceCopy();
+  const server = sources.server();
   const chromium = new Chromium();
   beforeAll(async () => {
-    copySources(sources);
     await chromium.start();
     await server.start();
   });
   afterAll(async () => {
     await chromium.dispose();
     await server.dispose();
-    rmSync(sources, { recursive: true, force: true, maxRetries: 10 });
+    sources.remove();
   });
-
-  const change = (path: string, from: string, to: string): void => {
-    const before = readFileSync(join(sources, path), 'utf8');
-    expect(before.split(from)).toHaveLength(2);
-    writeFileSync(join(sources, path), before.replace(from, to));
-  };
 
   it('shows changes of a component and of the server, while page and agent go on', async () => {
     const model = script(server.data, [
@@ -64,7 +41,7 @@ describe('npm run dev', () => {
     await page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));
 
     const component = 'apps/web/src/features/chat/composer/message-box.tsx';
-    change(component, 'aria-hidden /> Send', 'aria-hidden /> Hand over');
+    sources.change(component, 'aria-hidden /> Send', 'aria-hidden /> Hand over');
     await shows(page, 'form button[type=submit]', 'Hand over');
     const keepsItsState = () =>
       'isSamePage' in globalThis &&
@@ -77,7 +54,7 @@ describe('npm run dev', () => {
     expect(await health()).toBeNull();
     const controller = 'apps/server/src/api/rest/monitoring.controller.ts';
     const statement = 'const ok = database && diskSpace;';
-    change(controller, statement, `${statement} response.set('${header}', 'yes');`);
+    sources.change(controller, statement, `${statement} response.set('${header}', 'yes');`);
     await eventually(async () => expect(await health()).toBe('yes'));
 
     const before = session.terminal().length;
@@ -88,16 +65,3 @@ describe('npm run dev', () => {
     expect(chromium.complaints).toEqual([]);
   });
 });
-
-/** A copy, so that the checkout stays as it is however the test ends; packages are linked. */
-function copySources(to: string): void {
-  const isBuilt = (path: string) => /(^|\/)(node_modules|dist)(\/|$)/.test(relative(root, path));
-  for (const name of ['apps', 'libs', 'tools', 'tsconfig.base.json', 'package.json'])
-    cpSync(join(root, name), join(to, name), { recursive: true, filter: (path) => !isBuilt(path) });
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
-  // Not as a whole: Vite keeps what it makes of packages in it.
-  const packages = 'apps/web/node_modules';
-  mkdirSync(join(to, packages));
-  for (const name of readdirSync(join(root, packages)))
-    if (!name.startsWith('.')) symlinkSync(join(root, packages, name), join(to, packages, name));
-}

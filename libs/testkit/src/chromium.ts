@@ -45,7 +45,7 @@ export class Chromium {
     path = '/',
     { width = 1440, height = 900, token = server.token } = {},
   ): Promise<Page> {
-    const page = await this.#page({ width, height });
+    const page = await this.blank({ width, height });
     page.on('pageerror', (error) => this.complaints.push(`${path}: ${String(error)}`));
     page.on('request', (request) => {
       const url = request.url();
@@ -60,7 +60,7 @@ export class Chromium {
 
   /** Opens a local file; any request it makes to a server is a complaint. */
   async openFile(path: string): Promise<Page> {
-    const page = await this.#page({ width: 1440, height: 900 });
+    const page = await this.blank();
     page.on('pageerror', (error) => this.complaints.push(`${path}: ${String(error)}`));
     page.on('request', (request) => {
       if (/^(https?|wss?):/.test(request.url())) this.complaints.push(`left: ${request.url()}`);
@@ -69,7 +69,8 @@ export class Chromium {
     return page;
   }
 
-  async #page(size: { width: number; height: number }): Promise<Page> {
+  /** A page with nothing in it, in a browser of its own. */
+  async blank(size = { width: 1440, height: 900 }): Promise<Page> {
     if (!this.#browser) throw new Error('Chromium was not started.');
     const context = await this.#browser.createBrowserContext({
       downloadBehavior: { policy: 'allow', downloadPath: this.downloads },

@@ -29,6 +29,7 @@ export {
 export * from './reported-run.js';
 export * from './script.js';
 export * from './server-process.js';
+export * from './source-copy.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
 export { GitServer } from './git-server.js';
 export { PullRequestServer } from './pull-request-server.js';

@@ -1,0 +1,51 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { root } from './environment.js';
+import { BelayServer } from './server-process.js';
+
+/** A copy of the sources for `npm run dev`, so that the checkout stays as it is; packages are linked. */
+export class SourceCopy {
+  readonly folder = mkdtempSync(join(tmpdir(), 'belay-sources-'));
+
+  constructor() {
+    for (const name of ['apps', 'libs', 'tools', 'tsconfig.base.json', 'package.json'])
+      cpSync(join(root, name), join(this.folder, name), { recursive: true, filter: isSource });
+    symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
+    // Not as a whole: Vite keeps what it makes of packages in it.
+    const packages = 'apps/web/node_modules';
+    mkdirSync(join(this.folder, packages));
+    for (const name of readdirSync(join(root, packages)))
+      if (!name.startsWith('.'))
+        symlinkSync(join(root, packages, name), join(this.folder, packages, name));
+  }
+
+  /** A server that `npm run dev` would run from the copy. */
+  server(): BelayServer {
+    return new BelayServer({ NODE_ENV: 'production' }, () => [
+      join(this.folder, 'tools/dev/main.ts'),
+    ]);
+  }
+
+  /** Replaces a text of a file. Throws unless the file has it once. */
+  change(path: string, from: string, to: string): void {
+    const before = readFileSync(join(this.folder, path), 'utf8');
+    if (before.split(from).length !== 2) throw new Error(`${path} has not once: ${from}`);
+    writeFileSync(join(this.folder, path), before.replace(from, to));
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+const isSource = (path: string) => !/(^|\/)(node_modules|dist)(\/|$)/.test(relative(root, path));
