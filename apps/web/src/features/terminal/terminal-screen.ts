@@ -52,7 +52,8 @@ export class TerminalScreen {
   #first = 0;
   #written = 0;
   #fitting: ReturnType<typeof setTimeout> | undefined;
-  #speeding: ReturnType<typeof setTimeout> | undefined;
+  /** Until it is opened, and then until it is drawn by the graphics card. */
+  #opening: ReturnType<typeof setTimeout>;
 
   constructor(element: HTMLElement, options: ScreenOptions) {
     this.#options = options;
@@ -75,13 +76,8 @@ export class TerminalScreen {
       provideLinks: (row, found) => found(this.#filesIn(row)),
     });
     this.#terminal.unicode.activeVersion = '11';
-    this.#terminal.open(element);
-    this.#terminal.textarea?.setAttribute(
-      'aria-label',
-      `Terminal ${options.name}; Alt with a number leaves it`,
-    );
-    // A context of the graphics card takes its time: the first bytes are drawn before it is there.
-    this.#speeding = setTimeout(() => this.#drawFast(), 100);
+    // In a task of its own, once it has its size and colours: it is measured and drawn only once.
+    this.#opening = setTimeout(() => this.#open(element));
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
     this.#observer = new ResizeObserver(() => this.#fitSoon());
@@ -164,9 +160,20 @@ export class TerminalScreen {
   dispose(): void {
     this.#observer.disconnect();
     clearTimeout(this.#fitting);
-    clearTimeout(this.#speeding);
+    clearTimeout(this.#opening);
     this.#writes.dispose();
     this.#terminal.dispose();
+  }
+
+  #open(element: HTMLElement): void {
+    this.#terminal.open(element);
+    this.#terminal.textarea?.setAttribute(
+      'aria-label',
+      `Terminal ${this.#options.name}; Alt with a number leaves it`,
+    );
+    if (this.#typing) this.#terminal.focus();
+    // A context of the graphics card takes its time: the first bytes are drawn before it is there.
+    this.#opening = setTimeout(() => this.#drawFast(), 100);
   }
 
   #write(bytes: Uint8Array, drawn: () => void): void {
