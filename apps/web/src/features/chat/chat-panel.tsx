@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react';
+import { useCallback, useDeferredValue, useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { Button } from '@/components/ui/button';
@@ -62,7 +62,8 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
     estimateSize: () => 56,
     getItemKey,
     overscan: 3,
-    anchorTo: 'end',
+    // Every row is looked at to hold the place while earlier ones come, those of the last page too.
+    anchorTo: useDeferredValue(older) ? 'end' : 'start',
     paddingStart: 12,
     paddingEnd: 12,
     // Where rows are is written to the page without rendering; what is seen is still rendered anew.
