@@ -55,10 +55,11 @@ export function joinEntries(
   later: readonly LogEntry[],
 ): readonly LogEntry[] {
   const [first] = later;
-  if (!first || !earlier.length) return earlier.concat(later);
-  const joined = earlier.slice(-1);
-  addEntry(joined, first);
-  return earlier.slice(0, -1).concat(joined, later.slice(1));
+  if (!first) return earlier;
+  const seam = earlier.slice(-1);
+  addEntry(seam, first);
+  if (seam.length !== 1) return earlier.concat(later);
+  return earlier.slice(0, -1).concat(seam, later.slice(1));
 }
 
 /** The chat shows calls but for those that cause an event of their own, and what the user only looked at. */
