@@ -12,17 +12,16 @@ export interface LogEntry {
 }
 
 export function entryKind(event: Event): LogEntry['kind'] | null {
-  if (event.action === 'start' || event.action === 'message') return 'message';
-  if (isEvent(event, 'say')) return event.args.text || event.args.reasoning ? 'say' : null;
-  if (event.action === 'approval') return 'approval';
   const operation = event.id === undefined ? undefined : calledOperation(event.action);
-  if (operation) {
-    if (gesturesOf(event)) return 'gestures';
-    return isShown(operation, event) ? 'call' : null;
-  }
-  if (isEvent(event, 'egress')) return event.args.verdict === 'refused' ? 'note' : null;
-  if (isEvent(event, 'state')) return shownStates.has(event.args.state) ? 'note' : null;
-  return noted.has(event.action) ? 'note' : null;
+  if (operation && gesturesOf(event)) return 'gestures';
+  if (operation) return isShown(operation, event) ? 'call' : null;
+  return hasNothingToShow(event) ? null : (kinds.get(event.action) ?? null);
+}
+
+function hasNothingToShow(event: Event): boolean {
+  if (isEvent(event, 'say')) return !event.args.text && !event.args.reasoning;
+  if (isEvent(event, 'egress')) return event.args.verdict !== 'refused';
+  return isEvent(event, 'state') && !shownStates.has(event.args.state);
 }
 
 /** Puts an entry at the end; what only continues the entry before it is merged into that. */
@@ -72,24 +71,32 @@ function isShown(operation: Operation, { source, args }: Event): boolean {
 /** States that the chat shows. The others show in the header, and a finish has its own card. */
 const shownStates = new Set(['paused', 'failed', 'limited', 'stopped']);
 
-const noted = new Set([
-  'pause',
-  'resume',
-  'stop',
-  'limit',
-  'retry',
-  'compact',
-  'restore',
-  'rewind',
-  'fork',
-  'guidance',
-  'mcp',
-  'change',
-  'stalled',
-  'publish',
-  'check',
-  'unreadable',
-  'breach',
-  'exit',
-  'background-result',
+const kinds = new Map<string, LogEntry['kind']>([
+  ['start', 'message'],
+  ['message', 'message'],
+  ['say', 'say'],
+  ['approval', 'approval'],
+  ...[
+    'state',
+    'egress',
+    'pause',
+    'resume',
+    'stop',
+    'limit',
+    'retry',
+    'compact',
+    'restore',
+    'rewind',
+    'fork',
+    'guidance',
+    'mcp',
+    'change',
+    'stalled',
+    'publish',
+    'check',
+    'unreadable',
+    'breach',
+    'exit',
+    'background-result',
+  ].map((action) => [action, 'note'] as const),
 ]);

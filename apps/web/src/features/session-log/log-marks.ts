@@ -7,7 +7,7 @@ export interface Mark {
   kind: 'message' | 'step' | 'edit' | 'failed' | 'approval' | 'ended';
 }
 
-export function markOf(event: Event): Mark['kind'] | null {
+export function markKind(event: Event): Mark['kind'] | null {
   if (event.action === 'message' || event.action === 'start') return 'message';
   if (event.action === 'say') return 'step';
   if (event.action === 'code') return 'edit';

@@ -1,15 +1,15 @@
 import {
-  isEvent,
   resultOf,
   runResultOf,
   type Event,
+  type EventAction,
   type EventArgs,
   type EventOf,
 } from '@belay/protocol';
 import { LayeredMap } from '@/lib/layered-map';
 import type { BackgroundResult, Result } from './call-result';
 import { addEntry, entryKind, joinEntries, type LogEntry } from './log-entries';
-import { markOf, type Mark } from './log-marks';
+import { markKind, type Mark } from './log-marks';
 
 export type Commit = Event & EventOf<'commit'>;
 export type CodeEdit = Event & EventOf<'code'>;
@@ -125,22 +125,43 @@ function add(view: Building, event: Event): void {
   view.lastTime = event.time;
   const kind = entryKind(event);
   if (kind) addEntry(view.entries, { kind, event });
-  const mark = markOf(event);
+  const mark = markKind(event);
   if (mark) view.marks.push({ seq: event.seq, kind: mark });
-  if (isEvent(event, 'result')) addResult(view, event);
-  else if (isEvent(event, 'background-result')) view.backgroundResults.set(event.id ?? '', event);
-  else if (isEvent(event, 'plan')) view.plan = event;
-  else if (isEvent(event, 'browser')) view.page = event;
-  else if (isEvent(event, 'usage')) view.usage.push(event);
-  else if (isEvent(event, 'terminal')) view.terminals.set(event.args.terminal, event.args);
-  else if (isEvent(event, 'state')) view.state = event;
-  else if (isEvent(event, 'guidance')) view.guidance = event;
-  else if (isEvent(event, 'commit')) addCommit(view, event);
-  else if (isEvent(event, 'code')) addEdit(view, event);
-  else if (isEvent(event, 'edit')) view.edited.set(event.args.message, event.args.text);
-  else if (isEvent(event, 'withdraw')) view.withdrawn.set(event.args.message, event);
-  else if (event.action === 'approve' || event.action === 'reject')
-    view.verdicts.set(event.id ?? '', event);
+  folds.get(event.action)?.(view, event as never);
+}
+
+type Folds = { [A in EventAction]?: (view: Building, event: Event & EventOf<A>) => void };
+
+/** What an event leaves in the view beside its entry and its mark, by its action. */
+const folds = new Map(
+  Object.entries({
+    approve: addVerdict,
+    reject: addVerdict,
+    result: addResult,
+    'background-result': (view, event) => view.backgroundResults.set(event.id ?? '', event),
+    usage: (view, event) => view.usage.push(event),
+    terminal: (view, { args }) => view.terminals.set(args.terminal, args),
+    commit: addCommit,
+    code: addEdit,
+    edit: (view, { args }) => view.edited.set(args.message, args.text),
+    withdraw: (view, event) => view.withdrawn.set(event.args.message, event),
+    plan: (view, event) => {
+      view.plan = event;
+    },
+    browser: (view, event) => {
+      view.page = event;
+    },
+    state: (view, event) => {
+      view.state = event;
+    },
+    guidance: (view, event) => {
+      view.guidance = event;
+    },
+  } satisfies Folds),
+);
+
+function addVerdict(view: Building, event: Event): void {
+  view.verdicts.set(event.id ?? '', event);
 }
 
 function addResult(view: Building, event: Result): void {
@@ -175,6 +196,7 @@ function joinEdits(earlier: LogView['edits'], later: LogView['edits']): LogView[
   for (const [call, edits] of later) joined.set(call, [...(joined.get(call) ?? []), ...edits]);
   return joined;
 }
+
 function joinLists<T>(earlier: readonly T[], later: readonly T[]): readonly T[] {
   if (!later.length) return earlier;
   return earlier.concat(later);

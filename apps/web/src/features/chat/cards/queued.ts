@@ -11,18 +11,21 @@ export function isQueued(events: readonly Event[], message: Event): boolean {
   const before = events.slice(0, at).findLast((event) => turnOf(event) !== null);
   let ended = before === undefined || turnOf(before) === 'ended';
   for (const event of events.slice(at + 1)) {
-    if (isEvent(event, 'deliver') && event.args.messages.includes(message.seq)) return false;
-    if (isEvent(event, 'withdraw') && event.args.message === message.seq) return false;
-    if (isEvent(event, 'rewind') && event.args.what !== 'files' && event.args.seq < message.seq)
-      return false;
-    if (isEvent(event, 'say')) {
-      const read = event.args.seen?.others ?? event.seq;
-      if (ended && read >= message.seq) return false;
-    }
+    if (isTaken(message.seq, event) || (ended && isRead(message.seq, event))) return false;
     ended = (turnOf(event) ?? (ended ? 'ended' : 'begun')) === 'ended';
   }
   return true;
 }
+
+/** Whether an event says that a message waits no longer: it was delivered, withdrawn or rewound. */
+function isTaken(message: number, event: Event): boolean {
+  if (isEvent(event, 'deliver')) return event.args.messages.includes(message);
+  if (isEvent(event, 'withdraw')) return event.args.message === message;
+  return isEvent(event, 'rewind') && event.args.what !== 'files' && event.args.seq < message;
+}
+
+const isRead = (message: number, event: Event): boolean =>
+  isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) >= message;
 
 /** What an event means for the turn; null for nothing. */
 function turnOf(event: Event): 'begun' | 'ended' | null {
