@@ -5,10 +5,12 @@ interface DifferenceViewProps {
   path: string;
   theirs: string;
   mine: string;
+  /** Whether the merged text is shown below. */
+  hasResult: boolean;
 }
 
 /** The file as it is now beside what the user made of it. */
-export function DifferenceView({ path, theirs, mine }: DifferenceViewProps) {
+export function DifferenceView({ path, theirs, mine, hasResult }: DifferenceViewProps) {
   const element = useRef<HTMLDivElement>(null);
   const [comparison, setComparison] = useState<Comparison | null>(null);
   useEffect(() => {
@@ -28,6 +30,9 @@ export function DifferenceView({ path, theirs, mine }: DifferenceViewProps) {
         <span className="flex-1 px-3 py-0.5">Mine</span>
       </div>
       <div ref={element} className="min-h-0 flex-1" />
+      {hasResult && (
+        <p className="shrink-0 border-t bg-sunken px-3 py-0.5 text-xs text-faint">Result</p>
+      )}
     </section>
   );
 }

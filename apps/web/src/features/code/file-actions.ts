@@ -11,7 +11,7 @@ import { download } from '@/lib/download';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
-import { wholeFile } from './file-content';
+import { allBytes } from './file-content';
 import { baseName, type TreeNode } from '@/lib/file-tree';
 
 const largestUpload = 50 * 1_048_576;
@@ -36,7 +36,7 @@ interface Listeners {
 /** Hands the bytes of a file to the browser. */
 export const saveFile = (session: string, path: string): void =>
   attempt(async () =>
-    download(baseName(path), await wholeFile(session, path), 'application/octet-stream'),
+    download(baseName(path), await allBytes(session, path), 'application/octet-stream'),
   );
 
 export function fileActions(

@@ -8,10 +8,16 @@ import { applyEdit } from './apply-edit';
 const largestShown = 2 * 1_048_576;
 const largestSaved = 200 * 1_048_576;
 
+export interface TextFile {
+  kind: 'text';
+  text: string;
+  /** Null where it is not known, and of a file in the past. */
+  version: string | null;
+}
+
 /** What the code panel can show of a file. */
 export type FileContent =
-  /** The version is null where it is not known, and of a file as it was. */
-  | { kind: 'text'; text: string; version: string | null }
+  | TextFile
   | { kind: 'image'; bytes: Uint8Array<ArrayBuffer>; type: string }
   /** `why` is a sentence for the user. */
   | { kind: 'other'; why: string };
@@ -65,17 +71,17 @@ async function shownContent(session: string, path: string): Promise<FileContent>
 }
 
 /** All bytes of a file, for the user to keep. */
-export const wholeFile = async (session: string, path: string): Promise<Uint8Array<ArrayBuffer>> =>
+export const allBytes = async (session: string, path: string): Promise<Uint8Array<ArrayBuffer>> =>
   (await readWhole(session, path, largestSaved)).bytes;
 
-interface WholeFile {
+interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
   /** As the first page named it: what changed while the others were read is another one. */
   version: string | null;
 }
 
 /** Reads bytes, not lines: what is saved again must not lose its last line end. */
-async function readWhole(session: string, path: string, largest: number): Promise<WholeFile> {
+async function readWhole(session: string, path: string, largest: number): Promise<FileBytes> {
   let version: string | null = null;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let offset: number | null = 0;
@@ -120,7 +126,7 @@ const imageTypes: Record<string, string> = {
   ico: 'image/x-icon',
 };
 
-function contentOf(path: string, { bytes, version }: WholeFile): FileContent {
+function contentOf(path: string, { bytes, version }: FileBytes): FileContent {
   const type = imageTypes[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
   if (type) return { kind: 'image', bytes, type };
   if (bytes.includes(0)) return { kind: 'other', why: 'It is a binary file.' };

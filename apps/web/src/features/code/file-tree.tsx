@@ -8,7 +8,7 @@ import { useIsPast, useSessionId } from '@/features/session-log/session-context'
 import { useSessionState } from '@/features/session-log/summaries';
 import { chooseFiles } from '@/lib/choose-files';
 import { useReadOnly } from '@/lib/role';
-import { fileActions } from './file-actions';
+import { fileActions, type FileActions } from './file-actions';
 import { FileSearch } from './file-search';
 import { buildTree, foldersAbove, parentOf, visibleRows, type TreeRow } from '@/lib/file-tree';
 import { TreeLine } from './tree-line';
@@ -49,7 +49,6 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   if (!files.isEnabled)
     return <Empty title="No files yet">They appear here once the sandbox has started.</Empty>;
   if (files.isPending) return <Loading what="the files" />;
-  const folder = selected ? parentOf(selected) : '';
   return (
     <div
       className="flex h-full flex-col"
@@ -60,37 +59,13 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
         actions.upload('', [...event.dataTransfer.files]);
       }}
     >
-      <div className="flex h-8 shrink-0 items-center gap-0.5 border-b px-1.5">
-        <IconButton
-          label="Search in files"
-          icon={Search}
-          className="size-6"
-          pressed={searching}
-          onClick={() => setSearching(!searching)}
-        />
-        {!fixed && (
-          <>
-            <IconButton
-              label="New file"
-              icon={FilePlus}
-              className="size-6"
-              onClick={() => actions.create(folder)}
-            />
-            <IconButton
-              label="Upload files"
-              icon={Upload}
-              className="size-6"
-              onClick={() => chooseFiles((chosen) => actions.upload(folder, chosen))}
-            />
-          </>
-        )}
-        <IconButton
-          label="Collapse all folders"
-          icon={CopyMinus}
-          className="ml-auto size-6"
-          onClick={() => setOpen(new Set())}
-        />
-      </div>
+      <TreeBar
+        actions={fixed ? null : actions}
+        folder={selected ? parentOf(selected) : ''}
+        searching={searching}
+        onSearch={() => setSearching(!searching)}
+        onCollapse={() => setOpen(new Set())}
+      />
       <div className="min-h-0 flex-1">
         {searching ? (
           <FileSearch onClose={() => setSearching(false)} />
@@ -115,6 +90,52 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
           <Empty title="The workspace is empty">Files appear here as the agent creates them.</Empty>
         )}
       </div>
+    </div>
+  );
+}
+
+interface TreeBarProps {
+  /** Null where nothing can be changed. */
+  actions: FileActions | null;
+  /** Where new files go. */
+  folder: string;
+  searching: boolean;
+  onSearch(): void;
+  onCollapse(): void;
+}
+
+function TreeBar({ actions, folder, searching, onSearch, onCollapse }: TreeBarProps) {
+  return (
+    <div className="flex h-8 shrink-0 items-center gap-0.5 border-b px-1.5">
+      <IconButton
+        label="Search in files"
+        icon={Search}
+        className="size-6"
+        pressed={searching}
+        onClick={onSearch}
+      />
+      {actions && (
+        <>
+          <IconButton
+            label="New file"
+            icon={FilePlus}
+            className="size-6"
+            onClick={() => actions.create(folder)}
+          />
+          <IconButton
+            label="Upload files"
+            icon={Upload}
+            className="size-6"
+            onClick={() => chooseFiles((chosen) => actions.upload(folder, chosen))}
+          />
+        </>
+      )}
+      <IconButton
+        label="Collapse all folders"
+        icon={CopyMinus}
+        className="ml-auto size-6"
+        onClick={onCollapse}
+      />
     </div>
   );
 }

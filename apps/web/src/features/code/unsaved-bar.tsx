@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button';
 import { plural } from '@/lib/format';
 import { formatKeys } from '@/lib/keys';
 
-interface UnsavedBarProps {
+export interface UnsavedBarProps {
   /** The file was changed by the agent or another user since the edit began. */
   conflict: boolean;
   /** Whether mine and theirs are shown beside each other. */
