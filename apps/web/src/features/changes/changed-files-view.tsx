@@ -3,14 +3,14 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
 import type { ChangedFile } from './changed-files';
 import { ChangesTree } from './changes-tree';
-import type { Expansion } from './context-lines';
 import { useViewed, viewedMark } from './decisions';
 import { DiffList } from './diff-list';
-import { diffRows, type DiffRow } from './diff-rows';
-import { useFetchedParts, useWholeFiles, type CommitRange } from './fetched-files';
+import type { DiffRow } from './diff-rows';
+import type { CommitRange } from './fetched-files';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
+import { useDiffRows } from './use-diff-rows';
 
 interface ChangedFilesProps {
   files: readonly ChangedFile[];
@@ -22,29 +22,19 @@ interface ChangedFilesProps {
 
 /** The files that changed with their hunks, however many there are. */
 export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
-  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({ files, range, commit });
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
-  const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
   const [target, setTarget] = useState<{ path: string } | null>(null);
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const session = useSessionId();
   const viewed = useViewed(({ parts }) => parts[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
-  const fetched = useFetchedParts(files, range, chosen);
-  const wholes = useWholeFiles({ files, expanded, fetched, commit });
-  const rows = useMemo(
-    () => diffRows(files, { chosen, fetched, expanded, wholes }),
-    [files, chosen, fetched, expanded, wholes],
-  );
-  const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
   const view = (file: ChangedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
     // What was looked through is out of the way.
     fold(file.path, marks.has(mark));
   };
-  const expand = (path: string, to: (now: Expansion) => Expansion) =>
-    setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
   const render = (row: DiffRow) => {
     if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
     if (row.kind === 'file') {
@@ -54,11 +44,8 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
           file={file}
           open={open}
           onToggle={() => fold(file.path, !open)}
-          whole={expanded.get(file.path)?.whole ?? false}
-          onWhole={() => {
-            expand(file.path, ({ gaps, whole }) => ({ gaps, whole: !whole }));
-            fold(file.path, true);
-          }}
+          whole={isWhole(file.path)}
+          onWhole={() => toggleWhole(file.path)}
           viewed={decides ? marks.has(viewedMark(file)) : undefined}
           onViewed={() => view(file)}
         />
@@ -70,7 +57,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
           gap={row.gap}
           isLast={row.isLast}
           state={row.state}
-          onShow={(more) => expand(row.path, (now) => showing(now, row.gap.index, more))}
+          onShow={(more) => showMore(row.path, row.gap.index, more)}
         />
       );
     if (row.kind === 'context') {
@@ -110,14 +97,3 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
 }
 
 const noMarks: readonly string[] = [];
-const unexpanded: Expansion = { whole: false, gaps: new Map() };
-
-function showing(
-  { whole, gaps }: Expansion,
-  index: number,
-  more: { begin: number; end: number },
-): Expansion {
-  const { begin, end } = gaps.get(index) ?? { begin: 0, end: 0 };
-  const next = { begin: begin + more.begin, end: end + more.end };
-  return { whole, gaps: new Map(gaps).set(index, next) };
-}

@@ -1,7 +1,4 @@
-import { useMemo } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
-import { isEnded, type OperationOutput } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
@@ -18,41 +15,23 @@ import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { changedFiles, type ChangedFile } from './changed-files';
+import type { ChangedFile } from './changed-files';
 import { ChangedFiles } from './changed-files-view';
-import type { CommitRange } from './fetched-files';
 import { ReviewBar } from './review-bar';
+import { useChanges } from './use-changes';
 
 const mostSteps = 200;
 
-type Diff = OperationOutput<'workspace.diff'>;
-
 /** What the session, or one step of it, changed; the user accepts, rejects or comments each hunk. */
 export function ChangesPanel() {
-  const readOnly = useReadOnly();
   const session = useSessionId();
   const past = useIsPast();
+  const readOnly = useReadOnly();
+  const decides = !past && !readOnly;
   const commits = useView((view) => view.commits);
-  const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const [step, setStep] = useStep();
-  const shown = step ? commits.get(step) : undefined;
-  const range: CommitRange = shown
-    ? { ...(shown.args.parent && { from: shown.args.parent }), to: shown.args.commit }
-    : past && latest
-      ? { to: latest }
-      : {};
-  const diff = useQuery({
-    queryKey: ['diff', session, range, latest],
-    queryFn: () => changesOf(session, range),
-    enabled: latest !== null,
-    staleTime: Infinity,
-    // Each commit has a diff of its own: of a long session only the last few are kept.
-    gcTime: 15_000,
-    placeholderData: (before) => before,
-    retry: 0,
-  });
-  const files = useMemo(() => (diff.data ? changedFiles(diff.data) : []), [diff.data]);
-  if (latest === null)
+  const { diff, files, range, commit } = useChanges(step);
+  if (commit === null)
     return (
       <Empty title="No changes yet">
         Each change of a file appears here as a diff. You can accept it, reject it with a reason, or
@@ -92,7 +71,7 @@ export function ChangesPanel() {
             )
           }
         />
-        {!past && !readOnly && <PublishButton />}
+        {decides && <PublishButton />}
       </div>
       {diff.isPending && <Loading what="the changes" />}
       {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
@@ -105,11 +84,11 @@ export function ChangesPanel() {
           key={step}
           files={files}
           range={range}
-          commit={range.to ?? latest}
-          decides={!past && !shown && !readOnly}
+          commit={commit}
+          decides={decides && step === null}
         />
       )}
-      {!past && !readOnly && <ReviewBar />}
+      {decides && <ReviewBar />}
     </div>
   );
 }
@@ -164,18 +143,6 @@ function Totals({ files }: { files: readonly ChangedFile[] }) {
       )}
     </span>
   );
-}
-
-/** Of a session whose sandbox has ended, the changes were kept as a patch. */
-async function changesOf(session: string, range: { from?: string; to?: string }): Promise<Diff> {
-  try {
-    return await client.sessions.call(session, 'workspace.diff', range);
-  } catch (error) {
-    const { state } = await client.sessions.get(session);
-    if (!isEnded(state) || Object.keys(range).length) throw error;
-    const patch = await client.sessions.patch(session);
-    return { diff: new TextDecoder().decode(patch), truncated: false, files: [] };
-  }
 }
 
 /** The newest steps, and the one that is shown: a long session has thousands. */

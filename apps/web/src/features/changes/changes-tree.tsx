@@ -83,21 +83,23 @@ export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesT
                 onClick={() => toggle(row)}
                 onKeyDown={(event) => onKeyDown(event, path)}
               >
-                {file && (
-                  <span className="ml-auto flex shrink-0 items-center gap-1 text-xs tabular-nums">
-                    {isViewed(path) && (
-                      <Check size={12} role="img" aria-label="viewed" className="text-muted" />
-                    )}
-                    <span className="text-pass">+{file.added}</span>
-                    <span className="text-fail">−{file.removed}</span>
-                  </span>
-                )}
+                {file && <FileFigures file={file} viewed={isViewed(path)} />}
               </TreeButton>
             );
           }}
         />
       )}
     </nav>
+  );
+}
+
+function FileFigures({ file, viewed }: { file: ChangedFile; viewed: boolean }) {
+  return (
+    <span className="ml-auto flex shrink-0 items-center gap-1 text-xs tabular-nums">
+      {viewed && <Check size={12} role="img" aria-label="viewed" className="text-muted" />}
+      <span className="text-pass">+{file.added}</span>
+      <span className="text-fail">−{file.removed}</span>
+    </span>
   );
 }
 

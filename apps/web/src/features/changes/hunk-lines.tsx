@@ -5,7 +5,7 @@ import { usePreferences } from '@/lib/preferences';
 import { useColours, type Colours } from './colours';
 import type { DiffLine } from './diff';
 import { CommentForm, DraftedComment, linesText } from './line-comments';
-import { painted } from './painted';
+import { painted, type Painted } from './painted';
 import { commentOn, useComments, useReviewDrafts, type LineComment } from './review-drafts';
 import { changedWords, pairLines, type Segment } from './word-diff';
 
@@ -156,27 +156,29 @@ function Line({ line, index, isChosen, only, words, colours, onComment }: LinePr
         {kind === '-' ? '−' : kind}
       </span>
       <span className={clsx('pr-4', only && 'min-w-0 overflow-x-auto [scrollbar-width:none]')}>
-        {text === ''
-          ? ' '
-          : parts.map(({ text: part, changed, kind: syntax }, at) =>
-              changed ? (
-                <mark
-                  key={at}
-                  className={clsx('text-ink', kind === '+' ? 'bg-pass/25' : 'bg-fail/25')}
-                >
-                  {part}
-                </mark>
-              ) : syntax > 0 ? (
-                <span key={at} className={looks[syntax]}>
-                  {part}
-                </span>
-              ) : (
-                part
-              ),
-            )}
+        <LineText kind={kind} parts={parts} />
       </span>
     </div>
   );
+}
+
+function LineText({ kind, parts }: { kind: DiffLine['kind']; parts: readonly Painted[] }) {
+  const changedLook = kind === '+' ? 'bg-pass/25' : 'bg-fail/25';
+  if (parts.length === 0) return ' ';
+  return parts.map(({ text, changed, kind: syntax }, at) => {
+    if (changed)
+      return (
+        <mark key={at} className={clsx('text-ink', changedLook)}>
+          {text}
+        </mark>
+      );
+    if (syntax === 0) return text;
+    return (
+      <span key={at} className={looks[syntax]}>
+        {text}
+      </span>
+    );
+  });
 }
 
 /** By the places of `syntaxKinds`. */

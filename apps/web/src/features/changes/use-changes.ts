@@ -1,0 +1,50 @@
+import { useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { isEnded, type OperationOutput } from '@belay/protocol';
+import type { Commit } from '@/features/session-log/log-view';
+import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
+import { client } from '@/lib/server';
+import { changedFiles } from './changed-files';
+import type { CommitRange } from './fetched-files';
+
+/** What one step changed, or all steps up to the moment shown; `commit` is null before the first. */
+export function useChanges(step: string | null) {
+  const session = useSessionId();
+  const past = useIsPast();
+  const shown = useView(({ commits }) => (step === null ? undefined : commits.get(step)));
+  const latest = useView((view) => view.lastCommit?.args.commit ?? null);
+  const range = rangeOf(shown, past ? latest : null);
+  const diff = useQuery({
+    queryKey: ['diff', session, range, latest],
+    queryFn: () => diffOf(session, range),
+    enabled: latest !== null,
+    staleTime: Infinity,
+    // Each commit has a diff of its own: of a long session only the last few are kept.
+    gcTime: 15_000,
+    placeholderData: (before) => before,
+    retry: 0,
+  });
+  const files = useMemo(() => (diff.data ? changedFiles(diff.data) : []), [diff.data]);
+  return { diff, files, range, commit: range.to ?? latest };
+}
+
+function rangeOf(step: Commit | undefined, upTo: string | null): CommitRange {
+  if (!step) return upTo === null ? {} : { to: upTo };
+  const { parent, commit } = step.args;
+  return { ...(parent && { from: parent }), to: commit };
+}
+
+/** Of a session whose sandbox has ended, the changes were kept as a patch. */
+async function diffOf(
+  session: string,
+  range: CommitRange,
+): Promise<OperationOutput<'workspace.diff'>> {
+  try {
+    return await client.sessions.call(session, 'workspace.diff', range);
+  } catch (error) {
+    const { state } = await client.sessions.get(session);
+    if (!isEnded(state) || Object.keys(range).length) throw error;
+    const patch = await client.sessions.patch(session);
+    return { diff: new TextDecoder().decode(patch), truncated: false, files: [] };
+  }
+}

@@ -1,0 +1,45 @@
+import { useMemo, useState } from 'react';
+import type { ChangedFile } from './changed-files';
+import type { Expansion } from './context-lines';
+import { diffRows } from './diff-rows';
+import { useFetchedParts, useWholeFiles, type CommitRange } from './fetched-files';
+
+interface Changes {
+  files: readonly ChangedFile[];
+  range: CommitRange;
+  /** The commit after the changes. */
+  commit: string;
+}
+
+/** The rows of a diff, as the user folds and expands its files. */
+export function useDiffRows({ files, range, commit }: Changes) {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
+  const fetched = useFetchedParts(files, range, chosen);
+  const wholes = useWholeFiles({ files, expanded, fetched, commit });
+  const rows = useMemo(
+    () => diffRows(files, { chosen, fetched, expanded, wholes }),
+    [files, chosen, fetched, expanded, wholes],
+  );
+  const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
+  const expand = (path: string, to: (now: Expansion) => Expansion) =>
+    setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
+  return {
+    rows,
+    isWhole: (path: string) => expanded.get(path)?.whole ?? false,
+    fold,
+    toggleWhole: (path: string) => {
+      expand(path, ({ gaps, whole }) => ({ gaps, whole: !whole }));
+      fold(path, true);
+    },
+    /** Shows more lines at the ends of one gap. */
+    showMore: (path: string, gap: number, more: { begin: number; end: number }) =>
+      expand(path, ({ whole, gaps }) => {
+        const { begin, end } = gaps.get(gap) ?? { begin: 0, end: 0 };
+        const next = { begin: begin + more.begin, end: end + more.end };
+        return { whole, gaps: new Map(gaps).set(gap, next) };
+      }),
+  };
+}
+
+const unexpanded: Expansion = { whole: false, gaps: new Map() };
