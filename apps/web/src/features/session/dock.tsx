@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from 'react';
+import { Fragment, useEffect } from 'react';
 import {
   Group,
   Panel,
@@ -11,139 +11,102 @@ import { DockRegion } from './dock-region';
 import { maximizedIn, regionsIn, useDock } from './dock-store';
 import { regionOf, type RegionId } from './regions';
 
-/** The panels of a session: chat beside the code, terminal and the rest below it. */
-export function Dock() {
-  const regions = useDock(regionsIn);
-  const maximized = useDock(maximizedIn);
-  const shown = (id: RegionId) => regions[id].tabs.length > 0;
-  if (maximized && shown(maximized)) return <DockRegion id={maximized} />;
-  const below = shown('bottom') || shown('corner') || shown('foot');
-  const right = shown('top') || below;
-  return (
-    <Split
-      id="session"
-      orientation="horizontal"
-      panels={[shown('left') && 'left', right && 'right']}
-    >
-      {shown('left') && (
-        <CollapsiblePanel id="left" holds={['left']} defaultSize="34" minSize={280}>
-          <DockRegion id="left" />
-        </CollapsiblePanel>
-      )}
-      {shown('left') && right && <ResizeHandle orientation="horizontal" />}
-      {right && (
-        <Panel id="right" minSize={320}>
-          <Split
-            id="session-right"
-            orientation="vertical"
-            panels={[shown('top') && 'top', below && 'below']}
-          >
-            {shown('top') && (
-              <CollapsiblePanel id="top" holds={['top']} defaultSize="52" minSize={120}>
-                <DockRegion id="top" />
-              </CollapsiblePanel>
-            )}
-            {shown('top') && below && <ResizeHandle orientation="vertical" />}
-            {below && (
-              <CollapsiblePanel id="below" holds={['bottom', 'corner', 'foot']} minSize={120}>
-                <Below />
-              </CollapsiblePanel>
-            )}
-          </Split>
-        </Panel>
-      )}
-    </Split>
-  );
+/** A part of the page: a region, or parts beside or below each other. */
+interface Part extends Pick<PanelProps, 'defaultSize' | 'minSize'> {
+  id: string;
+  region?: RegionId;
+  split?: Split;
 }
 
-function Below() {
-  const regions = useDock(regionsIn);
-  const left = regions.bottom.tabs.length > 0;
-  const right = regions.corner.tabs.length > 0 || regions.foot.tabs.length > 0;
-  return (
-    <Split
-      id="session-below"
-      orientation="horizontal"
-      panels={[left && 'bottom', right && 'corners']}
-    >
-      {left && (
-        <CollapsiblePanel id="bottom" holds={['bottom']} defaultSize="56" minSize={200}>
-          <DockRegion id="bottom" />
-        </CollapsiblePanel>
-      )}
-      {left && right && <ResizeHandle orientation="horizontal" />}
-      {right && (
-        <CollapsiblePanel id="corners" holds={['corner', 'foot']} minSize={200}>
-          <Corners />
-        </CollapsiblePanel>
-      )}
-    </Split>
-  );
-}
-
-function Corners() {
-  const regions = useDock(regionsIn);
-  const corner = regions.corner.tabs.length > 0;
-  const foot = regions.foot.tabs.length > 0;
-  return (
-    <Split
-      id="session-corners"
-      orientation="vertical"
-      panels={[corner && 'corner', foot && 'foot']}
-    >
-      {corner && (
-        <CollapsiblePanel id="corner" holds={['corner']} defaultSize="52" minSize={80}>
-          <DockRegion id="corner" />
-        </CollapsiblePanel>
-      )}
-      {corner && foot && <ResizeHandle orientation="vertical" />}
-      {foot && (
-        <CollapsiblePanel id="foot" holds={['foot']} minSize={80}>
-          <DockRegion id="foot" />
-        </CollapsiblePanel>
-      )}
-    </Split>
-  );
-}
-
-/** Of a collapsed place its tabs are left, in pixels. */
-const tabsOnly = 33;
-
-interface CollapsiblePanelProps extends PanelProps {
-  /** The regions in it: it opens when a panel of one of them is to be shown. */
-  holds: readonly RegionId[];
-}
-
-/** A part of the dock that collapses to its tabs when its border is dragged over it. */
-function CollapsiblePanel({ holds, ...panel }: CollapsiblePanelProps) {
-  const handle = usePanelRef();
-  const wanted = useDock((dock) => dock.wanted);
-  const wantedHere =
-    wanted !== null && holds.includes(regionOf(regionsIn(useDock.getState()), wanted.panel));
-  useEffect(() => {
-    if (wantedHere) handle.current?.expand();
-  }, [handle, wanted, wantedHere]);
-  return <Panel {...panel} panelRef={handle} collapsible collapsedSize={tabsOnly} />;
-}
-
-interface SplitProps {
+interface Split {
   id: string;
   orientation: 'horizontal' | 'vertical';
-  /** The ids of the parts that are drawn: sizes are remembered for each set of them. */
-  panels: readonly (string | false)[];
-  children: ReactNode;
+  parts: readonly Part[];
 }
 
-function Split({ id, orientation, panels, children }: SplitProps) {
+const corners: Split = {
+  id: 'session-corners',
+  orientation: 'vertical',
+  parts: [
+    { id: 'corner', region: 'corner', defaultSize: '52', minSize: 80 },
+    { id: 'foot', region: 'foot', minSize: 80 },
+  ],
+};
+const below: Split = {
+  id: 'session-below',
+  orientation: 'horizontal',
+  parts: [
+    { id: 'bottom', region: 'bottom', defaultSize: '56', minSize: 200 },
+    { id: 'corners', split: corners, minSize: 200 },
+  ],
+};
+const right: Split = {
+  id: 'session-right',
+  orientation: 'vertical',
+  parts: [
+    { id: 'top', region: 'top', defaultSize: '52', minSize: 120 },
+    { id: 'below', split: below, minSize: 120 },
+  ],
+};
+const whole: Split = {
+  id: 'session',
+  orientation: 'horizontal',
+  parts: [
+    { id: 'left', region: 'left', defaultSize: '34', minSize: 280 },
+    { id: 'right', split: right, minSize: 320 },
+  ],
+};
+
+/** The panels of a session: chat beside the code, terminal and the rest below it. */
+export function Dock() {
+  const maximized = useDock((dock) => {
+    const id = maximizedIn(dock);
+    return id && regionsIn(dock)[id].tabs.length > 0 ? id : null;
+  });
+  return maximized ? <DockRegion id={maximized} /> : <SplitView split={whole} />;
+}
+
+function SplitView({ split: { id, orientation, parts } }: { split: Split }) {
+  const regions = useDock(regionsIn);
+  const shown = parts.filter((part) => holds(part).some((region) => regions[region].tabs.length));
+  // Sizes are remembered for each set of parts.
   const saved = useDefaultLayout({
     id: `belay.${id}`,
-    panelIds: panels.filter((panel) => panel !== false),
+    panelIds: shown.map((part) => part.id),
     storage: localStorage,
   });
   return (
     <Group {...saved} id={id} orientation={orientation} className="h-full">
-      {children}
+      {shown.map((part, index) => (
+        <Fragment key={part.id}>
+          {index > 0 && <ResizeHandle orientation={orientation} />}
+          <CollapsiblePanel {...part} />
+        </Fragment>
+      ))}
     </Group>
+  );
+}
+
+const holds = ({ region, split }: Part): RegionId[] =>
+  split ? split.parts.flatMap(holds) : region ? [region] : [];
+
+/** Of a collapsed place its tabs are left, in pixels. */
+const tabsOnly = 33;
+
+/** A part collapses to its tabs when its border is dragged over it; the right one has no tabs of its own. */
+function CollapsiblePanel(part: Part) {
+  const { region, split, ...panel } = part;
+  const handle = usePanelRef();
+  const wanted = useDock((dock) => dock.wanted);
+  const wantedHere =
+    wanted !== null && holds(part).includes(regionOf(regionsIn(useDock.getState()), wanted.panel));
+  useEffect(() => {
+    if (wantedHere) handle.current?.expand();
+  }, [handle, wanted, wantedHere]);
+  return (
+    <Panel {...panel} panelRef={handle} collapsible={split !== right} collapsedSize={tabsOnly}>
+      {split ? <SplitView split={split} /> : region && <DockRegion id={region} />}
+    </Panel>
   );
 }
 
