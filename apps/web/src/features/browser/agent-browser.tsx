@@ -3,42 +3,76 @@ import { ArrowLeft, Hand, RotateCw, Terminal, Undo2 } from 'lucide-react';
 import { ignoreError, type OperationName, type OperationRequest } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
-import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { ensureSandbox, useCanAct } from '@/features/session-log/use-can-act';
 import { useCommands } from '@/lib/commands';
 import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { AddressField } from './address-field';
 import { BrowserConsole } from './browser-console';
 import { LiveView } from './live-view';
 
 /** What the agent sees, live; the user can take over. */
 export function AgentBrowser() {
   const canAct = useCanAct();
-  const session = useSessionId();
   const past = useIsPast();
   const page = useView((view) => view.page);
-  const frame = useLog((log) => log.frame);
-  const [held, setHolding] = useState(false);
-  const holding = held && canAct;
+  const frame = useLog((log) => (past ? null : log.frame));
+  const [holding, hold] = useHold(canAct);
   const [console, setConsole] = useState(false);
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex h-8 shrink-0 items-center gap-1 border-b px-1">
+        <Navigation url={frame?.url || page?.args.url || ''} disabled={!holding} />
+        <IconButton
+          label="Console"
+          icon={Terminal}
+          className="size-6"
+          pressed={console}
+          disabled={!page}
+          onClick={() => setConsole(!console)}
+        />
+        {canAct && (
+          <Button small onClick={() => hold(!holding)}>
+            {holding ? <Undo2 size={12} aria-hidden /> : <Hand size={12} aria-hidden />}
+            {holding ? 'Hand back' : 'Take over'}
+          </Button>
+        )}
+      </div>
+      <div className="min-h-0 flex-1">
+        {page || frame ? (
+          <LiveView page={page} frame={frame} holding={holding} />
+        ) : (
+          <Empty title="No page is open">
+            Pages that the agent opens appear here, live.
+            {canAct && ' Take over to open one yourself.'}
+          </Empty>
+        )}
+      </div>
+      {console && page && <BrowserConsole step={page.seq} />}
+    </div>
+  );
+}
+
+/** Whether the user has taken over the browser, which is watched as long as it is shown. */
+function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => void] {
+  const session = useSessionId();
+  const [held, setHeld] = useState(false);
+  const holding = held && canAct;
   useEffect(() => {
-    void live()
-      .request('browser.watch', { session, watched: true })
-      .catch(ignoreError('the panel keeps its last picture'));
+    watch(session, true).catch(ignoreError('the panel keeps its last picture'));
     return () =>
-      void live()
-        .request('browser.watch', { session, watched: false })
-        .catch(ignoreError('who is disconnected watches no longer'));
+      void watch(session, false).catch(ignoreError('who is disconnected watches no longer'));
   }, [session]);
-  const url = (!past && frame?.url) || page?.args.url || '';
-  const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
-    attempt(() => client.sessions.call(session, operation, input));
   const hold = (next: boolean) =>
     attempt(async () => {
-      if (next && (await ensureSandbox(session))) await watchAnew(session);
-      setHolding(next);
+      if (next && (await ensureSandbox(session))) {
+        // An agent that was started anew is told that somebody watches.
+        await watch(session, false);
+        await watch(session, true);
+      }
+      setHeld(next);
     });
   useCommands(
     useMemo(
@@ -57,90 +91,44 @@ export function AgentBrowser() {
       [canAct, holding],
     ),
   );
+  return [holding, hold];
+}
+
+const watch = (session: string, watched: boolean) =>
+  live().request('browser.watch', { session, watched });
+
+/** The buttons and the address of any browser. */
+function Navigation({ url, disabled }: { url: string; disabled: boolean }) {
+  const session = useSessionId();
+  const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
+    attempt(() => client.sessions.call(session, operation, input));
   return (
-    <div className="flex h-full flex-col">
-      <div className="flex h-8 shrink-0 items-center gap-1 border-b px-1">
-        <IconButton
-          label="Back"
-          icon={ArrowLeft}
-          className="size-6"
-          disabled={!holding}
-          onClick={() => call('browser.back', { to: 'back' })}
-        />
-        <IconButton
-          label="Reload"
-          icon={RotateCw}
-          className="size-6"
-          disabled={!holding}
-          onClick={() => call('browser.back', { to: 'reload' })}
-        />
-        <Address
-          key={url}
-          url={url}
-          disabled={!holding}
-          onGo={(next) => call('browser.open', { url: next })}
-        />
-        <IconButton
-          label="Console"
-          icon={Terminal}
-          className="size-6"
-          pressed={console}
-          disabled={!page}
-          onClick={() => setConsole(!console)}
-        />
-        {canAct && (
-          <Button small onClick={() => hold(!holding)}>
-            {holding ? <Undo2 size={12} aria-hidden /> : <Hand size={12} aria-hidden />}
-            {holding ? 'Hand back' : 'Take over'}
-          </Button>
-        )}
-      </div>
-      <div className="min-h-0 flex-1">
-        {page || (frame && !past) ? (
-          <LiveView holding={holding} />
-        ) : (
-          <Empty title="No page is open">
-            Pages that the agent opens appear here, live.
-            {canAct && ' Take over to open one yourself.'}
-          </Empty>
-        )}
-      </div>
-      {console && page && <BrowserConsole step={page.seq} />}
-    </div>
-  );
-}
-
-/** An agent that was started anew is told that somebody watches. */
-async function watchAnew(session: string): Promise<void> {
-  await live().request('browser.watch', { session, watched: false });
-  await live().request('browser.watch', { session, watched: true });
-}
-
-interface AddressProps {
-  url: string;
-  disabled: boolean;
-  onGo(url: string): void;
-}
-
-function Address({ url, disabled, onGo }: AddressProps) {
-  const [text, setText] = useState(url);
-  return (
-    <form
-      className="min-w-0 flex-1"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim()) onGo(text.includes('://') ? text : `http://${text}`);
-      }}
-    >
-      <Input
-        aria-label="Address"
-        value={text}
+    <>
+      <IconButton
+        label="Back"
+        icon={ArrowLeft}
+        className="size-6"
+        disabled={disabled}
+        onClick={() => call('browser.back', { to: 'back' })}
+      />
+      <IconButton
+        label="Reload"
+        icon={RotateCw}
+        className="size-6"
+        disabled={disabled}
+        onClick={() => call('browser.back', { to: 'reload' })}
+      />
+      <AddressField
+        key={url}
+        label="Address"
+        address={url}
         disabled={disabled}
         title={disabled ? 'Take over to open a page' : ''}
         placeholder="No page"
-        onChange={(event) => setText(event.target.value)}
-        className="h-6 truncate border-transparent bg-sunken font-mono text-xs disabled:opacity-100"
+        onGo={(next) =>
+          next && call('browser.open', { url: next.includes('://') ? next : `http://${next}` })
+        }
       />
-    </form>
+    </>
   );
 }

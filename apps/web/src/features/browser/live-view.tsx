@@ -1,17 +1,23 @@
 import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent } from 'react';
+import type { BrowserFrame } from '@belay/client';
 import { useBlobUrl } from '@/features/session-log/blob-image';
-import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
+import type { LogView } from '@/features/session-log/log-view';
+import { useSessionId } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 import { userInput } from './user-input';
 
-/** The page as a picture: frames while it is live, the last screenshot else. */
-export function LiveView({ holding }: { holding: boolean }) {
+interface LiveViewProps {
+  page: LogView['page'];
+  /** Null in the past. */
+  frame: BrowserFrame | null;
+  holding: boolean;
+}
+
+/** The page as a picture: frames while it is live, otherwise the last screenshot. */
+export function LiveView({ page, frame, holding }: LiveViewProps) {
   const session = useSessionId();
-  const past = useIsPast();
-  const page = useView((view) => view.page);
-  const frame = useLog((log) => log.frame);
-  const liveUrl = useFrameUrl(past ? null : (frame?.jpeg ?? null));
+  const liveUrl = useFrameUrl(frame?.jpeg ?? null);
   const shotUrl = useBlobUrl(page?.args.screenshot ?? null);
   const picture = useRef<HTMLImageElement>(null);
   const src = liveUrl ?? shotUrl;

@@ -4,13 +4,14 @@ import { ExternalLink, RotateCw } from 'lucide-react';
 import { isEnded, previewPath } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { Input, Select } from '@/components/ui/field';
+import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { useSessionId } from '@/features/session-log/session-context';
 import { useSessionState } from '@/features/session-log/summaries';
 import { ensureSandbox } from '@/features/session-log/use-can-act';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
+import { AddressField } from './address-field';
 import { usePreviewChoice } from './preview-choice';
 import { PreviewFrame, previewSizes, type PreviewSize } from './preview-frame';
 
@@ -21,7 +22,7 @@ const portsMs = 2_000;
 export function PreviewView() {
   const session = useSessionId();
   const state = useSessionState(session);
-  const [choice, choose] = usePreviewChoice(session);
+  const [choice] = usePreviewChoice(session);
   const [reloads, setReloads] = useState(0);
   const found = useQuery({
     queryKey: ['ports', session],
@@ -52,65 +53,7 @@ export function PreviewView() {
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   return (
     <div className="flex h-full flex-col">
-      <div className="flex h-8 shrink-0 items-center gap-1 border-b px-1">
-        <IconButton
-          label="Reload"
-          icon={RotateCw}
-          className="size-6"
-          disabled={!isOpen}
-          onClick={() => setReloads(reloads + 1)}
-        />
-        <Select
-          aria-label="Port"
-          className="h-6 w-auto font-mono text-xs"
-          value={port ?? ''}
-          disabled={port === null}
-          onChange={(event) => choose({ port: Number(event.target.value), path: '/' })}
-        >
-          {port === null && <option value="">No port</option>}
-          {optionsOf(ports, port).map((each) => (
-            <option key={each} value={each}>
-              :{each}
-            </option>
-          ))}
-        </Select>
-        <Path
-          key={`${port} ${choice.path}`}
-          path={choice.path}
-          disabled={!isOpen}
-          onGo={(path) => {
-            choose({ path });
-            setReloads(reloads + 1);
-          }}
-        />
-        <Select
-          aria-label="Size"
-          className="h-6 w-auto text-xs"
-          value={choice.size}
-          onChange={(event) => choose({ size: event.target.value as PreviewSize })}
-        >
-          {Object.entries(previewSizes).map(([name, { label, size }]) => (
-            <option key={name} value={name}>
-              {size ? `${label}, ${size.width} × ${size.height}` : label}
-            </option>
-          ))}
-        </Select>
-        <IconButton
-          label="Open in a new tab"
-          icon={ExternalLink}
-          className="size-6"
-          disabled={!isOpen}
-          onClick={() =>
-            attempt(async () => {
-              const { url } = await client.sessions.preview(session, {
-                port: port ?? 0,
-                path: choice.path,
-              });
-              window.open(url, '_blank', 'noopener');
-            })
-          }
-        />
-      </div>
+      <PreviewBar ports={ports} port={port} onReload={() => setReloads(reloads + 1)} />
       <div className="min-h-0 flex-1">
         {isOpen ? (
           <Opened
@@ -119,18 +62,99 @@ export function PreviewView() {
             path={choice.path}
             size={choice.size}
           />
-        ) : port === null ? (
-          <Empty title="Nothing is served">
-            When a program in the sandbox listens on a port, what it serves appears here. Ask the
-            agent to start the development server.
-          </Empty>
         ) : (
-          <Empty title={`Nothing listens on port ${port}`}>
-            It appears again when a program listens there.
-          </Empty>
+          <NotOpen port={port} />
         )}
       </div>
     </div>
+  );
+}
+
+interface PreviewBarProps {
+  ports: readonly number[];
+  /** The one that is shown, or waited for; null when nothing was ever served. */
+  port: number | null;
+  onReload(): void;
+}
+
+function PreviewBar({ ports, port, onReload }: PreviewBarProps) {
+  const session = useSessionId();
+  const [{ path, size }, choose] = usePreviewChoice(session);
+  const disabled = port === null || !ports.includes(port);
+  const go = (text: string) => {
+    const wanted = pathOf(text);
+    if (!previewPath.safeParse(wanted).success)
+      return toast('This is not a path. Enter one such as /about?page=2.');
+    choose({ path: wanted });
+    onReload();
+  };
+  const openInTab = async () => {
+    const { url } = await client.sessions.preview(session, { port: port ?? 0, path });
+    window.open(url, '_blank', 'noopener');
+  };
+  return (
+    <div className="flex h-8 shrink-0 items-center gap-1 border-b px-1">
+      <IconButton
+        label="Reload"
+        icon={RotateCw}
+        className="size-6"
+        disabled={disabled}
+        onClick={onReload}
+      />
+      <Select
+        aria-label="Port"
+        className="h-6 w-auto font-mono text-xs"
+        value={port ?? ''}
+        disabled={port === null}
+        onChange={(event) => choose({ port: Number(event.target.value), path: '/' })}
+      >
+        {port === null && <option value="">No port</option>}
+        {optionsOf(ports, port).map((each) => (
+          <option key={each} value={each}>
+            :{each}
+          </option>
+        ))}
+      </Select>
+      <AddressField
+        key={`${port} ${path}`}
+        label="Path"
+        address={path}
+        disabled={disabled}
+        onGo={go}
+      />
+      <Select
+        aria-label="Size"
+        className="h-6 w-auto text-xs"
+        value={size}
+        onChange={(event) => choose({ size: event.target.value as PreviewSize })}
+      >
+        {Object.entries(previewSizes).map(([name, { label, size: fixed }]) => (
+          <option key={name} value={name}>
+            {fixed ? `${label}, ${fixed.width} × ${fixed.height}` : label}
+          </option>
+        ))}
+      </Select>
+      <IconButton
+        label="Open in a new tab"
+        icon={ExternalLink}
+        className="size-6"
+        disabled={disabled}
+        onClick={() => attempt(openInTab)}
+      />
+    </div>
+  );
+}
+
+function NotOpen({ port }: { port: number | null }) {
+  return port === null ? (
+    <Empty title="Nothing is served">
+      When a program in the sandbox listens on a port, what it serves appears here. Ask the agent to
+      start the development server.
+    </Empty>
+  ) : (
+    <Empty title={`Nothing listens on port ${port}`}>
+      It appears again when a program listens there.
+    </Empty>
   );
 }
 
@@ -159,32 +183,3 @@ const optionsOf = (ports: readonly number[], port: number | null): number[] =>
 /** As it is typed: what is encoded already stays so. */
 const pathOf = (text: string): string =>
   encodeURI(`/${text.trim().replace(/^[/\\]+/, '')}`).replaceAll(/%25([\da-f]{2})/gi, '%$1');
-
-interface PathProps {
-  path: string;
-  disabled: boolean;
-  onGo(path: string): void;
-}
-
-function Path({ path, disabled, onGo }: PathProps) {
-  const [text, setText] = useState(path);
-  return (
-    <form
-      className="min-w-0 flex-1"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const wanted = pathOf(text);
-        if (previewPath.safeParse(wanted).success) onGo(wanted);
-        else toast('This is not a path. Enter one such as /about?page=2.');
-      }}
-    >
-      <Input
-        aria-label="Path"
-        value={text}
-        disabled={disabled}
-        onChange={(event) => setText(event.target.value)}
-        className="h-6 truncate border-transparent bg-sunken font-mono text-xs"
-      />
-    </form>
-  );
-}
