@@ -1,4 +1,3 @@
-import { clsx } from 'clsx';
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -13,11 +12,9 @@ import { Choice } from '@/components/ui/choice';
 import { Loading } from '@/components/ui/empty';
 import { Field, Input, TextArea } from '@/components/ui/field';
 import { client } from '@/lib/server';
-import { toastError } from '@/lib/toasts';
+import { useSubmit } from '@/lib/use-submit';
 import { PublishFiles } from './publish-files';
 import { suggestedBranch } from './publish-request';
-
-type Way = 'push' | 'request';
 
 interface Target {
   url: string;
@@ -38,60 +35,34 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
   const [target, setTarget] = useState(first);
   // What was typed counts once the field is left.
   const [asked, setAsked] = useState(first);
-  const prepared = useQuery({
-    queryKey: ['publish', id, session.lastSeq, asked],
-    queryFn: () => client.sessions.preparePublish(id, bodyOf(asked)),
-    retry: false,
-    gcTime: 0,
-  });
-  const drafted = useQuery({
-    queryKey: ['publish-message', id, session.lastSeq],
-    queryFn: () => client.sessions.draftMessage(id),
-    enabled: prepared.isSuccess,
-    retry: false,
-    staleTime: Infinity,
-  });
-  const [typed, setTyped] = useState<string | null>(null);
-  const message = typed ?? drafted.data?.message ?? '';
-  const [allow, setAllow] = useState<readonly PublishAllowance[]>([]);
-  const [way, setWay] = useState<Way>('request');
-  const [draft, setDraft] = useState(false);
-  const [working, setWorking] = useState(false);
-  const { data } = prepared;
-  const fault = prepared.isError && !prepared.isFetching ? errorFrom(prepared.error) : null;
+  const [choice, setChoice] = useState<PublishChoice>(firstChoice);
+  const { data, isFetching, refetch, drafted, fault } = usePrepared(session, asked);
   // Nothing was typed yet: the session was not cloned, and the user has done nothing wrong.
   const lacksRepository = asked === first && fault?.code === 'invalid_input';
+  const message = choice.message ?? drafted.message;
+  const opens = data?.pullRequests === true && choice.way === 'request';
   const isCurrent = JSON.stringify(asked) === JSON.stringify(target);
-  const opens = data?.pullRequests === true && way === 'request';
-  const isAllowed = data?.refusals.every(({ needs }) => allow.includes(needs)) === true;
-  const isReady = isAllowed && isCurrent && message.trim() !== '' && !working;
-  const publish = async () => {
-    if (!data) return;
-    setWorking(true);
-    try {
-      const published = await client.sessions.publish(id, {
+  const isAllowed = data?.refusals.every(({ needs }) => choice.allow.includes(needs));
+  const isReady = isAllowed === true && isCurrent && message.trim() !== '';
+  const { saving, onSubmit } = useSubmit(async () => {
+    if (!isCurrent) setAsked(target);
+    if (!data || !isReady) return 'again';
+    const published = await client.sessions
+      .publish(id, {
         ...bodyOf(asked),
-        allow: [...allow],
+        allow: [...choice.allow],
         id: data.id,
         message,
-        pullRequest: opens ? { ...requestOf(message), draft } : null,
+        pullRequest: opens ? { ...requestOf(message), draft: choice.draft } : null,
+      })
+      .catch((error: unknown) => {
+        if (errorFrom(error).code === 'conflict') void refetch();
+        throw error;
       });
-      onPublished(published);
-    } catch (error) {
-      setWorking(false);
-      toastError(error);
-      if (errorFrom(error).code === 'conflict') void prepared.refetch();
-    }
-  };
+    return onPublished(published);
+  });
   return (
-    <form
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isCurrent) setAsked(target);
-        else if (isReady) void publish();
-      }}
-    >
+    <form className="space-y-4" onSubmit={onSubmit}>
       <TargetFields
         target={target}
         prepared={data}
@@ -99,71 +70,132 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
         onChange={setTarget}
         onDone={() => setAsked(target)}
       />
-      {prepared.isFetching && !data && <Loading what="the branch and the changes" />}
-      {fault && (
-        <p
-          role={lacksRepository ? 'status' : 'alert'}
-          className={clsx(
-            'text-sm',
-            lacksRepository ? 'text-muted' : 'rounded-md bg-fail-soft px-3 py-2',
-          )}
-        >
-          {fault.message}
-        </p>
-      )}
-      {data && !prepared.isError && (
-        <>
-          <PublishFiles prepared={data} />
-          <Field
-            label="Commit message"
-            hint={drafted.data?.model ? `Drafted by ${drafted.data.model}.` : undefined}
-          >
-            <TextArea
-              rows={3}
-              className="font-mono text-xs"
-              placeholder={drafted.isFetching ? 'A message is being drafted…' : ''}
-              value={message}
-              onChange={({ target: { value } }) => setTyped(value)}
-            />
-          </Field>
-          <Refusals refusals={data.refusals} allow={allow} onChange={setAllow} />
-          {data.pullRequests && (
-            <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-              <Choice<Way>
-                label="What to do"
-                value={way}
-                options={waysOf(data)}
-                onChange={setWay}
-              />
-              {opens && data.into !== data.url && (
-                <p className="basis-full text-xs break-all text-muted">
-                  Into <span className="font-mono">{data.into}</span>, which was cloned
-                </p>
-              )}
-              {opens && (
-                <label className="flex items-center gap-2 text-sm">
-                  <input
-                    type="checkbox"
-                    checked={draft}
-                    onChange={({ target: { checked } }) => setDraft(checked)}
-                    className="accent-[var(--amber)]"
-                  />
-                  As a draft
-                </label>
-              )}
-            </div>
-          )}
-        </>
+      {isFetching && <Loading what="the branch and the changes" />}
+      {fault && <Fault message={fault.message} isHint={lacksRepository} />}
+      {data && (
+        <ChoiceFields
+          prepared={data}
+          drafted={drafted}
+          choice={{ ...choice, message }}
+          onChange={(change) => setChoice({ ...choice, ...change })}
+        />
       )}
       <div className="sticky -bottom-4 -mx-4 -mb-4 flex gap-2 border-t rounded-b-lg bg-panel px-4 py-3">
-        <Button type="submit" look="solid" disabled={!isReady}>
-          {working ? 'Pushing…' : opens ? 'Push and open' : 'Push'}
+        <Button type="submit" look="solid" disabled={!isReady || saving}>
+          {saving ? 'Pushing…' : opens ? 'Push and open' : 'Push'}
         </Button>
         <Button look="ghost" onClick={onClose}>
           Cancel
         </Button>
       </div>
     </form>
+  );
+}
+
+/** What would be pushed to the target, and a message for it. */
+function usePrepared({ id, lastSeq }: SessionSummary, target: Target) {
+  const prepared = useQuery({
+    queryKey: ['publish', id, lastSeq, target],
+    queryFn: () => client.sessions.preparePublish(id, bodyOf(target)),
+    retry: false,
+    gcTime: 0,
+  });
+  const { data, isFetching } = useQuery({
+    queryKey: ['publish-message', id, lastSeq],
+    queryFn: () => client.sessions.draftMessage(id),
+    enabled: prepared.isSuccess,
+    retry: false,
+    staleTime: Infinity,
+  });
+  const drafted = { message: data?.message ?? '', model: data?.model, isFetching };
+  const fault = prepared.isError && !prepared.isFetching ? errorFrom(prepared.error) : null;
+  return {
+    // What was prepared before a fault is not what would be pushed.
+    data: prepared.isError ? undefined : prepared.data,
+    isFetching: prepared.isFetching && !prepared.data,
+    refetch: prepared.refetch,
+    drafted,
+    fault,
+  };
+}
+
+function Fault({ message, isHint }: { message: string; isHint: boolean }) {
+  return isHint ? (
+    <p role="status" className="text-sm text-muted">
+      {message}
+    </p>
+  ) : (
+    <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
+      {message}
+    </p>
+  );
+}
+
+/** What the user decides about a commit that can be pushed. */
+interface PublishChoice {
+  /** Null until the user changes the drafted one. */
+  message: string | null;
+  allow: readonly PublishAllowance[];
+  way: 'push' | 'request';
+  draft: boolean;
+}
+
+const firstChoice: PublishChoice = { message: null, allow: [], way: 'request', draft: false };
+
+interface ChoiceFieldsProps {
+  prepared: PreparedPublish;
+  drafted: ReturnType<typeof usePrepared>['drafted'];
+  choice: PublishChoice;
+  onChange(change: Partial<PublishChoice>): void;
+}
+
+function ChoiceFields({ prepared, drafted, choice, onChange }: ChoiceFieldsProps) {
+  const { pullRequests, refusals, into, url } = prepared;
+  const { message, allow, way, draft } = choice;
+  const opens = way === 'request';
+  return (
+    <>
+      <PublishFiles prepared={prepared} />
+      <Field
+        label="Commit message"
+        hint={drafted.model ? `Drafted by ${drafted.model}.` : undefined}
+      >
+        <TextArea
+          rows={3}
+          className="font-mono text-xs"
+          placeholder={drafted.isFetching ? 'Drafting a message…' : ''}
+          value={message ?? ''}
+          onChange={({ target }) => onChange({ message: target.value })}
+        />
+      </Field>
+      <Refusals refusals={refusals} allow={allow} onChange={(next) => onChange({ allow: next })} />
+      {pullRequests && (
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <Choice
+            label="What to do"
+            value={way}
+            options={waysOf(prepared)}
+            onChange={(next) => onChange({ way: next })}
+          />
+          {opens && into !== url && (
+            <p className="basis-full text-xs break-all text-muted">
+              Into <span className="font-mono">{into}</span>, which was cloned
+            </p>
+          )}
+          {opens && (
+            <label className="flex items-center gap-2 text-sm">
+              <input
+                type="checkbox"
+                checked={draft}
+                onChange={({ target }) => onChange({ draft: target.checked })}
+                className="accent-[var(--amber)]"
+              />
+              As a draft
+            </label>
+          )}
+        </div>
+      )}
+    </>
   );
 }
 
