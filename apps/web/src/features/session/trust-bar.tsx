@@ -16,29 +16,16 @@ const guiding = /(^|\/)(AGENTS\.md|SKILL\.md)$/;
 
 /** A workspace’s own guidance counts only after the user has read and trusted it. */
 export function TrustBar() {
-  const readOnly = useReadOnly();
   const session = useSessionId();
-  const state = useSessionState(session);
-  const past = useIsPast();
-  const guided = useLog((log) => log.view.guidance !== null);
-  const trusted = useLog((log) => log.view.trusted);
-  const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
   const [open, setOpen] = useState(false);
-  // Trust from the start covers what the workspace brought; trust by hand covers what was read.
-  const mayAsk = !guided || trusted.size > 0;
-  const asks = mayAsk && !past && !readOnly && state !== undefined && !isEnded(state);
-  const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
-  const paths = files.data?.entries.map(({ path }) => path) ?? [];
-  const found = paths.filter((path) => guiding.test(path) && !trusted.has(path));
-  if (!asks) return null;
-  if (trusted.size > 0 && !found.length) return null;
-  if (!found.length) return paths.includes('.mcp.json') ? <OwnMcpServers /> : null;
+  const { hasTrusted, found, hasServers } = useUntrusted(session);
+  if (!found.length) return hasServers && !hasTrusted ? <OwnMcpServers /> : null;
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
       <p className="line-clamp-2 min-w-0 flex-1">
-        This workspace has {trusted.size > 0 ? 'new' : 'its own'} guidance ({found.join(', ')}). The
-        agent does not follow it until you trust it.
-        {paths.includes('.mcp.json') && ' Its .mcp.json is not used.'}
+        This workspace has {hasTrusted ? 'new' : 'its own'} guidance ({found.join(', ')}). The agent
+        does not follow it until you trust it.
+        {hasServers && ' Its .mcp.json is not used.'}
       </p>
       <Button small onClick={() => setOpen(true)}>
         Review…
@@ -46,6 +33,27 @@ export function TrustBar() {
       {open && <TrustDialog session={session} onClose={() => setOpen(false)} />}
     </div>
   );
+}
+
+/** The guidance that the user has not trusted yet; nothing where nobody is asked. */
+function useUntrusted(session: string) {
+  const readOnly = useReadOnly();
+  const state = useSessionState(session);
+  const past = useIsPast();
+  const guided = useLog((log) => log.view.guidance !== null);
+  const trusted = useLog((log) => log.view.trusted);
+  const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
+  const hasTrusted = trusted.size > 0;
+  // Trust from the start covers what the workspace brought; trust by hand covers what was read.
+  const mayAsk = !guided || hasTrusted;
+  const asks = mayAsk && !past && !readOnly && state !== undefined && !isEnded(state);
+  const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
+  const paths = asks ? (files.data?.entries.map(({ path }) => path) ?? []) : [];
+  return {
+    hasTrusted,
+    found: paths.filter((path) => guiding.test(path) && !trusted.has(path)),
+    hasServers: paths.includes('.mcp.json'),
+  };
 }
 
 /** MCP servers that a repository names would run with the server’s rights: only the user may add one. */

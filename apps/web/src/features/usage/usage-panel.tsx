@@ -1,6 +1,7 @@
 import { mountWords, wallSeconds } from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Meter } from '@/components/ui/meter';
+import type { LogView } from '@/features/session-log/log-view';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
@@ -11,12 +12,11 @@ export function UsagePanel() {
   const summary = useSummary(useSessionId());
   const usage = useView((view) => view.usage);
   const now = useSessionTime(5_000);
-  const last = usage.at(-1)?.args;
   if (!summary) return null;
-  const { budgets } = summary;
+  const { budgets, contextWindow } = summary;
+  const context = usage.at(-1)?.args.contextTokens ?? summary.contextTokens;
   const cached = usage.reduce((sum, each) => sum + each.args.cachedTokens, 0);
   const output = usage.reduce((sum, each) => sum + each.args.outputTokens, 0);
-  const seconds = wallSeconds(summary.wallTime, now);
   return (
     <div
       tabIndex={0}
@@ -25,41 +25,33 @@ export function UsagePanel() {
       className="h-full space-y-4 overflow-y-auto p-3 text-sm"
     >
       <div className="space-y-2">
-        <UsageRow label="Model" text={summary.model} />
-        <UsageRow label="Sandbox" text={summary.sandbox} />
+        <TextRow label="Model" text={summary.model} />
+        <TextRow label="Sandbox" text={summary.sandbox} />
         {summary.mounts.length > 0 && (
-          <UsageRow label="Host folders" text={summary.mounts.map(mountWords).join('; ')} />
+          <TextRow label="Host folders" text={summary.mounts.map(mountWords).join('; ')} />
         )}
-        <UsageRow
+        <LimitRow
           label="Context"
-          text={`${count(last?.contextTokens ?? summary.contextTokens)}${summary.contextWindow ? ` of ${count(summary.contextWindow)} tokens` : ' tokens'}`}
-          meter={
-            summary.contextWindow && [
-              last?.contextTokens ?? summary.contextTokens,
-              summary.contextWindow,
-            ]
-          }
+          used={context}
+          limit={contextWindow}
+          format={count}
+          suffix=" tokens"
         />
-        <UsageRow
-          label="Steps"
-          text={limited(String(summary.steps), budgets.steps)}
-          meter={budgets.steps && [summary.steps, budgets.steps]}
-        />
-        <UsageRow
-          label="Cost"
-          text={limited(dollars(summary.dollars), budgets.dollars && dollars(budgets.dollars))}
-          meter={budgets.dollars && [summary.dollars, budgets.dollars]}
-        />
-        <UsageRow
+        <LimitRow label="Steps" used={summary.steps} limit={budgets.steps} format={String} />
+        <LimitRow label="Cost" used={summary.dollars} limit={budgets.dollars} format={dollars} />
+        <LimitRow
           label="Tokens"
-          text={`${limited(count(summary.tokens), budgets.tokens && count(budgets.tokens))} · ${count(output)} output · ${count(cached)} cached`}
-          meter={budgets.tokens && [summary.tokens, budgets.tokens]}
+          used={summary.tokens}
+          limit={budgets.tokens}
+          format={count}
+          suffix={` · ${count(output)} output · ${count(cached)} cached`}
         />
         {budgets.seconds !== null && (
-          <UsageRow
+          <LimitRow
             label="Time"
-            text={limited(duration(seconds), duration(budgets.seconds))}
-            meter={[seconds, budgets.seconds]}
+            used={wallSeconds(summary.wallTime, now)}
+            limit={budgets.seconds}
+            format={duration}
           />
         )}
       </div>
@@ -72,32 +64,34 @@ export function UsagePanel() {
   );
 }
 
-const limited = (used: string, limit: string | number | null): string =>
-  limit === null ? used : `${used} of ${limit}`;
-
-interface UsageRowProps {
+interface LimitRowProps {
   label: string;
-  text: string;
-  meter?: readonly [number, number] | number | null;
+  used: number;
+  limit: number | null;
+  format(figure: number): string;
+  suffix?: string;
 }
 
-function UsageRow({ label, text, meter }: UsageRowProps) {
+function LimitRow({ label, used, limit, format, suffix = '' }: LimitRowProps) {
+  const text = limit === null ? format(used) : `${format(used)} of ${format(limit)}`;
   return (
     <div>
-      <div className="flex justify-between gap-3">
-        <span className="text-faint">{label}</span>
-        <span className="truncate tabular-nums" title={text}>
-          {text}
-        </span>
-      </div>
-      {Array.isArray(meter) && (
-        <Meter label={label} value={meter[0] as number} max={meter[1] as number} />
-      )}
+      <TextRow label={label} text={text + suffix} />
+      {limit !== null && limit > 0 && <Meter label={label} value={used} max={limit} />}
     </div>
   );
 }
 
-function Calls({ usage }: { usage: ReturnType<typeof useUsage> }) {
+const TextRow = ({ label, text }: { label: string; text: string }) => (
+  <div className="flex justify-between gap-3">
+    <span className="text-faint">{label}</span>
+    <span className="truncate tabular-nums" title={text}>
+      {text}
+    </span>
+  </div>
+);
+
+function Calls({ usage }: Pick<LogView, 'usage'>) {
   return (
     <table className="w-full text-xs tabular-nums">
       <caption className="sr-only">Latest model calls</caption>
@@ -127,5 +121,3 @@ function Calls({ usage }: { usage: ReturnType<typeof useUsage> }) {
     </table>
   );
 }
-
-const useUsage = () => useView((view) => view.usage);

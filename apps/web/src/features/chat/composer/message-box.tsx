@@ -18,6 +18,7 @@ const deliveries = [
   { value: 'queue', label: 'After this turn' },
   { value: 'steer', label: 'Now' },
 ] as const;
+type Delivery = (typeof deliveries)[number]['value'];
 
 /** Where the user writes to the agent. */
 export function MessageBox() {
@@ -25,7 +26,7 @@ export function MessageBox() {
   const state = useSessionState(id);
   const past = useIsPast();
   const { text, setText, browse } = useMessageText();
-  const [delivery, setDelivery] = useState<'queue' | 'steer'>('queue');
+  const [delivery, setDelivery] = useState<Delivery>('queue');
   const field = useRef<HTMLTextAreaElement>(null);
   const attached = useAttachments();
   const completions = useCompletions(text, setText, field);
@@ -35,13 +36,9 @@ export function MessageBox() {
     const written = text.trim();
     if (!written && !attached.items.length) return;
     setText('');
+    const message = { text: written, delivery: working ? delivery : 'queue' };
     try {
-      if (await runSlashCommand(id, written)) return;
-      await sendMessage(
-        id,
-        { text: written, delivery: working ? delivery : 'queue' },
-        attached.take(),
-      );
+      if (!(await runSlashCommand(id, written))) await sendMessage(id, message, attached.take());
     } catch (error) {
       setText(written);
       toastError(error);
@@ -93,27 +90,41 @@ export function MessageBox() {
           onPaste={onPaste}
           className="field-sizing-content block max-h-60 min-h-14 w-full resize-none bg-transparent px-3 py-2 outline-none"
         />
-        <div className="flex items-center gap-2 px-2 pb-2">
-          <IconButton
-            label="Attach files"
-            icon={Paperclip}
-            onClick={attached.choose}
-            disabled={past}
-          />
-          {working && (
-            <Choice<'queue' | 'steer'>
-              label="When the agent reads it"
-              value={delivery}
-              options={deliveries}
-              onChange={setDelivery}
-            />
-          )}
-          <Button small look="solid" type="submit" disabled={past} className="ml-auto">
-            <SendHorizontal size={13} aria-hidden /> Send
-          </Button>
-        </div>
+        <MessageTools
+          disabled={past}
+          delivery={working ? delivery : null}
+          onDelivery={setDelivery}
+          onAttach={attached.choose}
+        />
       </div>
     </form>
+  );
+}
+
+interface MessageToolsProps {
+  disabled: boolean;
+  /** Null where a message is read at once. */
+  delivery: Delivery | null;
+  onDelivery(delivery: Delivery): void;
+  onAttach(): void;
+}
+
+function MessageTools({ disabled, delivery, onDelivery, onAttach }: MessageToolsProps) {
+  return (
+    <div className="flex items-center gap-2 px-2 pb-2">
+      <IconButton label="Attach files" icon={Paperclip} onClick={onAttach} disabled={disabled} />
+      {delivery && (
+        <Choice<Delivery>
+          label="When the agent reads it"
+          value={delivery}
+          options={deliveries}
+          onChange={onDelivery}
+        />
+      )}
+      <Button small look="solid" type="submit" disabled={disabled} className="ml-auto">
+        <SendHorizontal size={13} aria-hidden /> Send
+      </Button>
+    </div>
   );
 }
 
