@@ -1,7 +1,7 @@
 import { createMemoryHistory } from '@tanstack/react-router';
 import { router } from '@/app/router';
 import { startApp } from '@/app/start';
-import { readRecording } from '@/features/session-controls/recording';
+import { readRecording } from '@/features/session-controls/session-recording';
 
 const { summary } = readRecording();
 router.update({

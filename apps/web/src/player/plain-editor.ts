@@ -33,7 +33,7 @@ export class Editor {
 }
 
 /** Nothing of a recording is edited, so two versions are never compared. */
-export class Comparison {
+export class DiffEditor {
   show(): void {}
   dispose(): void {}
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { readRecording } from '@/features/session-controls/recording';
+import { readRecording } from '@/features/session-controls/session-recording';
 import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
 import { fileAt } from './file-versions';

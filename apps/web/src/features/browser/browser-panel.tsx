@@ -3,7 +3,7 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { AgentBrowser } from './agent-browser';
 import { PreviewView } from './preview-view';
-import { usePreviewChoice } from './preview-choice';
+import { usePreviewChoice } from './use-preview-choice';
 
 /** The agent’s browser, and beside it what the sandbox serves, in the user’s own. */
 export function BrowserPanel() {

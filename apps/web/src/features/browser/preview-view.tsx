@@ -12,7 +12,7 @@ import { ensureSandbox } from '@/features/session-log/use-can-act';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 import { AddressField } from './address-field';
-import { usePreviewChoice } from './preview-choice';
+import { usePreviewChoice } from './use-preview-choice';
 import { PreviewFrame, previewSizes, type PreviewSize } from './preview-frame';
 
 /** How often the sandbox is asked for its ports. */

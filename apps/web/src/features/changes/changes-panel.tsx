@@ -15,8 +15,8 @@ import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import type { ChangedFile } from './changed-files';
-import { ChangedFiles } from './changed-files-view';
+import type { DiffedFile } from './diffed-files';
+import { ChangedFiles } from './changed-files';
 import { ReviewBar } from './review-bar';
 import { useChanges } from './use-changes';
 
@@ -130,8 +130,8 @@ function SplitToggle() {
   );
 }
 
-function Totals({ files }: { files: readonly ChangedFile[] }) {
-  const sum = (of: (file: ChangedFile) => number) => files.reduce((all, file) => all + of(file), 0);
+function Totals({ files }: { files: readonly DiffedFile[] }) {
+  const sum = (of: (file: DiffedFile) => number) => files.reduce((all, file) => all + of(file), 0);
   return (
     <span className="flex flex-1 gap-2 truncate text-xs text-faint tabular-nums">
       {plural(files.length, 'file')}

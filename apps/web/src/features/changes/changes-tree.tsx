@@ -4,16 +4,16 @@ import { SearchField } from '@/components/ui/search-field';
 import { TreeButton } from '@/components/ui/tree-button';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { buildTree, visibleRows, type TreeNode, type TreeRow } from '@/lib/file-tree';
-import type { ChangedFile } from './changed-files';
+import type { DiffedFile } from './diffed-files';
 import { viewedMark } from './decisions';
 
 interface ChangesTreeProps {
-  files: readonly ChangedFile[];
+  files: readonly DiffedFile[];
   /** The marks of what was viewed; undefined where nothing is reviewed. */
   viewed: ReadonlySet<string> | undefined;
   shown: string | null;
   onShow(path: string): void;
-  onViewed(file: ChangedFile): void;
+  onViewed(file: DiffedFile): void;
 }
 
 /** The files that changed as a tree, beside their lines. */
@@ -93,7 +93,7 @@ export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesT
   );
 }
 
-function FileFigures({ file, viewed }: { file: ChangedFile; viewed: boolean }) {
+function FileFigures({ file, viewed }: { file: DiffedFile; viewed: boolean }) {
   return (
     <span className="ml-auto flex shrink-0 items-center gap-1 text-xs tabular-nums">
       {viewed && <Check size={12} role="img" aria-label="viewed" className="text-muted" />}

@@ -1,4 +1,4 @@
-import type { DiffLine, FileDiff, Hunk } from './diff';
+import type { DiffLine, FileDiff, DiffHunk } from './diff';
 
 /** The lines of a file that a click shows before or after a hunk. */
 export const contextStep = 20;
@@ -40,10 +40,10 @@ export function gapsOf(file: FileDiff, wholeLength?: number): Gap[] {
 }
 
 /** Git shows three lines after a change, unless the file ends before. */
-const endsFile = ({ lines }: Hunk): boolean =>
+const endsFile = ({ lines }: DiffHunk): boolean =>
   lines.length - 1 - lines.findLastIndex(({ kind }) => kind !== ' ') < 3;
 
-function rangesOf({ header }: Hunk) {
+function rangesOf({ header }: DiffHunk) {
   const numbers = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(header) ?? [];
   const [, first = '1', removed = '1', second = '1', added = '1'] = numbers;
   const range = (start: number, count: number) => {

@@ -2,8 +2,8 @@ import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
-import type { ChangedFile } from './changed-files';
-import { reversePatch, type FileDiff, type Hunk } from './diff';
+import type { DiffedFile } from './diffed-files';
+import { reversePatch, type FileDiff, type DiffHunk } from './diff';
 
 interface Accepted {
   /** Accepted hunks by session; a hunk that changes afterwards is undecided again. */
@@ -53,15 +53,15 @@ export const useViewed = create<Viewed>()(
 const mostHashed = 20_000;
 
 /** Names a file as it is now: one that changes afterwards is not viewed any more. */
-export function viewedMark(file: ChangedFile): string {
+export function viewedMark(file: DiffedFile): string {
   const mark = marks.get(file) ?? markOf(file);
   marks.set(file, mark);
   return mark;
 }
 
-const marks = new WeakMap<ChangedFile, string>();
+const marks = new WeakMap<DiffedFile, string>();
 
-function markOf({ path, added, removed, part = '' }: ChangedFile): string {
+function markOf({ path, added, removed, part = '' }: DiffedFile): string {
   let hash = part.length;
   const end = Math.min(part.length, mostHashed);
   for (let at = 0; at < end; at += 1) hash = (Math.imul(hash, 31) + part.charCodeAt(at)) | 0;
@@ -70,7 +70,7 @@ function markOf({ path, added, removed, part = '' }: ChangedFile): string {
 
 interface Decision {
   file: FileDiff;
-  hunk: Hunk;
+  hunk: DiffHunk;
   text: string;
 }
 
@@ -93,4 +93,4 @@ export async function commentHunk(session: string, { file, hunk, text }: Decisio
   toast('Sent to the agent.');
 }
 
-const quoted = (hunk: Hunk): string => `\`\`\`diff\n${hunk.raw.trimEnd()}\n\`\`\``;
+const quoted = (hunk: DiffHunk): string => `\`\`\`diff\n${hunk.raw.trimEnd()}\n\`\`\``;

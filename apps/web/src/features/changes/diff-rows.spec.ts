@@ -1,4 +1,4 @@
-import { changedFiles } from './changed-files';
+import { diffedFiles } from './diffed-files';
 import { gapsOf, unchangedLines, wholeLines } from './context-lines';
 import { parseDiff } from './diff';
 import { diffRows, isOpen } from './diff-rows';
@@ -26,7 +26,7 @@ const kinds = (rows: ReturnType<typeof diffRows>) => rows.map(({ kind }) => kind
 describe('the files of a diff', () => {
   it('are all there when the diff was cut, without the half of the last one', () => {
     const diff = part('a') + part('b') + part('c').slice(0, -5);
-    const files = changedFiles({
+    const files = diffedFiles({
       diff,
       truncated: true,
       files: ['a', 'b', 'c', 'd'].map((path) => listed(path)),
@@ -41,7 +41,7 @@ describe('the files of a diff', () => {
 
   it('are read from a patch that came alone', () => {
     const diff = `${part('a', 3)}diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n`;
-    expect(changedFiles({ diff, truncated: false, files: [] })).toMatchObject([
+    expect(diffedFiles({ diff, truncated: false, files: [] })).toMatchObject([
       { path: 'a', status: 'modified', added: 3, removed: 0 },
       { path: 'new', status: 'renamed', added: 0, removed: 0 },
     ]);
@@ -50,7 +50,7 @@ describe('the files of a diff', () => {
 
 describe('the rows of a diff', () => {
   it('have the lines of large hunks in pieces', () => {
-    const files = changedFiles({
+    const files = diffedFiles({
       diff: part('a', 200),
       truncated: false,
       files: [listed('a', 200)],
@@ -66,7 +66,7 @@ describe('the rows of a diff', () => {
   });
 
   it('fold what is large, until the user unfolds it', () => {
-    const files = changedFiles({
+    const files = diffedFiles({
       diff: part('a', 700),
       truncated: false,
       files: [listed('a', 700)],
@@ -77,7 +77,7 @@ describe('the rows of a diff', () => {
   });
 
   it('fetch a file beyond the cut when it is unfolded, and say why it cannot be shown', () => {
-    const [file] = changedFiles({ diff: '', truncated: true, files: [listed('a')] });
+    const [file] = diffedFiles({ diff: '', truncated: true, files: [listed('a')] });
     if (!file) throw new Error('There is one.');
     expect(isOpen(file, nothing)).toBe(false);
     const chosen = new Map([['a', true]]);
@@ -106,7 +106,7 @@ describe('the lines around the hunks', () => {
     ...hunk(61).with(0, '@@ -61,6 +62,7 @@'),
     '',
   ].join('\n');
-  const files = changedFiles({ diff, truncated: false, files: [] });
+  const files = diffedFiles({ diff, truncated: false, files: [] });
   const after = text.toSpliced(33, 0, 'new').toSpliced(64, 0, 'new');
   const rows = (
     expansion: { whole?: boolean; gaps?: [number, { begin: number; end: number }][] },
@@ -165,7 +165,7 @@ describe('the lines around the hunks', () => {
 
   it('are none of a new file, and none after a hunk that ends its file', () => {
     expect(
-      kinds(diffRows(changedFiles({ diff: part('a'), truncated: false, files: [] }), nothing)),
+      kinds(diffRows(diffedFiles({ diff: part('a'), truncated: false, files: [] }), nothing)),
     ).toBe('file hunk');
     const short = diff.slice(0, diff.lastIndexOf('\n line'));
     expect(gapsOf(parseDiff(short)[0]!).map(({ from }) => from)).toEqual([1, 38]);

@@ -1,10 +1,10 @@
-import { fileDiff, type ChangedFile } from './changed-files';
+import { fileDiff, type DiffedFile } from './diffed-files';
 import { gapsOf, unchangedLines, type Expansion, type Gap } from './context-lines';
-import type { DiffLine, FileDiff, Hunk } from './diff';
+import type { DiffLine, FileDiff, DiffHunk } from './diff';
 
 export type DiffRow =
-  | { kind: 'file'; key: string; file: ChangedFile; open: boolean }
-  | { kind: 'hunk'; key: string; diff: FileDiff; hunk: Hunk; from: number; to: number }
+  | { kind: 'file'; key: string; file: DiffedFile; open: boolean }
+  | { kind: 'hunk'; key: string; diff: FileDiff; hunk: DiffHunk; from: number; to: number }
   | { kind: 'note'; key: string; text: string }
   /** Lines around hunks that are shown, a part of those of the file. */
   | { kind: 'context'; key: string; path: string; whole: DiffLine[]; from: number; to: number }
@@ -31,11 +31,11 @@ export interface Unfolded {
 }
 
 /** Whether a file’s lines are shown. One whose lines are not here is fetched when it is unfolded. */
-export const isOpen = (file: ChangedFile, { chosen }: Pick<Unfolded, 'chosen'>): boolean =>
+export const isOpen = (file: DiffedFile, { chosen }: Pick<Unfolded, 'chosen'>): boolean =>
   chosen.get(file.path) ?? (file.part !== undefined && file.added + file.removed <= foldedAbove);
 
 /** What is drawn below each other: files, and pieces of their hunks. */
-export function diffRows(files: readonly ChangedFile[], unfolded: Unfolded): DiffRow[] {
+export function diffRows(files: readonly DiffedFile[], unfolded: Unfolded): DiffRow[] {
   return files.flatMap((file) => {
     const open = isOpen(file, unfolded);
     const head: DiffRow = { kind: 'file', key: file.path, file, open };
@@ -43,7 +43,7 @@ export function diffRows(files: readonly ChangedFile[], unfolded: Unfolded): Dif
   });
 }
 
-function bodyOf(file: ChangedFile, unfolded: Unfolded): DiffRow[] {
+function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   const note = (text: string): DiffRow[] => [{ kind: 'note', key: `${file.path}\n`, text }];
   if (file.binary) return note('A binary file changed.');
   const more = unfolded.fetched.get(file.path);
@@ -95,7 +95,7 @@ function contextRows(path: string, whole: DiffLine[], range: { from: number; to:
   return rows;
 }
 
-function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: Hunk; index: number }) {
+function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: DiffHunk; index: number }) {
   const rows: DiffRow[] = [];
   for (let from = 0; from === 0 || from < hunk.lines.length; from += mostLines) {
     const key = `${path}\n${index}\n${from}`;

@@ -8,7 +8,7 @@ export interface DiffLine {
   after: number | null;
 }
 
-export interface Hunk {
+export interface DiffHunk {
   header: string;
   lines: DiffLine[];
   /** The hunk as a patch of its own, without its file’s header. */
@@ -21,7 +21,7 @@ export interface FileDiff {
   to: string | null;
   /** Lines before the first hunk, as git wrote them. */
   header: string;
-  hunks: Hunk[];
+  hunks: DiffHunk[];
   binary: boolean;
 }
 
@@ -36,7 +36,7 @@ export const splitDiff = (diff: string): string[] =>
  * The patch that undoes one hunk: lines added become lines removed and the other way round.
  * A hunk that made or removed its whole file undoes that too; a file that was renamed keeps its new name.
  */
-export function reversePatch(file: FileDiff, hunk: Hunk): string {
+export function reversePatch(file: FileDiff, hunk: DiffHunk): string {
   const from = file.to === null ? '/dev/null' : quotedName(`a/${file.to}`);
   const to = file.from === null ? '/dev/null' : quotedName(`b/${file.to ?? file.from}`);
   const lines = hunk.raw.split('\n').slice(1).map(flip);
@@ -66,7 +66,7 @@ export function parseHead(head: string): Omit<FileDiff, 'hunks'> {
   };
 }
 
-function parseHunk(raw: string): Hunk {
+function parseHunk(raw: string): DiffHunk {
   const [header = '', ...body] = raw.replace(/\n$/, '').split('\n');
   const [, first, second] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(header) ?? [];
   let before = Number(first ?? 1);

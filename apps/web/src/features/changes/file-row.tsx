@@ -1,11 +1,11 @@
 import { Square, SquareCheck, UnfoldVertical } from 'lucide-react';
 import { clsx } from 'clsx';
 import { FoldButton } from '@/components/ui/fold';
-import type { ChangedFile } from './changed-files';
+import type { DiffedFile } from './diffed-files';
 import { parseHead } from './diff';
 
 interface FileRowProps {
-  file: ChangedFile;
+  file: DiffedFile;
   open: boolean;
   onToggle(): void;
   /** Whether all lines of the file are shown, not only those around its changes. */

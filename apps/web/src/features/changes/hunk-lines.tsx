@@ -2,7 +2,7 @@ import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import { clsx } from 'clsx';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
-import { useColours, type Colours } from './colours';
+import { useColours, type Colours } from './use-colours';
 import type { DiffLine } from './diff';
 import { CommentForm, DraftedComment, linesText } from './line-comments';
 import { painted, type Painted } from './painted';

@@ -7,7 +7,7 @@ import { showFile } from '@/features/session-log/panel-links';
 import { useSessionId } from '@/features/session-log/session-context';
 import { toastError } from '@/lib/toasts';
 import { commentHunk, rejectHunk, useAccepted } from './decisions';
-import type { DiffLine, FileDiff, Hunk } from './diff';
+import type { DiffLine, FileDiff, DiffHunk } from './diff';
 import { HunkLines } from './hunk-lines';
 
 /** What the user began to write about a hunk; it outlives scrolling the hunk away. */
@@ -18,7 +18,7 @@ export interface HunkDraft {
 
 interface HunkViewProps {
   file: FileDiff;
-  hunk: Hunk;
+  hunk: DiffHunk;
   /** The lines that are drawn here; the first piece of a hunk has its header. */
   from: number;
   to: number;

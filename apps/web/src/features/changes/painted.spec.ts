@@ -1,6 +1,6 @@
 import { highlight } from './highlight';
 import { painted } from './painted';
-import { languageOf, syntaxKinds } from './syntax';
+import { syntaxLanguage, syntaxKinds } from './syntax';
 
 const named = (text: string, ...rest: [Uint32Array?, { text: string; changed: boolean }[]?]) =>
   painted(text, ...rest).map(
@@ -48,11 +48,7 @@ describe('the colours of a line', () => {
 
 describe('languageOf', () => {
   it('goes by the ending, or the whole name', () =>
-    expect(['a/b.test.TS', 'Makefile', 'x/Gemfile', 'a.txt', 'README'].map(languageOf)).toEqual([
-      'typescript',
-      'makefile',
-      'ruby',
-      undefined,
-      undefined,
-    ]));
+    expect(['a/b.test.TS', 'Makefile', 'x/Gemfile', 'a.txt', 'README'].map(syntaxLanguage)).toEqual(
+      ['typescript', 'makefile', 'ruby', undefined, undefined],
+    ));
 });

@@ -70,7 +70,7 @@ const languages = new Map(
 );
 
 /** The language of a file by its name; undefined when it is not known. */
-export function languageOf(path: string): string | undefined {
+export function syntaxLanguage(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return languages.get(name.slice(name.lastIndexOf('.') + 1));
 }

@@ -4,8 +4,8 @@ import { isEnded, type OperationOutput } from '@belay/protocol';
 import type { Commit } from '@/features/session-log/log-view';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { changedFiles } from './changed-files';
-import type { CommitRange } from './fetched-files';
+import { diffedFiles } from './diffed-files';
+import type { CommitRange } from './use-fetched-files';
 
 /** What one step changed, or all steps up to the moment shown; `commit` is null before the first. */
 export function useChanges(step: string | null) {
@@ -24,7 +24,7 @@ export function useChanges(step: string | null) {
     placeholderData: (before) => before,
     retry: 0,
   });
-  const files = useMemo(() => (diff.data ? changedFiles(diff.data) : []), [diff.data]);
+  const files = useMemo(() => (diff.data ? diffedFiles(diff.data) : []), [diff.data]);
   return { diff, files, range, commit: range.to ?? latest };
 }
 

@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
-import type { ChangedFile } from './changed-files';
+import type { DiffedFile } from './diffed-files';
 import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
-import { useFetchedParts, useWholeFiles, type CommitRange } from './fetched-files';
+import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
 interface Changes {
-  files: readonly ChangedFile[];
+  files: readonly DiffedFile[];
   range: CommitRange;
   /** The commit after the changes. */
   commit: string;

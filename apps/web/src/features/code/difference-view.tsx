@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { Comparison } from './editor';
+import { DiffEditor } from './editor';
 
 interface DifferenceViewProps {
   path: string;
@@ -12,10 +12,10 @@ interface DifferenceViewProps {
 /** The file as it is now beside what the user made of it. */
 export function DifferenceView({ path, theirs, mine, hasResult }: DifferenceViewProps) {
   const element = useRef<HTMLDivElement>(null);
-  const [comparison, setComparison] = useState<Comparison | null>(null);
+  const [comparison, setComparison] = useState<DiffEditor | null>(null);
   useEffect(() => {
     if (!element.current) return;
-    const made = new Comparison(element.current, path);
+    const made = new DiffEditor(element.current, path);
     setComparison(made);
     return () => made.dispose();
   }, [path]);

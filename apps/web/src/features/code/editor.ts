@@ -132,7 +132,7 @@ export class Editor {
 }
 
 /** Monaco with two texts of a file, to be looked at. The caller disposes it. */
-export class Comparison {
+export class DiffEditor {
   readonly #editor: monaco.editor.IStandaloneDiffEditor;
   readonly #models: monaco.editor.IDiffEditorModel;
   readonly #view: monaco.editor.IDiffEditorViewModel;

@@ -4,13 +4,13 @@ import { Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { FilesFailed } from '@/features/session-log/files-failed';
-import type { Found } from '@/features/session-log/files-query';
+import type { FileMatches } from '@/features/session-log/files-query';
 import { showFile } from '@/features/session-log/panel-links';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 
-type Match = Found['matches'][number];
+type Match = FileMatches['matches'][number];
 const keyOf = ({ path, line }: Match): string => `${path}:${line}`;
 
 /** Finds a text in the files of the workspace, as they are now. */
@@ -28,7 +28,7 @@ export function FileSearch({ onClose }: { onClose(): void }) {
         ignoreCase: true,
       }),
     enabled: wanted.length > 1,
-    placeholderData: (before: Found | undefined) => before,
+    placeholderData: (before: FileMatches | undefined) => before,
     retry: 0,
   });
   const { matches = [], truncated } = found.data ?? {};

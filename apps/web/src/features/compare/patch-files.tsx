@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import { FoldMark } from '@/components/ui/fold';
-import { fileDiff, type ChangedFile } from '@/features/changes/changed-files';
+import { fileDiff, type DiffedFile } from '@/features/changes/diffed-files';
 import type { SessionPatch } from './use-patch';
 
 /** Lines of one file that are shown here; its session shows all. */
@@ -30,7 +30,7 @@ const Note = ({ children }: { children: React.ReactNode }) => (
   <p className="border-t px-3 py-2 text-sm text-faint">{children}</p>
 );
 
-function PatchFile({ file, open }: { file: ChangedFile; open: boolean }) {
+function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
   const { path, added, removed, binary, status, part } = file;
   const lines = part === undefined ? [] : fileDiff(part).hunks.flatMap(linesOf);
   return (

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { isEnded, type SessionSummary } from '@belay/protocol';
-import { changedFiles, type ChangedFile } from '@/features/changes/changed-files';
+import { diffedFiles, type DiffedFile } from '@/features/changes/diffed-files';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 
@@ -10,7 +10,7 @@ const lookMs = 5_000;
 const maxBytes = 2 * 2 ** 20;
 
 export interface SessionPatch {
-  files: readonly ChangedFile[];
+  files: readonly DiffedFile[];
   tooLarge: boolean;
 }
 
@@ -41,5 +41,5 @@ const patchQuery = ({ id, state, steps }: SessionSummary) =>
 function patchOf(patch: Uint8Array): SessionPatch {
   if (patch.length > maxBytes) return { files: [], tooLarge: true };
   const diff = new TextDecoder().decode(patch);
-  return { files: changedFiles({ diff, truncated: false, files: [] }), tooLarge: false };
+  return { files: diffedFiles({ diff, truncated: false, files: [] }), tooLarge: false };
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { PublishedChange, SessionSummary } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
-import { ApplyToFolder } from './publish-folder';
+import { ApplyToFolder } from './apply-to-folder';
 import { PublishToHost } from './publish-to-host';
 import { PublishResult } from './publish-result';
 

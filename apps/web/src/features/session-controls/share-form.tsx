@@ -10,7 +10,7 @@ import { moment } from '@/lib/format';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 import { attempt, toastError } from '@/lib/toasts';
-import { shareSession } from './share';
+import { shareSession } from './share-session';
 
 /** The ways to show a session to others. */
 export function ShareForm({ session }: { session: SessionSummary }) {

@@ -5,7 +5,7 @@ export type Result = Event & EventOf<'result'>;
 export type BackgroundResult = Event & EventOf<'background-result'>;
 
 /** What came of a call; undefined while it runs, also in the background. */
-export function endOf(
+export function outcomeOf(
   answer: Result | undefined,
   backgroundResult: BackgroundResult | undefined,
 ): Result | undefined {
@@ -14,7 +14,7 @@ export function endOf(
 }
 
 /** Whether a call went wrong: an error, or a command with an exit code other than 0. */
-export function failed(result: Result): boolean {
+export function hasFailed(result: Result): boolean {
   if (!result.args.ok) return true;
   const exitCode = runResultOf(result.args)?.exitCode ?? 0;
   return exitCode !== 0;

@@ -4,7 +4,7 @@ import { client } from '@/lib/server';
 import { useSessionId, useView } from './session-context';
 
 export type FileList = OperationOutput<'files.list'>;
-export type Found = OperationOutput<'files.search'>;
+export type FileMatches = OperationOutput<'files.search'>;
 export type FilePage = OperationOutput<'files.read'>;
 
 /** The files of the workspace; asked again when there is a new commit. */

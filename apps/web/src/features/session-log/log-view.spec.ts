@@ -1,5 +1,5 @@
 import type { Event } from '@belay/protocol';
-import { failed } from './call-result';
+import { hasFailed } from './call-result';
 import { joinViews, viewOf } from './log-view';
 
 const time = '2026-01-01T00:00:00Z';
@@ -97,7 +97,7 @@ describe('viewOf', () => {
 
   it('marks a command that failed', () => {
     expect(view.marks.find((mark) => mark.seq === 4)?.kind).toBe('failed');
-    expect(failed(viewOf(log.slice(8, 9)).results.get('b')!)).toBe(false);
+    expect(hasFailed(viewOf(log.slice(8, 9)).results.get('b')!)).toBe(false);
   });
 });
 

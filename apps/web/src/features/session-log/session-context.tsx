@@ -3,7 +3,7 @@ import { useStore } from 'zustand';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LogView } from './log-view';
 import { PastViews } from './past-views';
-import { sessionStore, type SessionLog, type SessionStore } from './session-store';
+import { liveLogStore, type LiveLog, type LiveLogStore } from './live-log-store';
 
 /** The displayed moment: the live end, or one of the past. */
 export interface Moment {
@@ -16,7 +16,7 @@ export interface Moment {
 
 export interface SessionContext {
   id: string;
-  log: SessionStore;
+  log: LiveLogStore;
   moment: StoreApi<Moment>;
   past: PastViews;
 }
@@ -27,7 +27,7 @@ const Context = createContext<SessionContext | null>(null);
 export function SessionProvider({ id, children }: { id: string; children: ReactNode }) {
   const [context] = useState(() => ({
     id,
-    log: sessionStore(id),
+    log: liveLogStore(id),
     moment: newMoment(),
     past: new PastViews(),
   }));
@@ -43,7 +43,7 @@ export function useSessionContext(): SessionContext {
 
 export const useSessionId = (): string => useSessionContext().id;
 
-export function useLog<T>(select: (log: SessionLog) => T): T {
+export function useLog<T>(select: (log: LiveLog) => T): T {
   return useStore(useSessionContext().log, select);
 }
 

@@ -7,7 +7,7 @@ import { intoView } from '@/lib/into-view';
 import { type PanelId, panelTitles } from '@/lib/panels';
 import { maximizedIn, regionsIn, useDock } from './dock-store';
 import { PanelBadge } from './panel-badge';
-import { PanelContent } from './panels';
+import { PanelContent } from './panel-content';
 import { regionIds, type RegionId } from './regions';
 
 const directions: Record<RegionId, string> = {

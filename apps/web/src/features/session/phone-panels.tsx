@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { clsx } from 'clsx';
 import type { PanelId } from '@/lib/panels';
 import { panelTitles } from '@/lib/panels';
-import { PanelContent } from './panels';
+import { PanelContent } from './panel-content';
 
 const onPhone: readonly PanelId[] = ['chat', 'plan', 'terminal', 'changes', 'browser'];
 

@@ -3,11 +3,11 @@ import { panelIds, type PanelId } from '@/lib/panels';
 export const regionIds = ['left', 'top', 'bottom', 'corner', 'foot'] as const;
 export type RegionId = (typeof regionIds)[number];
 
-export interface Region {
+export interface RegionState {
   tabs: PanelId[];
   active: PanelId | null;
 }
-export type Regions = Record<RegionId, Region>;
+export type Regions = Record<RegionId, RegionState>;
 
 /** Before there is anything to show: the chat and one wide panel. */
 export const firstRegions: Regions = {
@@ -53,7 +53,7 @@ export function activate(regions: Regions, panel: PanelId): Regions {
 
 /** A layout that another version of Belay stored: without panels that are gone, and with those that are new. */
 export function withAllPanels(stored: Partial<Regions>): Regions {
-  const kept = (id: RegionId): Region => ({
+  const kept = (id: RegionId): RegionState => ({
     tabs: stored[id]?.tabs.filter((tab) => panelIds.includes(tab)) ?? [],
     active: stored[id]?.active ?? null,
   });

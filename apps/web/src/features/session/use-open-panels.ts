@@ -1,6 +1,6 @@
 import { useLayoutEffect } from 'react';
 import { useLog, useSessionId } from '@/features/session-log/session-context';
-import type { SessionLog } from '@/features/session-log/session-store';
+import type { LiveLog } from '@/features/session-log/live-log-store';
 import { useDock } from './dock-store';
 import type { OpeningPanel } from './regions';
 
@@ -16,7 +16,7 @@ export function useOpenPanels(): void {
 }
 
 /** By the live end: a replay closes nothing. */
-function filledPanels({ view, terminals, frame }: SessionLog): string {
+function filledPanels({ view, terminals, frame }: LiveLog): string {
   const filled: Record<OpeningPanel, boolean> = {
     terminal: terminals.size > 0 || view.terminals.size > 0,
     browser: view.page !== null || frame !== null,

@@ -1,6 +1,6 @@
 import { isEvent, runResultOf, type Event } from '@belay/protocol';
 
-export interface Recording {
+export interface TerminalRecording {
   title: string;
   terminal: string;
   bytes: Uint8Array;
@@ -11,7 +11,7 @@ export interface Recording {
  * Writes a terminal as asciicast v3. The log knows when each operation’s output ended, so the bytes
  * up to that offset appear at that time (the format: docs.asciinema.org/manual/asciicast/v3).
  */
-export function toAsciicast({ title, terminal, bytes, events }: Recording): string {
+export function toAsciicast({ title, terminal, bytes, events }: TerminalRecording): string {
   const first = Date.parse(events[0]?.time ?? '') || 0;
   const decoder = new TextDecoder();
   const { columns, rows } = sizeOf(events, terminal);

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'react';
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import type { TerminalScreen } from './terminal-screen';
+import type { TerminalEmulator } from './terminal-emulator';
 
-export function SearchBar({ screen, onClose }: { screen: TerminalScreen; onClose(): void }) {
+export function SearchBar({ screen, onClose }: { screen: TerminalEmulator; onClose(): void }) {
   const [text, setText] = useState('');
   const [found, setFound] = useState({ place: 0, count: 0 });
   useEffect(() => screen.onFound((place, count) => setFound({ place, count })), [screen]);

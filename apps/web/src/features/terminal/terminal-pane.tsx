@@ -18,7 +18,7 @@ import { useCommands, type Command } from '@/lib/commands';
 import { intoView } from '@/lib/into-view';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { nextName } from './names';
+import { nextName } from './terminal-names';
 import { saveRecording } from './save-recording';
 import type { SplitOrientation } from './split-store';
 import { holdTerminal, openTerminal } from './terminal-control';

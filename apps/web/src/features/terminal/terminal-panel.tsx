@@ -8,7 +8,7 @@ import { useSessionState } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { usePhone } from '@/lib/media';
 import { attempt } from '@/lib/toasts';
-import { nextName, terminalNames } from './names';
+import { nextName, terminalNames } from './terminal-names';
 import { useSplits, type SplitOrientation } from './split-store';
 import { openTerminal } from './terminal-control';
 import { TerminalPane } from './terminal-pane';

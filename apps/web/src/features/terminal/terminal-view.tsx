@@ -12,16 +12,16 @@ import { useLiveState } from '@/lib/live-state';
 import { showFile, usePanelLinks } from '@/features/session-log/panel-links';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
-import { TerminalScreen, type PanelSize } from './terminal-screen';
+import { TerminalEmulator, type PanelSize } from './terminal-emulator';
 import { SearchBar } from './search-bar';
-import { sizeToFit } from './text-size';
+import { sizeToFit } from './size-to-fit';
 import '@xterm/xterm/css/xterm.css';
 
 /** One terminal as it is, or as it was at the moment looked at. */
 export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) {
   const session = useSessionId();
   const element = useRef<HTMLDivElement>(null);
-  const [screen, setScreen] = useState<TerminalScreen | null>(null);
+  const [screen, setScreen] = useState<TerminalEmulator | null>(null);
   const [searching, setSearching] = useState(false);
   const buffer = useLog((log) => log.terminals.get(name));
   const past = useIsPast();
@@ -37,7 +37,7 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
 
   useEffect(() => {
     if (!element.current) return;
-    const made = new TerminalScreen(element.current, {
+    const made = new TerminalEmulator(element.current, {
       name,
       onFind: () => setSearching(true),
       onKeys: (data) =>
@@ -84,7 +84,7 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
  */
 function useSize(
   name: string,
-  { screen, panelSize }: { screen: TerminalScreen | null; panelSize: PanelSize | null },
+  { screen, panelSize }: { screen: TerminalEmulator | null; panelSize: PanelSize | null },
 ): number | null {
   const session = useSessionId();
   const state = useSessionState(session);

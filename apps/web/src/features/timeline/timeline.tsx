@@ -18,7 +18,7 @@ import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { speeds, stepFrom } from './playback';
-import { askRewind } from './rewind';
+import { askRewind } from './ask-rewind';
 import { Track } from './track';
 import { usePlayback } from './use-playback';
 

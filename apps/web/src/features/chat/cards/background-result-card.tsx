@@ -2,13 +2,13 @@ import type { Event, EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { Blocks } from 'lucide-react';
 import { clock } from '@/lib/format';
-import { ActionFiles } from './action-card';
-import { outputText } from './call-text';
+import { ActionFiles } from './action-files';
+import { readableOutput } from './call-text';
 
 /** What came of a call that ran in the background, where it came. */
 export function BackgroundResultCard({ event }: { event: Event & EventOf<'background-result'> }) {
   const { ok, output } = event.args;
-  const text = ok ? outputText(event.args) : '';
+  const text = ok ? readableOutput(event.args) : '';
   return (
     <section className="py-1" aria-label={event.message}>
       <div className="overflow-hidden rounded-md border">

@@ -2,24 +2,24 @@ import { useState, type ReactNode } from 'react';
 import { calledOperation, type Event } from '@belay/protocol';
 import { FoldButton } from '@/components/ui/fold';
 import { BlobImage } from '@/features/session-log/blob-image';
-import { endOf, failed, type Result } from '@/features/session-log/call-result';
+import { hasFailed, outcomeOf, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useView } from '@/features/session-log/session-context';
-import { ActionFiles, ActionOutput } from './action-card';
+import { ActionFiles } from './action-files';
 import { byOperation, on } from './by-operation';
 import { CallDetail } from './call-detail';
 import { CallLabel } from './call-label';
 import { CallLinks } from './call-links';
 import { CallOutcome } from './call-outcome';
-import { outputText } from './call-text';
+import { readableOutput } from './call-text';
 import { EditLines } from './edit-lines';
-import { LiveOutput } from './live-output';
+import { ActionTail, CommandTail, OutputTail } from './output-tail';
 
 /** One operation: what was asked, what came of it, and where to look closer. */
 export function CallCard({ event }: { event: Event }) {
   const [open, setOpen] = useState(false);
   const answer = useView((view) => view.results.get(event.id ?? ''));
   const backgroundResult = useView((view) => view.backgroundResults.get(event.id ?? ''));
-  const result = endOf(answer, backgroundResult);
+  const result = outcomeOf(answer, backgroundResult);
   const past = useIsPast();
   return (
     <div className="py-1">
@@ -33,7 +33,7 @@ export function CallCard({ event }: { event: Event }) {
           <CallOutcome call={event} result={result} />
         </FoldButton>
         {!open && !result && !past && liveOf(event)}
-        {!result && !past && isAction(event) && <ActionOutput call={event.id ?? ''} />}
+        {!result && !past && isAction(event) && <ActionTail call={event.id ?? ''} />}
         {!open && result && <Glance event={event} result={result} />}
         {result && !backgroundResult && isAction(event) && (
           <ActionFiles output={result.args.output} />
@@ -49,19 +49,12 @@ const isAction = ({ action }: Event): boolean => calledOperation(action)?.displa
 
 /** What is shown of a call that is still running. */
 const liveOf = byOperation<ReactNode>(
-  on('terminal.run', ({ args }) => <LiveOutput terminal={args.terminal} />),
+  on('terminal.run', ({ args }) => <CommandTail terminal={args.terminal} />),
 );
 
 /** What is shown of a folded card: why it failed, the lines of a small edit, or pictures. */
 function Glance({ event, result }: { event: Event; result: Result }) {
-  if (failed(result)) {
-    const text = outputText(result.args);
-    return text ? (
-      <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
-        {text.split('\n').slice(-6).join('\n')}
-      </pre>
-    ) : null;
-  }
+  if (hasFailed(result)) return <OutputTail text={readableOutput(result.args)} />;
   if (calledOperation(event.action)?.display === 'edit')
     return <EditLines call={event.id ?? ''} limit={8} />;
   if (isAction(event)) return null;

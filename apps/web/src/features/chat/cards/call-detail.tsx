@@ -7,16 +7,16 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { download } from '@/lib/download';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { inputText, outputText } from './call-text';
+import { readableInput, readableOutput } from './call-text';
 import { EditLines } from './edit-lines';
 
 /** The whole input and output of a call. */
 export function CallDetail({ event, result }: { event: Event; result: Result | undefined }) {
   return (
     <div className="border-t text-xs">
-      <Block label="Input">{inputText(event)}</Block>
+      <Block label="Input">{readableInput(event)}</Block>
       <EditLines call={event.id ?? ''} limit={200} />
-      {result && <Block label="Output">{outputText(result.args)}</Block>}
+      {result && <Block label="Output">{readableOutput(result.args)}</Block>}
       {result && <WholeOutput output={result.args.output} />}
       {shownAlone(event, result).map((blob) => (
         <div key={blob} className="border-t p-2">

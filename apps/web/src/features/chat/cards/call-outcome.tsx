@@ -1,7 +1,7 @@
 import { isEnded, runResultOf, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
-import { failed, type Result } from '@/features/session-log/call-result';
+import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState, useWaits } from '@/features/session-log/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
@@ -81,7 +81,7 @@ function Ended({ call, result }: { call: string; result: Result }) {
         </span>
       )}
       {typeof run?.exitCode === 'number' && (
-        <span className={failed(result) ? 'text-fail' : 'text-pass'}>exit {run.exitCode}</span>
+        <span className={hasFailed(result) ? 'text-fail' : 'text-pass'}>exit {run.exitCode}</span>
       )}
       {!result.args.ok && <span className="text-fail">failed</span>}
       {run?.status === 'background' && <span className="text-run">in background</span>}

@@ -12,7 +12,7 @@ import { bytes } from '@/lib/format';
 import { byOperation, on } from './by-operation';
 
 /** The input of a call for reading: what is long text by itself as it is, everything else as JSON. */
-export const inputText = (event: Event): string => textOf(event) ?? jsonOf(event.args);
+export const readableInput = (event: Event): string => textOf(event) ?? jsonOf(event.args);
 
 const textOf = byOperation<string>(
   on('terminal.run', ({ args }) => args.command),
@@ -22,7 +22,7 @@ const textOf = byOperation<string>(
 );
 
 /** The output of a call for reading: its text where that is most of it, else JSON. */
-export function outputText(result: EventArgs<'result'>): string {
+export function readableOutput(result: EventArgs<'result'>): string {
   const { operation, ok, output } = result;
   if (!ok) return errorShape.safeParse(output).data?.message ?? jsonOf(output);
   const run = runResultOf(result);

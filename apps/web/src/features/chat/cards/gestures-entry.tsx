@@ -3,14 +3,14 @@ import { MousePointerClick } from 'lucide-react';
 import type { Gestures } from '@/features/session-log/gestures';
 import { useView } from '@/features/session-log/session-context';
 import { clock, plural } from '@/lib/format';
-import { outputText } from './call-text';
+import { readableOutput } from './call-text';
 
 /** What the user did in the agent’s browser, in one line; what failed of it is said. */
 export function GesturesEntry({ event, gestures }: { event: Event; gestures: Gestures }) {
   const results = useView((view) => view.results);
   const failed = gestures.calls.flatMap((id) => {
     const result = results.get(id);
-    return result && !result.args.ok ? [outputText(result.args)] : [];
+    return result && !result.args.ok ? [readableOutput(result.args)] : [];
   });
   return (
     <p className="flex gap-2 py-1 text-sm text-muted">

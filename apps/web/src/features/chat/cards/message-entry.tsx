@@ -6,7 +6,7 @@ import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log
 import { useSessionState } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { clock } from '@/lib/format';
-import { isQueued } from './queued';
+import { isQueued } from './is-queued';
 import { QueuedMessage } from './queued-message';
 
 /** The task that the session was given, or that it began again. */

@@ -5,7 +5,7 @@ import { filesQuery } from '@/features/session-log/files-query';
 import { useSessionId } from '@/features/session-log/session-context';
 import { matching } from '@/lib/matching';
 import { complete, tokenAt, type Token } from './completion';
-import { slashCommands } from './send';
+import { slashCommands } from './slash-commands';
 
 interface CompletionsState {
   token: Token | null;

@@ -10,7 +10,8 @@ import { summaryNow, useSessionState } from '@/features/session-log/summaries';
 import { toastError } from '@/lib/toasts';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';
-import { runSlashCommand, sendMessage } from './send';
+import { sendMessage } from './send-message';
+import { runSlashCommand } from './slash-commands';
 import { useAttachments } from './use-attachments';
 import { useMessageText } from './use-message-text';
 

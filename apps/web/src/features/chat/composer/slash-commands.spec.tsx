@@ -3,7 +3,7 @@ import { QuestionDialog } from '@/components/ui/question-dialog';
 import { useSummary } from '@/features/session-log/summaries';
 import { renderSession } from '@/testing/render-session';
 import { summaryWith } from '@/testing/session-log';
-import { runSlashCommand } from './send';
+import { runSlashCommand } from './slash-commands';
 
 function Page() {
   const summary = useSummary('s');

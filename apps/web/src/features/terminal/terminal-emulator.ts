@@ -4,7 +4,7 @@ import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal, type ILink, type ITheme } from '@xterm/xterm';
-import type { TerminalBuffer } from '@/features/session-log/terminal-bytes';
+import type { TerminalBuffer } from '@/features/session-log/terminal-buffer';
 import { fileRefsIn, type FileRef } from '@/lib/file-refs';
 import { bytes as bytesText } from '@/lib/format';
 import { colour } from '@/lib/theme';
@@ -29,7 +29,7 @@ export interface PanelSize {
   width: number;
 }
 
-interface ScreenOptions {
+interface EmulatorOptions {
   name: string;
   onKeys(data: string): Promise<unknown>;
   /** What fits into the panel. */
@@ -40,12 +40,12 @@ interface ScreenOptions {
 }
 
 /** An xterm that shows a stretch of a terminal’s bytes, exact by offset. The caller disposes it. */
-export class TerminalScreen {
+export class TerminalEmulator {
   readonly #terminal: Terminal;
   readonly #search = new SearchAddon();
   readonly #fit = new FitAddon();
   readonly #observer: ResizeObserver;
-  readonly #options: ScreenOptions;
+  readonly #options: EmulatorOptions;
   readonly #writes = new ShortWrites((bytes, drawn) => this.#write(bytes, drawn));
   #typing = false;
   /** The bytes that are shown are those from here up to `written`. */
@@ -55,7 +55,7 @@ export class TerminalScreen {
   /** Until it is opened, and then until it is drawn by the graphics card. */
   #opening: ReturnType<typeof setTimeout>;
 
-  constructor(element: HTMLElement, options: ScreenOptions) {
+  constructor(element: HTMLElement, options: EmulatorOptions) {
     this.#options = options;
     this.#terminal = new Terminal({
       allowProposedApi: true,

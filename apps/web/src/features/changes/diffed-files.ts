@@ -1,7 +1,7 @@
 import type { OperationOutput } from '@belay/protocol';
 import { parseFile, parseHead, splitDiff, type FileDiff } from './diff';
 
-export interface ChangedFile {
+export interface DiffedFile {
   path: string;
   status: 'added' | 'modified' | 'deleted' | 'renamed';
   added: number;
@@ -12,11 +12,11 @@ export interface ChangedFile {
 }
 
 /** Every file that changed, also those that a cut diff does not reach. */
-export function changedFiles({
+export function diffedFiles({
   diff,
   truncated,
   files,
-}: OperationOutput<'workspace.diff'>): ChangedFile[] {
+}: OperationOutput<'workspace.diff'>): DiffedFile[] {
   const parts = splitDiff(diff);
   if (files.length === 0) return parts.map(fileOf);
   // The last part of a cut diff may be half a file.
@@ -39,7 +39,7 @@ export function fileDiff(part: string): FileDiff {
 }
 
 /** A file of a patch that came without a list of its files. */
-function fileOf(part: string): ChangedFile {
+function fileOf(part: string): DiffedFile {
   const head = headOf(part);
   const { path, from, to, binary } = parseHead(head);
   const lines = part.slice(head.length).split('\n');
@@ -47,7 +47,7 @@ function fileOf(part: string): ChangedFile {
   return { path, status: statusOf(from, to), added: count('+'), removed: count('-'), binary, part };
 }
 
-function statusOf(from: string | null, to: string | null): ChangedFile['status'] {
+function statusOf(from: string | null, to: string | null): DiffedFile['status'] {
   if (from === null) return 'added';
   if (to === null) return 'deleted';
   return from === to ? 'modified' : 'renamed';

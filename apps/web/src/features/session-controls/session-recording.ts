@@ -2,7 +2,7 @@ import type { Event, SessionSummary } from '@belay/protocol';
 import type { FileList } from '@/features/session-log/files-query';
 
 /** What a shared file carries: a session’s log and what the panels show beside it. */
-export interface Recording {
+export interface SessionRecording {
   summary: SessionSummary;
   events: readonly Event[];
   /** Bytes of each terminal, as base64. */
@@ -19,14 +19,14 @@ export const recordingMark = '<!--recording-->';
 export const recordingId = 'recording';
 
 /** Puts a recording into the player’s page. No text of it can end its script. */
-export function fillPage(page: string, recording: Recording): string {
+export function fillPage(page: string, recording: SessionRecording): string {
   const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`);
   const script = `<script type="application/json" id="${recordingId}">${json}</script>`;
   return page.replace(recordingMark, () => script);
 }
 
-export function readRecording(): Recording {
+export function readRecording(): SessionRecording {
   const text = document.getElementById(recordingId)?.textContent;
   if (!text) throw new Error('This page has no recording in it. Save the session again.');
-  return JSON.parse(text) as Recording;
+  return JSON.parse(text) as SessionRecording;
 }

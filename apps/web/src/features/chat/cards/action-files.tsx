@@ -1,13 +1,13 @@
-import { actionOutput, type ActionOutput as Output } from '@belay/protocol';
+import { actionOutput, type ActionOutput } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { useBlobUrl } from '@/features/session-log/blob-image';
-import { useLog, useSessionId } from '@/features/session-log/session-context';
+import { useSessionId } from '@/features/session-log/session-context';
 import { download } from '@/lib/download';
 import { bytes } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
-type LeftFile = Output['files'][number];
+type LeftFile = ActionOutput['files'][number];
 
 /** What a call of an installed action left: pictures are seen, sounds are played, all of it can be saved. */
 export function ActionFiles({ output }: { output: unknown }) {
@@ -22,17 +22,6 @@ export function ActionFiles({ output }: { output: unknown }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** The last lines that a call prints while it runs. */
-export function ActionOutput({ call }: { call: string }) {
-  const text = useLog((log) => log.outputs.get(call) ?? '').trimEnd();
-  if (!text) return null;
-  return (
-    <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
-      {text.split('\n').slice(-6).join('\n')}
-    </pre>
   );
 }
 

@@ -1,19 +1,19 @@
 import { useMemo, useState } from 'react';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
-import type { ChangedFile } from './changed-files';
+import type { DiffedFile } from './diffed-files';
 import { ChangesTree } from './changes-tree';
 import { useViewed, viewedMark } from './decisions';
 import { DiffList } from './diff-list';
 import type { DiffRow } from './diff-rows';
-import type { CommitRange } from './fetched-files';
+import type { CommitRange } from './use-fetched-files';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
 import { useDiffRows } from './use-diff-rows';
 
 interface ChangedFilesProps {
-  files: readonly ChangedFile[];
+  files: readonly DiffedFile[];
   range: CommitRange;
   /** The commit after the changes. */
   commit: string;
@@ -29,7 +29,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   const session = useSessionId();
   const viewed = useViewed(({ parts }) => parts[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
-  const view = (file: ChangedFile) => {
+  const view = (file: DiffedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
     // What was looked through is out of the way.

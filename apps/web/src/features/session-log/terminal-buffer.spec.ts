@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { TerminalBuffer } from './terminal-bytes';
+import { TerminalBuffer } from './terminal-buffer';
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytes = (value: string): Uint8Array => new TextEncoder().encode(value);

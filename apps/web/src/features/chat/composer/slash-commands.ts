@@ -1,4 +1,4 @@
-import type { NewMessage, SessionSummary } from '@belay/protocol';
+import type { SessionSummary } from '@belay/protocol';
 import { askFork } from '@/features/session-controls/fork-request';
 import {
   approvalControls,
@@ -7,11 +7,8 @@ import {
   type SessionControl,
 } from '@/features/session-controls/session-controls';
 import { summaryNow } from '@/features/session-log/summaries';
-import { toBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
-import { pictureFor } from './picture';
-import type { Attachment } from './use-attachments';
 
 interface SlashCommand {
   title: string;
@@ -61,34 +58,4 @@ export async function runSlashCommand(id: string, text: string): Promise<boolean
   if (!command || !session) return false;
   await command.run(session, rest);
   return true;
-}
-
-/** Sends a message: pictures go beside it, other files into the workspace, named by their paths. */
-export async function sendMessage(
-  id: string,
-  message: Partial<NewMessage> & { text: string },
-  attachments: readonly Attachment[],
-): Promise<void> {
-  const images: string[] = [];
-  const paths: string[] = [];
-  for (const { file } of attachments) {
-    const picture = await pictureFor(file);
-    if (picture)
-      images.push((await client.uploads.blob(await bytesOf(picture), picture.type)).blob);
-    else paths.push(await putIntoWorkspace(id, file.name, await bytesOf(file)));
-  }
-  const text = [message.text, ...paths.map((path) => `@${path}`)].filter(Boolean).join('\n');
-  await client.sessions.message(id, { ...message, text: text || 'See the picture.', images });
-}
-
-const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
-
-async function putIntoWorkspace(id: string, name: string, content: Uint8Array): Promise<string> {
-  const path = `attachments/${name.replace(/[^\w.-]+/g, '-')}`;
-  await client.sessions.call(id, 'files.write', {
-    path,
-    content: toBase64(content),
-    encoding: 'base64',
-  });
-  return path;
 }

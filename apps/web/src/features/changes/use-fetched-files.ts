@@ -3,7 +3,7 @@ import { AppError, errorFrom } from '@belay/protocol';
 import { useSessionId } from '@/features/session-log/session-context';
 import { fromBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
-import { fileDiff, type ChangedFile } from './changed-files';
+import { fileDiff, type DiffedFile } from './diffed-files';
 import { wholeLines } from './context-lines';
 import { splitDiff } from './diff';
 import { isOpen, type FileState, type Unfolded } from './diff-rows';
@@ -16,7 +16,7 @@ export interface CommitRange {
 
 /** The lines of unfolded files that the whole diff, which is cut at some size, did not reach. */
 export function useFetchedParts(
-  files: readonly ChangedFile[],
+  files: readonly DiffedFile[],
   range: CommitRange,
   chosen: Unfolded['chosen'],
 ): Unfolded['fetched'] {
@@ -50,7 +50,7 @@ function partOf(data: { diff: string; truncated: boolean } | undefined) {
 }
 
 interface WholeFiles {
-  files: readonly ChangedFile[];
+  files: readonly DiffedFile[];
   expanded: Unfolded['expanded'];
   fetched: Unfolded['fetched'];
   /** The commit after the changes. */

@@ -2,7 +2,7 @@ import { startTransition, useEffect, useReducer } from 'react';
 import { startHighlighter } from '@/features/changes/start-highlighter';
 import type { DiffLine } from './diff';
 import {
-  languageOf,
+  syntaxLanguage,
   type Highlighted,
   type HighlightReply,
   type HighlightRequest,
@@ -27,7 +27,7 @@ const found = new WeakMap<readonly DiffLine[], Colours>();
 export function useColours(path: string, lines: readonly DiffLine[]): Colours | undefined {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    const language = languageOf(path);
+    const language = syntaxLanguage(path);
     if (!language || found.has(lines)) return;
     let drawn = true;
     const settled = setTimeout(() => {

@@ -1,4 +1,4 @@
-import { sizeToFit } from './text-size';
+import { sizeToFit } from './size-to-fit';
 
 describe('sizeToFit', () => {
   it('is as chosen where there is space, and never larger', () => {

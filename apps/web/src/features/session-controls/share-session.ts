@@ -1,5 +1,5 @@
 import { isEvent, type Event, type SessionSummary } from '@belay/protocol';
-import { fillPage, type Recording } from '@/features/session-controls/recording';
+import { fillPage, type SessionRecording } from '@/features/session-controls/session-recording';
 import { toBase64 } from '@/lib/base64';
 import { download } from '@/lib/download';
 import { fileName } from '@/lib/file-name';
@@ -21,7 +21,7 @@ export async function shareSession(summary: SessionSummary): Promise<void> {
 }
 
 /** All of a session that can be read now. */
-export async function recordingOf(summary: SessionSummary): Promise<Recording> {
+export async function recordingOf(summary: SessionSummary): Promise<SessionRecording> {
   const events = await allEvents(summary.id);
   return {
     summary,
@@ -75,7 +75,7 @@ async function picturesOf(id: string, events: readonly Event[]): Promise<Record<
   return pictures;
 }
 
-type Files = Pick<Recording, 'files' | 'bases' | 'diff'>;
+type Files = Pick<SessionRecording, 'files' | 'bases' | 'diff'>;
 
 /** The changed files as they were before, and the diff. Without its sandbox a session has only its log. */
 async function filesOf(id: string, events: readonly Event[]): Promise<Files> {

@@ -1,7 +1,7 @@
 import { newEvent, sessionSettings } from '@belay/protocol';
 import { RestStub } from '@/testing/rest-stub';
 import { logOf, summaryWith } from '@/testing/session-log';
-import { recordingOf } from './share';
+import { recordingOf } from './share-session';
 
 const [start, edit] = ['a'.repeat(40), 'b'.repeat(40)];
 

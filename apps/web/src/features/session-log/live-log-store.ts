@@ -4,9 +4,9 @@ import type { BrowserFrame, Watch } from '@belay/client';
 import { perFrame } from '@/lib/per-frame';
 import { client, live } from '@/lib/server';
 import { emptyView, joinViews, viewOf, type LogView } from './log-view';
-import { TerminalBuffer } from './terminal-bytes';
+import { TerminalBuffer } from './terminal-buffer';
 
-export interface SessionLog {
+export interface LiveLog {
   status: 'loading' | 'ready' | 'refused';
   error: AppError | null;
   /** A stretch of the log without gap, up to its end; older pages arrive after the newest. */
@@ -24,7 +24,7 @@ export interface SessionLog {
   outputs: ReadonlyMap<string, string>;
 }
 
-export interface SessionStore extends StoreApi<SessionLog> {
+export interface LiveLogStore extends StoreApi<LiveLog> {
   /** Starts loading and following; returns what ends it. */
   open(): () => void;
 }
@@ -34,8 +34,8 @@ const olderPage = 2_000;
 const longestOutput = 4_000;
 
 /** One session’s log: its newest page first, then live, then what is older while nothing else happens. */
-export function sessionStore(id: string): SessionStore {
-  const store = createStore<SessionLog>()(() => ({
+export function liveLogStore(id: string): LiveLogStore {
+  const store = createStore<LiveLog>()(() => ({
     status: 'loading',
     error: null,
     events: [],
@@ -57,7 +57,7 @@ export function sessionStore(id: string): SessionStore {
   return { ...store, open };
 }
 
-async function load(id: string, store: StoreApi<SessionLog>, closing: AbortSignal): Promise<void> {
+async function load(id: string, store: StoreApi<LiveLog>, closing: AbortSignal): Promise<void> {
   const { lastSeq } = await client.sessions.get(id);
   const after = Math.max(0, lastSeq - newest);
   const events = await client.sessions.events(id, { after, limit: newest });
@@ -70,7 +70,7 @@ async function load(id: string, store: StoreApi<SessionLog>, closing: AbortSigna
 
 type Delta = { kind: 'text' | 'reasoning'; text: string };
 
-function follow(id: string, store: StoreApi<SessionLog>, after: number): Watch {
+function follow(id: string, store: StoreApi<LiveLog>, after: number): Watch {
   // One queue: an event ends the reply whose deltas came before it, and no other.
   const take = perFrame<Event | Delta>((updates) => {
     const { events, view, partialReply } = store.getState();
@@ -107,9 +107,9 @@ function follow(id: string, store: StoreApi<SessionLog>, after: number): Watch {
 const isDelta = (update: Event | Delta): update is Delta => 'kind' in update;
 
 function replyAfter(
-  reply: SessionLog['partialReply'],
+  reply: LiveLog['partialReply'],
   update: Event | Delta,
-): SessionLog['partialReply'] {
+): LiveLog['partialReply'] {
   if (!isDelta(update)) return endsReply(update) ? null : reply;
   const { text, reasoning } = reply ?? { text: '', reasoning: '' };
   return update.kind === 'text'
@@ -120,7 +120,7 @@ function replyAfter(
 /** Pages backward to the beginning, giving way to drawing between pages. */
 async function loadOlder(
   id: string,
-  store: StoreApi<SessionLog>,
+  store: StoreApi<LiveLog>,
   closing: AbortSignal,
 ): Promise<void> {
   while (store.getState().first > 1 && !closing.aborted) {
@@ -146,7 +146,7 @@ async function loadOlder(
 const endsReply = (event: Event): boolean =>
   isEvent(event, 'say') || isEvent(event, 'retry') || isEvent(event, 'state');
 
-function bufferOf(store: StoreApi<SessionLog>, terminal: string): TerminalBuffer {
+function bufferOf(store: StoreApi<LiveLog>, terminal: string): TerminalBuffer {
   const { terminals } = store.getState();
   const known = terminals.get(terminal);
   if (known) return known;

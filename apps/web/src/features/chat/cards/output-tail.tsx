@@ -1,0 +1,38 @@
+import { useEffect, useState } from 'react';
+import { useLog, useView } from '@/features/session-log/session-context';
+import { plainText } from '@/lib/ansi';
+import { perFrame } from '@/lib/per-frame';
+
+/** The last lines of an output; nothing while it is empty. */
+export function OutputTail({ text }: { text: string }) {
+  const lines = text.trimEnd();
+  if (!lines.trim()) return null;
+  return (
+    <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
+      {lines.split('\n').slice(-6).join('\n')}
+    </pre>
+  );
+}
+
+/** What the action of a call printed last. */
+export function ActionTail({ call }: { call: string }) {
+  return <OutputTail text={useLog((log) => log.outputs.get(call) ?? '')} />;
+}
+
+/** What the running command of a terminal printed last. */
+export function CommandTail({ terminal }: { terminal: string }) {
+  const buffer = useLog((log) => log.terminals.get(terminal));
+  const since = useView((view) => view.terminalEnds.get(terminal) ?? 0);
+  const [text, setText] = useState('');
+  useEffect(() => {
+    if (!buffer) return;
+    const read = () => {
+      const bytes = buffer.slice(Math.max(since, buffer.end - 4_096));
+      setText(plainText(new TextDecoder().decode(bytes)));
+    };
+    read();
+    const readSoon = perFrame<void>(read);
+    return buffer.listen(() => readSoon());
+  }, [buffer, since]);
+  return <OutputTail text={text} />;
+}
