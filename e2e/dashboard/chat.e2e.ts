@@ -162,9 +162,13 @@ describeSystem('the chat', (server) => {
     await page.keyboard.down('Control');
     await page.keyboard.press('Enter');
     await page.keyboard.up('Control');
-    await shows(page, chat, /read at the end of this turn, edited\)\s+[\d:]+ [AP]M\s+When.+mop up/);
+    await shows(
+      page,
+      chat,
+      /queued until the end of this turn, edited\)\s+[\d:]+ [AP]M\s+When.+mop up/,
+    );
     await click(page, 'Withdraw', chat);
-    await shows(page, chat, 'withdrawn: the agent does not read it');
+    await shows(page, chat, 'withdrawn; the agent does not read it');
 
     await go('one');
     await click(page, 'Pause', 'header');

@@ -104,14 +104,14 @@ describeSystem('the files of a session', (server) => {
     await shows(page, 'body', 'Saved windows.txt.');
     expect(await textAt('windows.txt')).toBe('\uFEFFzero one\r\ntwo\r\n');
     await click(page, 'latin1.txt', code);
-    await shows(page, code, 'It is not UTF-8.');
+    await shows(page, code, 'This file is not UTF-8.');
     await click(page, 'bytes.bin', code);
-    await shows(page, code, 'It is a binary file.');
+    await shows(page, code, 'This is a binary file.');
     await click(page, 'Download', code);
     const saved = await chromium.downloaded('bytes.bin');
     expect(readFileSync(saved)).toEqual(Buffer.from([0, 1, 2]));
     await click(page, 'large.bin', code);
-    await shows(page, code, 'It is over 2 MB.');
+    await shows(page, code, 'This file is over 2 MB.');
     await click(page, 'Download', code);
     expect(statSync(await chromium.downloaded('large.bin')).size).toBe(2_200_000);
     await click(page, 'picture.png', code);
@@ -122,7 +122,7 @@ describeSystem('the files of a session', (server) => {
     await click(page, 'shared.txt', code);
     await shows(page, lines, 'second');
     await typeAtStart(page, 'mine: ');
-    await shows(page, code, 'It is not saved.');
+    await shows(page, code, 'not saved.');
     await click(page, 'windows.txt', code);
     await shows(page, lines, 'zero one');
     await clickOn(page, '#tab-changes');
@@ -148,26 +148,26 @@ describeSystem('the files of a session', (server) => {
     await page.evaluate(startWorkers);
     await click(page, 'Keep mine', code);
     await click(page, 'Save', code);
-    await hides(page, code, 'It is not saved.');
+    await hides(page, code, 'not saved.');
     await holds('shared.txt', 'mine: first\nsecond\n');
 
     await typeAtStart(page, 'again ');
-    await shows(page, code, 'It is not saved.');
+    await shows(page, code, 'not saved.');
     await call('files.write', { path: 'shared.txt', content: 'mine: first\nsecond\ntheirs\n' });
     await click(page, 'Merge', code);
-    await shows(page, code, 'This is the result of the merge.');
+    await shows(page, code, 'The result of the merge');
     await shows(page, difference, 'theirs');
     await page.waitForSelector(editorFocus);
     await chord(page, 'Control', 's');
     await holds('shared.txt', 'again mine: first\nsecond\ntheirs\n');
-    await hides(page, code, 'It is not saved.');
+    await hides(page, code, 'not saved.');
 
     await typeAtStart(page, 'again ');
-    await shows(page, code, 'It is not saved.');
+    await shows(page, code, 'not saved.');
     await call('files.write', { path: 'shared.txt', content: 'theirs\n' });
     await click(page, 'Take theirs', code);
     await shows(page, lines, 'theirs');
-    await hides(page, code, 'It is not saved.');
+    await hides(page, code, 'not saved.');
     await hides(page, lines, 'again');
   });
 
@@ -175,7 +175,7 @@ describeSystem('the files of a session', (server) => {
     await click(page, 'shared.txt', code);
     await shows(page, lines, 'theirs');
     await typeAtStart(page, 'unseen ');
-    await shows(page, code, 'It is not saved.');
+    await shows(page, code, 'not saved.');
     // Changed by a program after its call: no event tells the page.
     await call('terminal.run', { command: "(sleep 1; printf 'by a program\\n' > shared.txt) &" });
     const written = async () => (await textAt('shared.txt')) === 'by a program\n';
@@ -212,12 +212,12 @@ describeSystem('the files of a session', (server) => {
     await clickOn(page, `${code} .view-line`);
     await page.waitForSelector(editorFocus);
     await page.keyboard.type('typed ');
-    await shows(page, code, 'It is not saved.');
+    await shows(page, code, 'not saved.');
     await edit(2, 'row 2 is the agent’s.');
     await shows(page, code, 'This file changed while you edited it.');
     await shows(page, lines, 'typed ');
     await click(page, 'Take theirs', code);
-    await hides(page, code, 'It is not saved.');
+    await hides(page, code, 'not saved.');
     await edit(3, 'row 3 is the agent’s.');
     await shows(page, lines, 'row 3 is the agent’s.');
   });

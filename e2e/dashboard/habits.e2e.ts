@@ -146,7 +146,7 @@ describeSystem('preferences and notifications', (server) => {
     expect(wide).toBeLessThanOrEqual(390);
     await click(page, 'More', 'header');
     await click(page, 'Share…', '[role=menu]');
-    await shows(page, '[role=dialog]', 'By a link');
+    await shows(page, '[role=dialog]', 'Share a link');
     await page.keyboard.press('Escape');
     await untilInPage(page, () => !document.querySelector('[role=dialog]'));
     await click(page, 'Stop', 'header');

@@ -160,7 +160,7 @@ describeSystem('the panels of a session', (server) => {
       });
     const whole = await settledColumns();
     await click(page, 'Split', terminal);
-    await click(page, 'Above each other');
+    await click(page, 'Stacked');
     await shows(page, '[data-terminal="server"] .xterm-rows', /HTTP/);
     await shows(page, '[data-terminal="main"] .xterm-rows', 'human-42');
     await page.reload();
@@ -226,7 +226,7 @@ describeSystem('the panels of a session', (server) => {
     await shows(page, 'body', 'Saved poem.txt.');
     const read = await call('files.read', { path: 'poem.txt' });
     expect(JSON.stringify(read)).toContain('by hand: line 1');
-    await hides(page, code, 'It is not saved');
+    await hides(page, code, 'not saved');
   });
 
   it('shows the plan with its progress, and the usage', async () => {
@@ -316,7 +316,7 @@ describeSystem('the panels of a session', (server) => {
     await click(page, 'Show side by side', changes);
     await shows(page, changes, 'Use a style sheet.');
     await untilInPage(page, () => document.querySelector('[aria-label="Changes"] mark'));
-    await click(page, 'Show below each other', changes);
+    await click(page, 'Show unified', changes);
     await click(page, 'Submit review', changes);
     const sent = await session.event((event) => isEvent(event, 'message') && event.args.review);
     expect(sent.args.text).toMatch(

@@ -202,7 +202,7 @@ describeSystem('previews', (server) => {
   it('says so when nothing is served any more', async () => {
     const kill = { command: 'pkill -f server.mjs', terminal: 'other' };
     await server.client.sessions.call(session.id, 'terminal.run', kill);
-    await shows(page, panel, 'Nothing is served');
+    await shows(page, panel, 'No server is running');
     expect(chromium.complaints.filter((each) => !each.includes(`left: http://p-`))).toEqual([]);
   });
 });

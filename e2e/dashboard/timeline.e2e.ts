@@ -191,7 +191,7 @@ describeSystem('the timeline', (server) => {
     expect(link).toBe(`${server.url}/sessions/${session.id}?at=${early}`);
 
     await runFromPalette(page, 'Share this session');
-    await fill(page, 'For whom', 'Ada');
+    await fill(page, 'Recipient', 'Ada');
     await click(page, 'Create link', '[role=dialog]');
     await shows(page, '[role=dialog] code', 'token=');
     const token = new URL(await textOf(page, '[role=dialog] code')).searchParams.get('token') ?? '';

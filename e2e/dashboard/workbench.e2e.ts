@@ -86,7 +86,11 @@ describeSystem('the workbench', (server) => {
     await clickOn(page, '#tab-browser');
     await shows(page, '[aria-label="Browser"]', 'Pages that the agent opens appear here');
     await clickOn(page, '#tab-terminal');
-    await shows(page, terminal, /What the agent’s commands print appears here[^]*Open a terminal/);
+    await shows(
+      page,
+      terminal,
+      /The output of the agent’s commands appears here[^]*Open a terminal/,
+    );
     await clickOn(page, '#tab-code');
     expect(await unreachedByTab(page)).toEqual([]);
     expect(await onlyForThePointer(page)).toEqual([]);

@@ -51,7 +51,7 @@ export function LiveView({ page, frame, holding }: LiveViewProps) {
     return (
       <p className="p-4 text-sm text-muted">
         {page?.args.title || page?.args.url}
-        <span className="block text-faint">There is no picture of this page.</span>
+        <span className="block text-faint">No screenshot of this page.</span>
       </p>
     );
   return (
@@ -59,7 +59,7 @@ export function LiveView({ page, frame, holding }: LiveViewProps) {
       className="h-full overflow-auto bg-sunken"
       tabIndex={0}
       role={holding ? 'application' : 'region'}
-      aria-label={holding ? 'The page; what you type goes to it' : 'The page'}
+      aria-label={holding ? 'The page; your keys go to it' : 'The page'}
       onKeyDown={onKeyDown}
       onWheel={(event) => holding && call('browser.scroll', { y: Math.round(event.deltaY) })}
     >

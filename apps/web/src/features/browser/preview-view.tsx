@@ -42,7 +42,7 @@ export function PreviewView() {
   if (found.isError && state && isEnded(state))
     return (
       <Empty title="The sandbox has ended">
-        <p>Start it, and the server in it, to see what it serves.</p>
+        <p>Start the sandbox and the server in it to see the preview.</p>
         <Button small className="mt-2" onClick={start}>
           Start sandbox
         </Button>
@@ -147,13 +147,13 @@ function PreviewBar({ ports, port, onReload }: PreviewBarProps) {
 
 function NotOpen({ port }: { port: number | null }) {
   return port === null ? (
-    <Empty title="Nothing is served">
-      When a program in the sandbox listens on a port, what it serves appears here. Ask the agent to
-      start the development server.
+    <Empty title="No server is running">
+      When a program in the sandbox listens on a port, its pages appear here. Ask the agent to start
+      the development server.
     </Empty>
   ) : (
     <Empty title={`Nothing listens on port ${port}`}>
-      It appears again when a program listens there.
+      The preview returns when a program listens there again.
     </Empty>
   );
 }

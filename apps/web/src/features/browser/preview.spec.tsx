@@ -47,7 +47,7 @@ describe('the preview of what a sandbox serves', () => {
   it('says what is missing', async () => {
     await renderSession(<BrowserPanel />, { replies: servedOn([]) });
     fireEvent.click(await screen.findByRole('radio', { name: 'Preview' }));
-    await screen.findByText('Nothing is served');
+    await screen.findByText('No server is running');
   });
 
   it('offers the sandbox of an ended session', async () => {

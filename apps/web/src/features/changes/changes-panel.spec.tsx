@@ -100,7 +100,7 @@ describe('the lines around a change', () => {
   it('are not guessed of a file that is another one by now', async () => {
     await show('something else');
     press('Show 20 more lines before line 27');
-    await screen.findAllByText('The file has changed since. Open it to see all of it.');
+    await screen.findAllByText('The file has changed since then. Open it to see all of it.');
     expect(Math.min(...linesShown())).toBe(27);
   });
 });

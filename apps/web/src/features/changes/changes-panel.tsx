@@ -34,7 +34,7 @@ export function ChangesPanel() {
   if (commit === null)
     return (
       <Empty title="No changes yet">
-        Each change of a file appears here as a diff. You can accept it, reject it with a reason, or
+        Each change to a file appears here as a diff. You can accept it, reject it with a reason, or
         comment on it.
       </Empty>
     );
@@ -75,9 +75,7 @@ export function ChangesPanel() {
       </div>
       {diff.isPending && <Loading what="the changes" />}
       {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
-      {diff.data && !files.length && (
-        <Empty title="No difference">The files are as they were.</Empty>
-      )}
+      {diff.data && !files.length && <Empty title="No difference">The files are unchanged.</Empty>}
       {files.length > 0 && (
         <ChangedFiles
           // Folds and drafts belong to what is shown.
@@ -121,7 +119,7 @@ function SplitToggle() {
   const set = usePreferences((state) => state.set);
   return (
     <IconButton
-      label={split ? 'Show below each other' : 'Show side by side'}
+      label={split ? 'Show unified' : 'Show side by side'}
       icon={Columns2}
       pressed={split}
       className="size-6 max-md:hidden"

@@ -80,7 +80,7 @@ export async function rejectHunk(session: string, { file, hunk, text }: Decision
   await client.sessions.call(session, 'files.patch', { patch: reversePatch(file, hunk) });
   await client.sessions.message(session, {
     review: true,
-    text: `I rejected this change of \`${file.path}\` and reverted it. Reason: ${text}\n\n${quoted(hunk)}`,
+    text: `I rejected this change to \`${file.path}\` and reverted it. Reason: ${text}\n\n${quoted(hunk)}`,
   });
   toast('Reverted. The agent was told why.');
 }
@@ -88,7 +88,7 @@ export async function rejectHunk(session: string, { file, hunk, text }: Decision
 export async function commentHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
   await client.sessions.message(session, {
     review: true,
-    text: `About this change of \`${file.path}\`: ${text}\n\n${quoted(hunk)}`,
+    text: `About this change to \`${file.path}\`: ${text}\n\n${quoted(hunk)}`,
   });
   toast('Sent to the agent.');
 }

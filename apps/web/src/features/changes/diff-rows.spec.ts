@@ -83,7 +83,7 @@ describe('the rows of a diff', () => {
     const chosen = new Map([['a', true]]);
     const rows = (fetched: { part: string } | { failed: string } | null) =>
       diffRows([file], { ...nothing, chosen, fetched: new Map([['a', fetched]]) });
-    expect(rows(null)[1]).toMatchObject({ text: 'Loading its lines…' });
+    expect(rows(null)[1]).toMatchObject({ text: 'Loading lines…' });
     expect(rows({ failed: 'It is gone.' })[1]).toMatchObject({ text: 'It is gone.' });
     expect(kinds(rows({ part: part('a') }))).toBe('file hunk');
   });

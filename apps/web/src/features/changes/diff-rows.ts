@@ -45,13 +45,13 @@ export function diffRows(files: readonly DiffedFile[], unfolded: Unfolded): Diff
 
 function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   const note = (text: string): DiffRow[] => [{ kind: 'note', key: `${file.path}\n`, text }];
-  if (file.binary) return note('A binary file changed.');
+  if (file.binary) return note('Binary file changed.');
   const more = unfolded.fetched.get(file.path);
   if (more && 'failed' in more) return note(more.failed);
   const part = file.part ?? more?.part;
-  if (part === undefined) return note('Loading its lines…');
+  if (part === undefined) return note('Loading lines…');
   const diff = fileDiff(part);
-  if (diff.hunks.length === 0) return note('No line changed.');
+  if (diff.hunks.length === 0) return note('No lines changed.');
   const around = rowsAround(file.path, diff, unfolded);
   return [
     ...diff.hunks.flatMap((hunk, index) => [

@@ -137,7 +137,7 @@ function HunkForm({ draft, onDraft, onSend }: HunkFormProps) {
         required
         aria-label={reject ? 'Reason' : 'Comment'}
         placeholder={
-          reject ? 'Reason; the agent reads it, and the change is reverted' : 'The agent reads this'
+          reject ? 'Reason for the agent; the change is reverted' : 'Comment for the agent'
         }
         value={draft.text}
         onChange={(event) => onDraft({ ...draft, text: event.target.value })}

@@ -72,7 +72,7 @@ export function reviewText(comments: readonly LineComment[]): string {
   const ordered = comments.toSorted((a, b) => a.path.localeCompare(b.path) || a.from - b.from);
   const parts = ordered.map(
     ({ path, side, from, to, quote, text }) =>
-      `\`${path}\`, ${from === to ? `line ${to}` : `lines ${from} to ${to}`}${side === 'before' ? ' (taken away)' : ''}: ${text}\n\n\`\`\`diff\n${quote.join('\n')}\n\`\`\``,
+      `\`${path}\`, ${from === to ? `line ${to}` : `lines ${from} to ${to}`}${side === 'before' ? ' (removed)' : ''}: ${text}\n\n\`\`\`diff\n${quote.join('\n')}\n\`\`\``,
   );
   return `My review of your changes:\n\n${parts.join('\n\n')}`;
 }

@@ -45,7 +45,7 @@ export function useFetchedParts(
 function partOf(data: { diff: string; truncated: boolean } | undefined) {
   if (!data) return null;
   const [part] = splitDiff(data.diff);
-  const failed = 'The change of this file is too large to show. Save the patch to see it.';
+  const failed = 'This change is too large to show. Save the patch to see it.';
   return part === undefined || data.truncated ? { failed } : { part };
 }
 
@@ -79,7 +79,10 @@ export function useWholeFiles({
             : new TextDecoder().decode(fromBase64(shown.content));
         const lines = wholeLines(text, fileDiff(part));
         if (lines) return lines;
-        throw new AppError('conflict', 'The file has changed since. Open it to see all of it.');
+        throw new AppError(
+          'conflict',
+          'The file has changed since then. Open it to see all of it.',
+        );
       },
       staleTime: Infinity,
       gcTime: 15_000,

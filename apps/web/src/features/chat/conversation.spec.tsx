@@ -50,7 +50,7 @@ describe('the conversation', () => {
       message: 'A reply',
     });
     const { live } = await show([working, message({ text: 'And the docs' })]);
-    const note = 'You (queued: read at the end of this turn)';
+    const note = 'You (queued until the end of this turn)';
     await screen.findByText(note);
     const events = logOf(working, message({ text: 'And the docs' }), working, say('Done.'));
     act(() => {
@@ -109,8 +109,8 @@ describe('the conversation', () => {
     act(() => {
       live.events(logOf(...written, ...later).slice(3, 5));
     });
-    await screen.findByText('You (queued: read at the end of this turn, edited)');
-    screen.getByText('You (withdrawn: the agent does not read it)');
+    await screen.findByText('You (queued until the end of this turn, edited)');
+    screen.getByText('You (withdrawn; the agent does not read it)');
     expect(screen.queryByText('And the docs')).toBeNull();
     // Taken while the user writes: nothing of it is lost, and the server refuses with its sentence.
     fireEvent.click(screen.getByRole('button', { name: 'Edit' }));

@@ -54,7 +54,7 @@ function NoFile() {
   return (
     <Empty title="No file is open">
       {any
-        ? 'Choose one on the left, or turn on Follow to go where the agent edits.'
+        ? 'Choose one on the left, or turn on Follow to go to each file as the agent edits it.'
         : 'With Follow on, a file opens here as the agent edits it. You can also choose one on the left.'}
     </Empty>
   );
@@ -106,7 +106,7 @@ function FileTab({ path, shown, open, close }: FileTabProps) {
       !unsaved ||
       (await askConfirm({
         title: `Close ${name}?`,
-        text: 'What you changed in it is not saved.',
+        text: 'Your changes to it are not saved.',
         verb: 'Close without saving',
         danger: true,
       }));

@@ -66,7 +66,7 @@ async function shownContent(session: string, path: string): Promise<FileContent>
     return contentOf(path, await readWhole(session, path, largestShown));
   } catch (error) {
     if (errorFrom(error).code !== tooLarge) throw error;
-    return { kind: 'other', why: `It is over ${largestShown / 1_048_576} MB.` };
+    return { kind: 'other', why: `This file is over ${largestShown / 1_048_576} MB.` };
   }
 }
 
@@ -129,12 +129,12 @@ const imageTypes: Record<string, string> = {
 function contentOf(path: string, { bytes, version }: FileBytes): FileContent {
   const type = imageTypes[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
   if (type) return { kind: 'image', bytes, type };
-  if (bytes.includes(0)) return { kind: 'other', why: 'It is a binary file.' };
+  if (bytes.includes(0)) return { kind: 'other', why: 'This is a binary file.' };
   try {
     // The mark at the beginning is part of what is saved again.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return { kind: 'text', text, version };
   } catch {
-    return { kind: 'other', why: 'It is not UTF-8. Use a terminal to change it.' };
+    return { kind: 'other', why: 'This file is not UTF-8. Edit it in a terminal.' };
   }
 }

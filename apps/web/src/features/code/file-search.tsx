@@ -52,7 +52,7 @@ export function FileSearch({ onClose }: { onClose(): void }) {
         <>
           <p role="status" className="px-2 pb-1 text-xs text-faint">
             {matches.length === 0
-              ? 'Nothing found'
+              ? 'No matches'
               : `${plural(matches.length, 'line')}${truncated ? ', and more' : ''}`}
           </p>
           <VirtualList

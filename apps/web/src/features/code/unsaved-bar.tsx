@@ -30,19 +30,19 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
     return (
       <Bar text="This file changed while you edited it." amber>
         {compare}
-        <Button small onClick={onDiscard} title="Your changes are lost">
+        <Button small onClick={onDiscard} title="Discards your changes">
           Take theirs
         </Button>
-        <Button small onClick={onKeep} title="Save then replaces what is there now">
+        <Button small onClick={onKeep} title="Saving replaces the current file">
           Keep mine
         </Button>
-        <Button small look="amber" onClick={onMerge} title="Both changes, for you to review">
+        <Button small look="amber" onClick={onMerge} title="Combines both for you to review">
           Merge
         </Button>
       </Bar>
     );
   return (
-    <Bar text={undecided === null ? 'You changed this file. It is not saved.' : result(undecided)}>
+    <Bar text={undecided === null ? 'Your changes to this file are not saved.' : result(undecided)}>
       {undecided !== null && compare}
       <Button small look="ghost" onClick={onDiscard}>
         Discard
@@ -56,8 +56,8 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
 
 const result = (undecided: number): string =>
   undecided === 0
-    ? 'This is the result of the merge. It is not saved.'
-    : `Merged, but for ${plural(undecided, 'place')} that you both changed. Resolve the marked conflicts, then save.`;
+    ? 'The result of the merge is not saved.'
+    : `Merged, except for ${plural(undecided, 'place')} that both changed. Resolve the marked conflicts, then save.`;
 
 function Bar({ text, amber, children }: { text: string; amber?: boolean; children: ReactNode }) {
   return (

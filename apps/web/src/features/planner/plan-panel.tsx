@@ -32,7 +32,7 @@ export function PlanPanel() {
       <Markdown text={plan.args.markdown} />
       <p className="mt-3 text-xs text-faint">
         Updated {clock(plan.time)}
-        {plan.args.file !== undefined && <> · kept in {plan.args.file}, where you may edit it</>}
+        {plan.args.file !== undefined && <> · saved in {plan.args.file}, where you can edit it</>}
       </p>
     </div>
   );

@@ -17,14 +17,14 @@ export function ApplyToFolder({ session: { id, title } }: { session: SessionSumm
   return (
     <div className="space-y-5 text-sm">
       <section className="space-y-2">
-        <h3 className="font-medium">With belay, over what you changed meanwhile</h3>
+        <h3 className="font-medium">With belay, on top of your own changes</h3>
         <CommandLine command={`belay patch ${id} --apply .`} />
         <p className="text-xs text-faint">
-          Run it in your folder. All of it is applied, or nothing is changed.
+          Run it in your folder. Either everything is applied or nothing changes.
         </p>
       </section>
       <section className="space-y-2">
-        <h3 className="font-medium">With git alone</h3>
+        <h3 className="font-medium">With git only</h3>
         <Button onClick={save}>
           <Download size={14} aria-hidden /> Download the patch
         </Button>

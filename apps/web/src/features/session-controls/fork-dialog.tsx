@@ -31,8 +31,8 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
   return (
     <form className="space-y-4" onSubmit={onSubmit}>
       <p className="text-sm text-muted">
-        A new session begins with the conversation and files of that moment. This one stays as it
-        is.
+        A new session starts with the conversation and files at that moment. This session stays
+        unchanged.
       </p>
       <Field label="Message" hint="What to do differently. Leave empty to let the agent continue.">
         <TextArea

@@ -22,7 +22,7 @@ export function PublishForm({ session, onClose }: PublishFormProps) {
   if (published) return <PublishResult published={published} onClose={onClose} />;
   return (
     <div className="space-y-4">
-      <Choice<Way> label="Where to" value={way} options={ways} onChange={setWay} />
+      <Choice<Way> label="Destination" value={way} options={ways} onChange={setWay} />
       {way === 'host' ? (
         <PublishToHost session={session} onPublished={setPublished} onClose={onClose} />
       ) : (

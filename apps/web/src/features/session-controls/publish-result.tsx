@@ -17,11 +17,11 @@ export function PublishResult({ published, onClose }: PublishResultProps) {
         Pushed <code className="font-mono text-xs">{commit.slice(0, 7)}</code> to{' '}
         <code className="font-mono text-xs break-all">{branch}</code> of{' '}
         <span className="break-all text-muted">{url}</span>.
-        {pullRequest && !pullRequest.isNew && ' The request that was open already has it now.'}
+        {pullRequest && !pullRequest.isNew && ' The open request now includes it.'}
       </p>
       {problem !== null && (
         <p role="alert" className="rounded-md bg-fail-soft px-3 py-2">
-          There is no pull request: {problem}
+          No pull request was opened: {problem}
         </p>
       )}
       <div className="flex items-center gap-2">

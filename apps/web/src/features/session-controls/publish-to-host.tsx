@@ -179,7 +179,7 @@ function ChoiceFields({ prepared, drafted, choice, onChange }: ChoiceFieldsProps
           />
           {opens && into !== url && (
             <p className="basis-full text-xs break-all text-muted">
-              Into <span className="font-mono">{into}</span>, which was cloned
+              Into <span className="font-mono">{into}</span>, the cloned repository
             </p>
           )}
           {opens && (
@@ -220,7 +220,7 @@ function TargetFields({ target, prepared, lacksRepository, onChange, onDone }: T
       onChange({ ...target, [name]: value }),
     onBlur: onDone,
   });
-  const isNew = prepared?.isNewBranch === true ? 'It is new.' : undefined;
+  const isNew = prepared?.isNewBranch === true ? 'New branch' : undefined;
   return (
     <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
       <Field label="Repository" className="col-span-full">
@@ -233,7 +233,7 @@ function TargetFields({ target, prepared, lacksRepository, onChange, onDone }: T
       <Field label="Branch" hint={isNew}>
         <Input required autoFocus {...field('branch')} />
       </Field>
-      <Field label="Base branch" hint="What it begins from, and a request goes into.">
+      <Field label="Base branch" hint="Where the branch starts, and where the request is merged.">
         <Input placeholder={prepared?.base ?? 'the default branch'} {...field('base')} />
       </Field>
     </div>

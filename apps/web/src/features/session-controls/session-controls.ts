@@ -42,14 +42,14 @@ const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => Conf
         }
       : {
           title: `Stop ${plural(others.length + 1, 'session')}?`,
-          text: 'Their files and logs stay; each can be restarted from its log.',
+          text: 'Their logs and files are kept. Each can be restarted from its log.',
           lines: [only, ...others].flatMap((session) => session?.title ?? []),
           verb: 'Stop',
           danger: true,
         },
   remove: ([session]) => ({
     title: 'Delete this session?',
-    text: `“${session?.title}” goes with its log, files and terminals. This cannot be undone.`,
+    text: `“${session?.title}” and its log, files and terminals are deleted. This cannot be undone.`,
     verb: 'Delete',
     danger: true,
   }),
@@ -130,7 +130,7 @@ export const archiveControl = ({ archived }: Pick<SessionSummary, 'archived'>): 
 export const changeModel = (model: string, title: string): SessionControl =>
   changing(title, ({ id }) => steering.change(id, { model }), {
     offered: isGoing,
-    done: 'The next step takes this model.',
+    done: 'The next step uses this model.',
   });
 
 export const changeNetwork = (profile: NetworkProfile): SessionControl =>

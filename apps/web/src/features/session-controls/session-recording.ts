@@ -27,6 +27,6 @@ export function fillPage(page: string, recording: SessionRecording): string {
 
 export function readRecording(): SessionRecording {
   const text = document.getElementById(recordingId)?.textContent;
-  if (!text) throw new Error('This page has no recording in it. Save the session again.');
+  if (!text) throw new Error('This page contains no recording. Save the session again.');
   return JSON.parse(text) as SessionRecording;
 }

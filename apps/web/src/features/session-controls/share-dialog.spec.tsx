@@ -33,8 +33,8 @@ it('makes a link that is shown once, lists those that there are, and revokes one
   act(() => askShare(summaryWith()));
   const dialog = within(await screen.findByRole('dialog', { name: 'Share this session' }));
   await dialog.findByText('For Ada');
-  fireEvent.change(dialog.getByLabelText('For whom'), { target: { value: ' The team ' } });
-  fireEvent.change(dialog.getByLabelText('Good for'), { target: { value: '1' } });
+  fireEvent.change(dialog.getByLabelText('Recipient'), { target: { value: ' The team ' } });
+  fireEvent.change(dialog.getByLabelText('Valid for'), { target: { value: '1' } });
   fireEvent.click(dialog.getByRole('button', { name: 'Create link' }));
   await dialog.findByText(`${location.origin}/sessions/s?token=blt_secret`);
   const [made] = rest.bodiesOf('viewerLinks.create') as { label: string; expires: string }[];

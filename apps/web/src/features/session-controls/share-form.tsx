@@ -16,7 +16,7 @@ import { shareSession } from './share-session';
 export function ShareForm({ session }: { session: SessionSummary }) {
   return (
     <div className="space-y-6">
-      <Section title="As one file">
+      <Section title="Save as a file">
         <p className="text-sm text-muted">
           An HTML file that replays the session as it is now, without this server.
         </p>
@@ -24,10 +24,10 @@ export function ShareForm({ session }: { session: SessionSummary }) {
           <Download size={14} aria-hidden /> Save the file
         </Button>
       </Section>
-      <Section title="By a link">
+      <Section title="Share a link">
         <p className="text-sm text-muted">
-          Whoever has the link watches this session live, with its files and terminals, and can
-          change nothing. It shows no other session.
+          Anyone with the link can watch this session live, with its files and terminals, but cannot
+          change anything or see other sessions.
         </p>
         <NewLink session={session} />
         <Links session={session} />
@@ -81,7 +81,7 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
           if (!working) void create();
         }}
       >
-        <Field label="For whom" className="min-w-36 flex-1">
+        <Field label="Recipient" className="min-w-36 flex-1">
           <Input
             required
             maxLength={100}
@@ -89,7 +89,7 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
             onChange={({ target }) => setLabel(target.value)}
           />
         </Field>
-        <Field label="Good for" className="w-28">
+        <Field label="Valid for" className="w-28">
           <Select value={days} onChange={({ target }) => setDays(Number(target.value))}>
             {lifetimes.map((each) => (
               <option key={each.days} value={each.days}>
@@ -109,8 +109,8 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
             <CopyButton text={() => address} label="Copy the link" />
           </div>
           <p className="text-xs text-faint">
-            It is shown only once. A browser that opens it is logged in as a viewer: try it in
-            another one.
+            The link is shown only once. It logs the browser that opens it in as a viewer, so try it
+            in another browser.
           </p>
         </div>
       )}
@@ -139,7 +139,7 @@ function Links({ session: { id } }: { session: SessionSummary }) {
           <span className="min-w-0 flex-1">
             <span className="block truncate">{label}</span>
             <span className="block text-xs text-faint">
-              until {moment(expires)},{' '}
+              expires {moment(expires)},{' '}
               {lastUsed === null ? 'never used' : `last used ${moment(lastUsed)}`}
             </span>
           </span>

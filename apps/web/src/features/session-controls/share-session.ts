@@ -14,7 +14,7 @@ const mostFiles = 100;
 export async function shareSession(summary: SessionSummary): Promise<void> {
   toast('Collecting the session…');
   const player = await fetch('/player.html');
-  if (!player.ok) throw new Error('The server has no player. Build the dashboard again.');
+  if (!player.ok) throw new Error('The server has no player page. Rebuild the dashboard.');
   const recording = await recordingOf(summary);
   const html = fillPage(await player.text(), recording);
   download(`${fileName(summary.title)}.html`, html, 'text/html');

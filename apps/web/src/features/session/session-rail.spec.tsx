@@ -40,7 +40,7 @@ describe('the rail of sessions', () => {
     await show();
     const early = await screen.findByRole('link', { name: /^Asks early/ });
     expect(early.textContent).toBe('!');
-    fireEvent.click(screen.getByRole('button', { name: 'Show the sessions' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Show sessions' }));
     await screen.findByText('Asks early');
     expect(usePreferences.getState().rail).toBe(true);
   });

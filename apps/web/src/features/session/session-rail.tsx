@@ -38,7 +38,7 @@ export function SessionRail() {
       >
         {open && <span className="px-2 text-xs font-medium text-muted">Sessions</span>}
         <IconButton
-          label={open ? 'Hide the sessions' : 'Show the sessions'}
+          label={open ? 'Hide sessions' : 'Show sessions'}
           icon={open ? PanelLeftClose : PanelLeftOpen}
           className="size-6"
           onClick={() => set({ rail: !open })}

@@ -169,7 +169,7 @@ export class TerminalEmulator {
     this.#terminal.open(element);
     this.#terminal.textarea?.setAttribute(
       'aria-label',
-      `Terminal ${this.#options.name}; Alt with a number leaves it`,
+      `Terminal ${this.#options.name}; press Alt and a number to leave it`,
     );
     if (this.#typing) this.#terminal.focus();
     // A context of the graphics card takes its time: the first bytes are drawn before it is there.

@@ -140,7 +140,7 @@ function SplitMenu({ orientation, onSplit }: SplitMenuProps) {
           run: () => onSplit('horizontal'),
         },
         {
-          label: 'Above each other',
+          label: 'Stacked',
           disabled: orientation === 'vertical',
           run: () => onSplit('vertical'),
         },

@@ -86,7 +86,7 @@ function NoTerminal() {
   const starting = useSessionState(session) === 'starting';
   return (
     <Empty title="No terminal yet">
-      <p>What the agent’s commands print appears here, byte for byte.</p>
+      <p>The output of the agent’s commands appears here, byte for byte.</p>
       {canAct && !starting && (
         <Button
           small

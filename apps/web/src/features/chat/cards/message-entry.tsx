@@ -29,8 +29,8 @@ export function MessageEntry({ event }: { event: Event & EventOf<'message'> }) {
   const withdrawn = useView((view) => view.withdrawn.has(seq));
   const text = edited ?? event.args.text;
   const notes = [
-    withdrawn && 'withdrawn: the agent does not read it',
-    queued && (state && isEnded(state) ? 'not read yet' : 'queued: read at the end of this turn'),
+    withdrawn && 'withdrawn; the agent does not read it',
+    queued && (state && isEnded(state) ? 'not read yet' : 'queued until the end of this turn'),
     delivery === 'steer' && 'sent immediately',
     edited !== null && 'edited',
     pinned && 'pinned',
