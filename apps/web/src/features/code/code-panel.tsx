@@ -50,7 +50,7 @@ export function CodePanel() {
 }
 
 function NoFile() {
-  const any = useView((view) => view.lastEdit !== null);
+  const any = useView((view) => view.lastEdit !== undefined);
   return (
     <Empty title="No file is open">
       {any

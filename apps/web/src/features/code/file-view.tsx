@@ -27,7 +27,7 @@ interface FileViewProps {
 export function FileView({ path, line, visit }: FileViewProps) {
   const { content, edit } = useFileContent(path);
   const file = content.data?.kind === 'text' ? content.data : null;
-  const landed = content.isPlaceholderData ? null : edit;
+  const landed = content.isPlaceholderData ? undefined : edit;
   const { editor, element } = useEditor({ path, file, edit: landed, line, visit });
   const { text, conflict, compared, bar } = useUnsavedChanges(path, file, editor);
   const [wantsPreview, setPreview] = useState(false);

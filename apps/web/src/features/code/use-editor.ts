@@ -13,7 +13,7 @@ interface EditorOptions {
   /** Null until there is text to show. */
   file: TextFile | null;
   /** The edit that landed in this text. */
-  edit: CodeEdit | null;
+  edit: CodeEdit | undefined;
   line: number;
   visit: number;
 }

@@ -8,7 +8,7 @@ export function useFileContent(path: string) {
   const past = useIsPast();
   const began = useLog(({ view }) => view.commits.values().next().value?.args.parent ?? null);
   const recordedStep = useView((view) => view.lastCommit);
-  const edit = useView((view) => (view.lastEdit?.args.path === path ? view.lastEdit : null));
+  const edit = useView((view) => (view.lastEdit?.args.path === path ? view.lastEdit : undefined));
   // An edit is shown from when it landed, though its commit comes a little later in the log.
   const edited = useLog(({ view }) => (edit?.id ? view.commits.get(edit.id) : undefined));
   const step = recordedStep?.seq ?? 0;

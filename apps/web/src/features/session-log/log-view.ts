@@ -33,13 +33,13 @@ export interface LogView {
   withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
   usage: readonly (Event & EventOf<'usage'>)[];
-  lastEdit: CodeEdit | null;
-  lastCommit: Commit | null;
-  plan: (Event & EventOf<'plan'>) | null;
-  page: (Event & EventOf<'browser'>) | null;
-  state: (Event & EventOf<'state'>) | null;
+  lastEdit?: CodeEdit;
+  lastCommit?: Commit;
+  plan?: Event & EventOf<'plan'>;
+  page?: Event & EventOf<'browser'>;
+  state?: Event & EventOf<'state'>;
   /** What the user trusts to guide the agent. */
-  guidance: (Event & EventOf<'guidance'>) | null;
+  guidance?: Event & EventOf<'guidance'>;
   /** Texts of guidance that the user has trusted by hand, by their paths. */
   trusted: ReadonlyMap<string, string>;
   lastSeq: number;
@@ -61,6 +61,8 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!earlier.lastSeq) return later;
   if (!later.lastSeq) return earlier;
   return {
+    ...earlier,
+    ...later,
     entries: joinEntries(earlier.entries, later.entries),
     results: earlier.results.join(later.results),
     backgroundResults: joinMaps(earlier.backgroundResults, later.backgroundResults),
@@ -73,15 +75,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     withdrawn: joinMaps(earlier.withdrawn, later.withdrawn),
     marks: joinLists(earlier.marks, later.marks),
     usage: joinLists(earlier.usage, later.usage),
-    lastEdit: later.lastEdit ?? earlier.lastEdit,
-    lastCommit: later.lastCommit ?? earlier.lastCommit,
-    plan: later.plan ?? earlier.plan,
-    page: later.page ?? earlier.page,
-    state: later.state ?? earlier.state,
-    guidance: later.guidance ?? earlier.guidance,
     trusted: joinMaps(earlier.trusted, later.trusted),
-    lastSeq: later.lastSeq,
-    lastTime: later.lastTime,
   };
 }
 
@@ -108,12 +102,6 @@ function start(): Building {
     withdrawn: new Map(),
     marks: [],
     usage: [],
-    lastEdit: null,
-    lastCommit: null,
-    plan: null,
-    page: null,
-    state: null,
-    guidance: null,
     trusted: new Map(),
     lastSeq: 0,
     lastTime: '',

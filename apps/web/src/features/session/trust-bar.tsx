@@ -40,7 +40,7 @@ function useUntrusted(session: string) {
   const readOnly = useReadOnly();
   const state = useSessionState(session);
   const past = useIsPast();
-  const guided = useLog((log) => log.view.guidance !== null);
+  const guided = useLog((log) => log.view.guidance !== undefined);
   const trusted = useLog((log) => log.view.trusted);
   const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
   const hasTrusted = trusted.size > 0;

@@ -19,8 +19,8 @@ export function useOpenPanels(): void {
 function filledPanels({ view, terminals, frame }: LiveLog): string {
   const filled: Record<OpeningPanel, boolean> = {
     terminal: terminals.size > 0 || view.terminals.size > 0,
-    browser: view.page !== null || frame !== null,
-    plan: view.plan !== null,
+    browser: view.page !== undefined || frame !== null,
+    plan: view.plan !== undefined,
   };
   return Object.entries(filled)
     .flatMap(([panel, is]) => (is ? panel : []))
