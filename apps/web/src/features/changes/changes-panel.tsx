@@ -94,7 +94,7 @@ export function ChangesPanel() {
 function PublishButton() {
   const summary = useSummary(useSessionId());
   return (
-    <Button small disabled={!summary} onClick={() => summary && askPublish(summary)}>
+    <Button small disabled={!summary} onClick={() => askPublish(summary)}>
       <GitPullRequestArrow size={12} aria-hidden /> Publish…
     </Button>
   );

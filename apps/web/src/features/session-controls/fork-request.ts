@@ -13,8 +13,8 @@ interface ForkRequest {
 export const useForkRequest = create<{ request: ForkRequest | null }>()(() => ({ request: null }));
 
 /** Asks with which message and model to continue from an event in a new session. */
-export const askFork = (session: SessionSummary, seq: number): void =>
-  useForkRequest.setState({ request: { session, seq } });
+export const askFork = (session: SessionSummary | undefined, seq = session?.lastSeq): void =>
+  useForkRequest.setState({ request: session && seq !== undefined ? { session, seq } : null });
 
 interface ForkChoice {
   model: string;

@@ -7,7 +7,7 @@ export const usePublishRequest = create<{ session: SessionSummary | null }>()(()
 }));
 
 /** Asks where to bring the session’s changes: to a git host, or to a folder of the user. */
-export const askPublish = (session: SessionSummary): void =>
+export const askPublish = (session: SessionSummary | null = null): void =>
   usePublishRequest.setState({ session });
 
 /** A branch that says what it is about. */

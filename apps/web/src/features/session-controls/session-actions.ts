@@ -41,7 +41,7 @@ export function sessionActions(session: SessionSummary, readOnly: boolean): (Men
   return [
     ...[restart, resume, pause].filter(({ offered }) => offered(session)).map(item),
     item(stop),
-    { label: 'Fork…', run: () => askFork(session, session.lastSeq) },
+    { label: 'Fork…', run: () => askFork(session) },
     { label: 'Publish…', run: () => askPublish(session) },
     { label: 'Share…', run: () => askShare(session) },
     null,

@@ -6,4 +6,5 @@ export const useShareRequest = create<{ session: SessionSummary | null }>()(() =
   session: null,
 }));
 
-export const askShare = (session: SessionSummary): void => useShareRequest.setState({ session });
+export const askShare = (session: SessionSummary | null = null): void =>
+  useShareRequest.setState({ session });

@@ -78,14 +78,10 @@ function logCommands(context: SessionContext): Command[] {
       document.querySelector<HTMLElement>('#message')?.focus(),
     ),
     command('moment.live', 'Timeline', () => lookAt(context, null)),
-    command('session.fork', 'Session', () => {
-      const summary = summaryNow(context.id);
-      if (summary) askFork(summary, context.moment.getState().at ?? summary.lastSeq);
-    }),
-    command('session.share', 'Session', () => {
-      const summary = summaryNow(context.id);
-      if (summary) askShare(summary);
-    }),
+    command('session.fork', 'Session', () =>
+      askFork(summaryNow(context.id), context.moment.getState().at ?? undefined),
+    ),
+    command('session.share', 'Session', () => askShare(summaryNow(context.id))),
     command('files.open', 'Go', () => openPalette('files')),
     command('moment.link', 'Timeline', () => attempt(() => copyLink(context), 'Link copied.')),
   ];

@@ -134,10 +134,6 @@ const iconControls = [
 const Controls = memo(function Controls({ id }: { id: string }) {
   const state = useSessionState(id);
   if (!state) return null;
-  const withSummary = (run: (summary: SessionSummary) => void) => () => {
-    const summary = summaryNow(id);
-    if (summary) run(summary);
-  };
   const offered = ({ offered }: SessionControl) => offered({ state, archived: false });
   return (
     <div className="flex items-center gap-0.5">
@@ -163,19 +159,19 @@ const Controls = memo(function Controls({ id }: { id: string }) {
         command="session.fork"
         icon={GitFork}
         className="max-md:hidden"
-        onClick={withSummary((summary) => askFork(summary, summary.lastSeq))}
+        onClick={() => askFork(summaryNow(id))}
       />
       <IconButton
         label="Publish changes"
         icon={GitPullRequestArrow}
         className="max-md:hidden"
-        onClick={withSummary((summary) => askPublish(summary))}
+        onClick={() => askPublish(summaryNow(id))}
       />
       <IconButton
         label="Share"
         icon={Share}
         className="max-md:hidden"
-        onClick={withSummary((summary) => askShare(summary))}
+        onClick={() => askShare(summaryNow(id))}
       />
       <Menu
         trigger={<IconButton label="More" icon={MoreHorizontal} />}

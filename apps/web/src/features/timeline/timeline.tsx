@@ -111,13 +111,9 @@ function TimelineTrack({ at }: { at: number | null }) {
 
 function PastActions({ at }: { at: number }) {
   const context = useSessionContext();
-  const forkHere = () => {
-    const summary = summaryNow(context.id);
-    if (summary) askFork(summary, at);
-  };
   return (
     <>
-      <Button small onClick={forkHere}>
+      <Button small onClick={() => askFork(summaryNow(context.id), at)}>
         <GitFork size={12} aria-hidden /> Fork here…
       </Button>
       <Button small onClick={() => attempt(() => askRewind(context, at))}>

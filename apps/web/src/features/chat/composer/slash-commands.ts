@@ -31,7 +31,7 @@ export const slashCommands: Record<string, SlashCommand> = {
   restart: steers('Restart from the log', restart),
   fork: {
     title: 'Fork into a new session',
-    run: async (session) => askFork(session, session.lastSeq),
+    run: async (session) => askFork(session),
   },
   pin: {
     title: 'Send a message that is never compacted',
