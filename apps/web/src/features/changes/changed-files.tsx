@@ -6,17 +6,12 @@ import { ChangesTree } from './changes-tree';
 import { useViewed, viewedMark } from './decisions';
 import { DiffList } from './diff-list';
 import type { DiffRow } from './diff-rows';
-import type { CommitRange } from './use-fetched-files';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
-import { useDiffRows } from './use-diff-rows';
+import { useDiffRows, type Changes } from './use-diff-rows';
 
-interface ChangedFilesProps {
-  files: readonly DiffedFile[];
-  range: CommitRange;
-  /** The commit after the changes. */
-  commit: string;
+interface ChangedFilesProps extends Changes {
   decides: boolean;
 }
 
@@ -27,7 +22,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   const [target, setTarget] = useState<{ path: string } | null>(null);
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const session = useSessionId();
-  const viewed = useViewed(({ parts }) => parts[session] ?? noMarks);
+  const viewed = useViewed((state) => state.marks[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
   const view = (file: DiffedFile) => {
     const mark = viewedMark(file);

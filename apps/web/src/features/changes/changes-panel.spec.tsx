@@ -32,7 +32,7 @@ const changes: OperationOutput<'workspace.diff'> = {
 };
 
 async function show(content = changed.join('\n')) {
-  useViewed.setState({ parts: {} });
+  useViewed.setState({ marks: {} });
   const files = changes.files.map(({ path, added, removed }) => ({ path, added, removed }));
   const shown = jest.fn(() => ({ content, encoding: 'utf8' }));
   const page = await renderSession(<ChangesPanel />, {

@@ -5,49 +5,33 @@ import { toast } from '@/lib/toasts';
 import type { DiffedFile } from './diffed-files';
 import { reversePatch, type FileDiff, type DiffHunk } from './diff';
 
-interface Accepted {
-  /** Accepted hunks by session; a hunk that changes afterwards is undecided again. */
-  hunks: Record<string, string[]>;
-  has(session: string, hunk: string): boolean;
-  toggle(session: string, hunk: string): void;
-}
-
-export const useAccepted = create<Accepted>()(
-  persist(
-    (set, get) => ({
-      hunks: {},
-      has: (session, hunk) => get().hunks[session]?.includes(hunk) ?? false,
-      toggle: (session, hunk) =>
-        set(({ hunks }) => {
-          const now = hunks[session] ?? [];
-          const next = now.includes(hunk) ? now.filter((each) => each !== hunk) : [...now, hunk];
-          return { hunks: { ...hunks, [session]: next } };
-        }),
-    }),
-    { name: 'belay.accepted' },
-  ),
-);
-
-interface Viewed {
-  /** Files that the user has looked through, by session: as they were then. */
-  parts: Record<string, string[]>;
+interface Marks {
+  /** What is marked, by session. */
+  marks: Record<string, string[]>;
   toggle(session: string, mark: string): void;
 }
 
-export const useViewed = create<Viewed>()(
-  persist(
-    (set) => ({
-      parts: {},
-      toggle: (session, mark) =>
-        set(({ parts }) => {
-          const now = parts[session] ?? [];
-          const next = now.includes(mark) ? now.filter((each) => each !== mark) : [...now, mark];
-          return { parts: { ...parts, [session]: next } };
-        }),
-    }),
-    { name: 'belay.viewed' },
-  ),
-);
+const marksStore = (name: string) =>
+  create<Marks>()(
+    persist(
+      (set) => ({
+        marks: {},
+        toggle: (session, mark) =>
+          set(({ marks }) => {
+            const now = marks[session] ?? [];
+            const next = now.includes(mark) ? now.filter((each) => each !== mark) : [...now, mark];
+            return { marks: { ...marks, [session]: next } };
+          }),
+      }),
+      { name },
+    ),
+  );
+
+/** Accepted hunks by their text: one that changes afterwards is undecided again. */
+export const useAccepted = marksStore('belay.accepted');
+
+/** Files that the user has looked through, by their `viewedMark`. */
+export const useViewed = marksStore('belay.viewed');
 
 /** Characters of a change that tell it from another of the same size. */
 const mostHashed = 20_000;

@@ -30,7 +30,7 @@ interface HunkViewProps {
 /** A piece of a hunk; the first one with what the user decides on it. */
 export function HunkView({ file, hunk, from, to, ...rest }: HunkViewProps) {
   const session = useSessionId();
-  const accepted = useAccepted((state) => state.has(session, hunk.raw));
+  const accepted = useAccepted(({ marks }) => marks[session]?.includes(hunk.raw) ?? false);
   return (
     <div className={clsx(accepted && 'opacity-60')}>
       {from === 0 && <HunkHead file={file} hunk={hunk} accepted={accepted} {...rest} />}

@@ -4,7 +4,7 @@ import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
 import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
-interface Changes {
+export interface Changes {
   files: readonly DiffedFile[];
   range: CommitRange;
   /** The commit after the changes. */
