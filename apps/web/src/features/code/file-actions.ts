@@ -16,15 +16,7 @@ import { baseName, type TreeNode } from '@/lib/file-tree';
 
 const largestUpload = 50 * 1_048_576;
 
-/** The user’s changes to files of the workspace. Each is an event that the agent can read. */
-export interface FileActions {
-  save(path: string): void;
-  copyPath(path: string): void;
-  create(folder: string): void;
-  rename(node: TreeNode): void;
-  remove(node: TreeNode): void;
-  upload(folder: string, files: readonly File[]): void;
-}
+export type FileActions = ReturnType<typeof fileActions>;
 
 interface Listeners {
   /** The list of files is another one. */
@@ -39,19 +31,20 @@ export const saveFile = (session: string, path: string): void =>
     download(baseName(path), await allBytes(session, path), 'application/octet-stream'),
   );
 
+/** The user’s changes to files of the workspace. Each is an event that the agent can read. */
 export function fileActions(
   session: Pick<SessionSummary, 'id' | 'state'>,
   { changed, gone }: Listeners,
-): FileActions {
+) {
   const call = async <N extends OperationName>(operation: N, input: OperationRequest<N>) => {
     if (isEnded(session.state)) await client.sessions.wake(session.id);
     await client.sessions.call(session.id, operation, input);
     changed();
   };
   return {
-    save: (path) => saveFile(session.id, path),
-    copyPath: (path) => attempt(() => navigator.clipboard.writeText(path), 'Path copied.'),
-    create: (folder) =>
+    save: (path: string) => saveFile(session.id, path),
+    copyPath: (path: string) => attempt(() => navigator.clipboard.writeText(path), 'Path copied.'),
+    create: (folder: string) =>
       attempt(async () => {
         const path = await askText({
           title: 'New file',
@@ -63,7 +56,7 @@ export function fileActions(
         await call('files.write', { path, content: '', version: null });
         showFile(path);
       }),
-    rename: ({ path, kind }) =>
+    rename: ({ path, kind }: TreeNode) =>
       attempt(async () => {
         const to = await askText({
           title: 'Rename or move',
@@ -76,7 +69,7 @@ export function fileActions(
         gone(path);
         if (kind === 'file') showFile(to);
       }),
-    remove: ({ path, kind }) =>
+    remove: ({ path, kind }: TreeNode) =>
       attempt(async () => {
         const folder = kind === 'folder';
         const sure = await askConfirm({
@@ -91,7 +84,7 @@ export function fileActions(
         await call('files.remove', { path, recursive: folder });
         gone(path);
       }),
-    upload: (folder, files) =>
+    upload: (folder: string, files: readonly File[]) =>
       attempt(async () => {
         const fitting = files.filter(({ size }) => size <= largestUpload);
         for (const file of fitting)

@@ -8,22 +8,8 @@ import { unsavedKey, useAskBeforeLeaving, useUnsaved } from './unsaved';
 import type { UnsavedBarProps } from './unsaved-bar';
 import { useSave } from './use-save';
 
-interface UnsavedChanges {
-  /** The file as the user made it. */
-  text: string;
-  conflict: boolean;
-  /** The two versions to compare; null while the user does not. */
-  compared: { mine: string; theirs: string } | null;
-  /** What the bar over the file offers; null where there is nothing to save. */
-  bar: UnsavedBarProps | null;
-}
-
 /** What the user changed in a file, and how it is saved, or merged with what others changed meanwhile. */
-export function useUnsavedChanges(
-  path: string,
-  file: TextFile | null,
-  editor: Editor | null,
-): UnsavedChanges {
+export function useUnsavedChanges(path: string, file: TextFile | null, editor: Editor | null) {
   const past = useIsPast();
   const key = unsavedKey(useSessionId(), path);
   const unsaved = useUnsaved(({ files }) => files.get(key));
@@ -41,7 +27,7 @@ export function useUnsavedChanges(
   const { text: theirs, version } = file;
   const sides = conflict ? { mine, theirs } : (merged ?? null);
   const compared = comparing ? sides : null;
-  const bar = {
+  const bar: UnsavedBarProps = {
     conflict,
     compared: compared !== null,
     undecided: merged && !conflict ? conflictsIn(mine) : null,

@@ -128,7 +128,12 @@ export class TerminalEmulator {
   }
 
   style({ dark, size }: { dark: boolean; size: number }): void {
-    this.#terminal.options.theme = dark ? darkTheme() : lightTheme();
+    this.#terminal.options.theme = {
+      background: colour('panel'),
+      foreground: colour('ink'),
+      cursor: colour('ink'),
+      ...(dark ? darkTheme : lightTheme),
+    };
     this.#terminal.options.fontSize = size;
     this.#fitSoon();
   }
@@ -259,10 +264,7 @@ function hasFastWebgl(): boolean {
 const noticeOf = (left: number): string =>
   `\x1b[2m[${bytesText(left)} of earlier output: save the recording to get it]\x1b[0m\r\n`;
 
-const darkTheme = (): ITheme => ({
-  background: colour('panel'),
-  foreground: colour('ink'),
-  cursor: colour('ink'),
+const darkTheme: ITheme = {
   selectionBackground: '#f5b83d55',
   black: '#43474e',
   red: '#ff7b72',
@@ -273,12 +275,9 @@ const darkTheme = (): ITheme => ({
   cyan: '#56d4dd',
   white: '#c9ced4',
   brightBlack: '#8d939b',
-});
+};
 
-const lightTheme = (): ITheme => ({
-  background: colour('panel'),
-  foreground: colour('ink'),
-  cursor: colour('ink'),
+const lightTheme: ITheme = {
   selectionBackground: '#f5b83d66',
   black: '#1b1d1f',
   red: '#b3261e',
@@ -289,4 +288,4 @@ const lightTheme = (): ITheme => ({
   cyan: '#0f6a73',
   white: '#686c71',
   brightBlack: '#54585d',
-});
+};
