@@ -68,7 +68,7 @@ function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => v
   const hold = (next: boolean) =>
     attempt(async () => {
       if (next && (await ensureSandbox(session))) {
-        // An agent that was started anew is told that somebody watches.
+        // A restarted agent does not know yet that somebody watches.
         await watch(session, false);
         await watch(session, true);
       }

@@ -9,7 +9,7 @@ import { usePreviewChoice } from './use-preview-choice';
 export function BrowserPanel() {
   const canAct = useCanAct();
   const [{ side }, choose] = usePreviewChoice(useSessionId());
-  // A viewer may act on nothing, and a page acts.
+  // A preview page can act, which viewers are not allowed to.
   if (!canAct) return <AgentBrowser />;
   return (
     <div className="flex h-full flex-col">

@@ -27,7 +27,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   const view = (file: DiffedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
-    // What was looked through is out of the way.
+    // A viewed file is folded.
     fold(file.path, marks.has(mark));
   };
   const render = (row: DiffRow) => {

@@ -47,7 +47,7 @@ function rangesOf({ header }: DiffHunk) {
   const numbers = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(header) ?? [];
   const [, first = '1', removed = '1', second = '1', added = '1'] = numbers;
   const range = (start: number, count: number) => {
-    // Of nothing, git names the line before it.
+    // For an empty range, git names the line before it.
     const from = count === 0 ? start + 1 : start;
     return { from, to: from + count - 1 };
   };
@@ -57,7 +57,7 @@ function rangesOf({ header }: DiffHunk) {
   };
 }
 
-/** The lines of a file as it is after the change; null when it is another than the diff is about. */
+/** The lines of a file after the change; null when the file is not the one of the diff. */
 export function wholeLines(text: string, file: FileDiff): string[] | null {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();

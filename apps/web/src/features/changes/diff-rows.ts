@@ -22,7 +22,7 @@ const mostLines = 80;
 export interface Unfolded {
   /** What the user unfolded or folded, by path. */
   chosen: ReadonlyMap<string, boolean>;
-  /** Parts of the diff that were fetched for files that it did not reach; null while, and a sentence if, it fails. */
+  /** Parts of the diff fetched for files beyond its cut; null while loading, a sentence on failure. */
   fetched: ReadonlyMap<string, { part: string } | { failed: string } | null>;
   /** What the user asked to see around the hunks, by path. */
   expanded: ReadonlyMap<string, Expansion>;

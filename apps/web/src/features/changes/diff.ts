@@ -103,7 +103,7 @@ function nameOf(head: string): string {
 const flip = (line: string): string =>
   line.startsWith('+') ? `-${line.slice(1)}` : line.startsWith('-') ? `+${line.slice(1)}` : line;
 
-/** Within a run of changes a patch takes lines away before it adds. */
+/** Within a run of changes, a patch removes lines before it adds. */
 function order(lines: readonly string[]): string[] {
   const out: string[] = [];
   let removed: string[] = [];

@@ -43,7 +43,7 @@ const kinds = new Map<string, number>(
     scopes[kind].split(' ').map((scope) => [`hljs-${scope}`, index] as const),
   ),
 );
-/** What is in something without a colour of its own is as what is around it. */
+/** A scope without a colour of its own takes that of its parent. */
 function kindOf({ className }: { className?: unknown }, around: number): number {
   const [scope] = Array.isArray(className) ? className : [];
   return kinds.get(String(scope)) ?? around;

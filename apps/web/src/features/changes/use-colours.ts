@@ -14,11 +14,11 @@ export type Colours = ReadonlyMap<DiffLine, Runs>;
 /** A hunk that is larger, in characters, has no colours, nor has one with such a long line. */
 const mostCharacters = 300_000;
 const longestLine = 2_000;
-/** What an expression of the highlighter takes longer for is left without colours. */
+/** A hunk that takes the highlighter longer is left without colours. */
 const timeoutMs = 3_000;
-/** Of what waits, the newest is seen: others ask again when they are drawn again. */
+/** The newest requests are visible; others are repeated when they are drawn again. */
 const mostWaiting = 30;
-/** What is scrolled past asks for nothing. */
+/** Hunks that are scrolled past quickly request nothing. */
 const settledMs = 80;
 
 const found = new WeakMap<readonly DiffLine[], Colours>();

@@ -26,7 +26,7 @@ export function wordDiff(before: string, after: string): [Segment[], Segment[]] 
 
 const wordsOf = (line: string): string[] => line.match(/\w+|\s+|[^\w\s]/gu) ?? [];
 
-/** Lines beside each other: what was taken away stands beside what came for it. */
+/** Lines side by side: a removed line beside the one that replaces it. */
 export interface LinePair {
   before: DiffLine | null;
   after: DiffLine | null;

@@ -62,15 +62,15 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
     estimateSize: () => 56,
     getItemKey,
     overscan: 3,
-    // Every row is looked at to hold the place while earlier ones come, those of the last page too.
+    // Holding the place costs a look at every row: only while earlier rows come, and deferred for the last of them.
     anchorTo: useDeferredValue(older) ? 'end' : 'start',
     paddingStart: 12,
     paddingEnd: 12,
-    // Where rows are is written to the page without rendering; what is seen is still rendered anew.
+    // Positions of rows are written to the DOM directly; only changes of the visible rows are rendered.
     directDomUpdates: true,
     directDomUpdatesMode: 'position',
   });
-  // What the list knows already; asking the element would have the page laid out while it renders.
+  // From what the list has measured: asking the element would force a layout.
   const below = list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
   const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
   const { containerRef } = list;
@@ -121,7 +121,7 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
   );
 }
 
-/** Opens at the newest entry, and at the newest shown of a moment that was chosen. */
+/** Scrolls to the newest entry on opening, and when another moment is chosen. */
 function useOpenAtEnd(toEnd: () => void): void {
   const at = useMoment((moment) => moment.at);
   const open = useEffectEvent(toEnd);

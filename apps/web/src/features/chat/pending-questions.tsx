@@ -5,7 +5,7 @@ import { useIsPast, useSessionId, useView } from '@/features/session-log/session
 import { useSessionState } from '@/features/session-log/summaries';
 import { ChatEntry } from './cards/chat-entry';
 
-/** Calls of so many entries may be open at once; what is older has been answered. */
+/** Only the newest entries can wait for an answer; older ones have been answered. */
 const reach = 200;
 
 /** The approvals and questions that wait for the user, the oldest first; none in the past, and none after the end. */

@@ -4,7 +4,7 @@ const begins = /^(?![-*+>|]|\d+[.)])\S/;
 
 /**
  * The blocks of Markdown that is being written: of these only the last one changes, so that the others are not parsed
- * again with every word. Split only where the parts read like the whole.
+ * again with every word. Splits only where the parts render the same as the whole.
  */
 export function replyBlocks(text: string): string[] {
   const blocks: string[] = [];

@@ -45,6 +45,6 @@ function words(summary: SessionSummary, replying: boolean): string | null {
   const { state, reason, current } = summary;
   if (state === 'starting') return reason ?? 'Starting the sandbox…';
   if (state === 'running') return current ?? (replying ? null : 'The model is thinking…');
-  // What waits for the user has a card of its own; the disk has not.
+  // Questions have cards of their own; waiting for disk space has none.
   return state === 'waiting' && !needsUser(summary) ? reason : null;
 }

@@ -3,12 +3,12 @@ import { useEffect, type RefObject } from 'react';
 /** Nearer to the end than this counts as being there, in pixels. */
 const near = 48;
 
-/** A list that measures its rows scrolls by itself too: only after one of these was it the user. */
+/** A list that measures its rows also scrolls by itself: only scrolling after one of these is by the user. */
 const touches = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 const recent = 1_000;
 
 /**
- * Keeps a list at its end while it grows, and while its place gets smaller, until the user
+ * Keeps a list at its end while it grows or its container shrinks, until the user
  * scrolls up; back at the end it sticks again.
  */
 export function useStickToEnd(

@@ -6,8 +6,8 @@ interface Text {
 }
 
 /**
- * A file after an edit that has just landed, made of what is shown and checked by the edit’s version; undefined when that is
- * another text. Then it is read, as on a page without a secure origin, whose browser hashes nothing.
+ * A file after an edit that has just landed: the shown text with the edit, checked by the edit’s version. Undefined when
+ * the result is another text, and on a page without a secure origin, where browsers cannot hash: then the file is read.
  */
 export async function applyEdit(before: Text, edit: EventArgs<'code'>): Promise<Text | undefined> {
   const { version, truncated, line } = edit;

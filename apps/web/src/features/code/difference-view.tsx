@@ -9,7 +9,7 @@ interface DifferenceViewProps {
   hasResult: boolean;
 }
 
-/** The file as it is now beside what the user made of it. */
+/** The current file beside the user’s version. */
 export function DifferenceView({ path, theirs, mine, hasResult }: DifferenceViewProps) {
   const element = useRef<HTMLDivElement>(null);
   const [comparison, setComparison] = useState<DiffEditor | null>(null);

@@ -34,9 +34,9 @@ export class Editor {
   readonly #marks: monaco.editor.IEditorDecorationsCollection;
   readonly #places = new Map<string, monaco.editor.ICodeEditorViewState | null>();
   #path = '';
-  /** The text that is saved, as the editor gives it: with its line ends alike. */
+  /** The saved text as the editor returns it, with uniform line endings. */
   #saved = '';
-  /** What changes meanwhile was not typed. */
+  /** While set, changes are not the user’s. */
   #showing = false;
   #onSave: () => void = () => undefined;
 
@@ -153,23 +153,23 @@ export class DiffEditor {
 
   dispose(): void {
     this.#editor.dispose();
-    // One that the editor makes by itself continues to compare, and throws when its texts are gone.
+    // A view model that the editor creates itself keeps comparing, and throws when its texts are disposed of.
     this.#view.dispose();
     this.#models.original.dispose();
     this.#models.modified.dispose();
   }
 }
 
-/** A mark of the byte order at the beginning belongs to the file and is not text of it. */
+/** A byte order mark belongs to the file, not to its text. */
 const mark = /^\uFEFF/;
 
 const valueOf = (model: monaco.editor.ITextModel | null): string =>
   model?.getValue(monaco.editor.EndOfLinePreference.TextDefined, true) ?? '';
 
-/** An editor has one kind of line end in a file. */
+/** The editor uses one kind of line ending for a file. */
 const alike = (text: string, end: string): string => text.replaceAll(/\r\n|\r|\n/g, end);
 
-/** The one edit that turns a model’s text into another: what is the same at both ends stays. */
+/** The single edit that turns a model’s text into another; common beginnings and ends stay. */
 function difference(model: monaco.editor.ITextModel, text: string) {
   const before = model.getValue();
   let start = 0;

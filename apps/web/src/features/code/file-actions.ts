@@ -19,9 +19,9 @@ const largestUpload = 50 * 1_048_576;
 export type FileActions = ReturnType<typeof fileActions>;
 
 interface Listeners {
-  /** The list of files is another one. */
+  /** The list of files has changed. */
   changed(): void;
-  /** A file or folder is not there any more. */
+  /** A file or folder is gone. */
   gone(path: string): void;
 }
 

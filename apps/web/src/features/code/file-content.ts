@@ -42,7 +42,7 @@ export const fileQuery = ({ session, path, edit, landed, commit }: Version) =>
     queryFn: async ({ client: cache, queryKey }): Promise<FileContent> => {
       if (commit)
         return contentOf(path, { bytes: await bytesAt(session, path, commit), version: null });
-      // Asked again, it is because the file is not what was known of it.
+      // A repeated query means that the cached content is outdated.
       if (cache.getQueryData(queryKey)) return shownContent(session, path);
       const known = cache.getQueriesData<FileContent>({ queryKey: ['file', session, path] });
       const before = newestOf(known);
@@ -70,13 +70,13 @@ async function shownContent(session: string, path: string): Promise<FileContent>
   }
 }
 
-/** All bytes of a file, for the user to keep. */
+/** All bytes of a file, for a download. */
 export const allBytes = async (session: string, path: string): Promise<Uint8Array<ArrayBuffer>> =>
   (await readWhole(session, path, largestSaved)).bytes;
 
 interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
-  /** As the first page named it: what changed while the others were read is another one. */
+  /** From the first page: a change while the others are read makes another version. */
   version: string | null;
 }
 

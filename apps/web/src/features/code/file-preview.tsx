@@ -6,7 +6,7 @@ import { ImageView } from './image-view';
 const mostRows = 500;
 const mostColumns = 50;
 
-/** Files whose text can also be shown as what it means. */
+/** Files whose text can also be shown rendered. */
 export const canPreview = (path: string): boolean => /\.(md|markdown|svg|csv|tsv)$/i.test(path);
 
 /** Markdown as it reads, a drawing, or a table. Nothing in it is loaded or run. */
@@ -23,7 +23,7 @@ export function FilePreview({ path, text }: { path: string; text: string }) {
   );
 }
 
-/** As a picture: a browser runs nothing of one. */
+/** Shown as a picture, since browsers run no scripts in pictures. */
 function Drawing({ path, text }: { path: string; text: string }) {
   const bytes = useMemo(() => new TextEncoder().encode(text), [text]);
   return <ImageView path={path} bytes={bytes} type="image/svg+xml" />;

@@ -16,7 +16,7 @@ export function mergeTexts(base: string, mine: string, theirs: string): Merged {
   return { text: lines.join(end), conflicts: parts.filter(({ conflict }) => conflict).length };
 }
 
-/** How many marked places a text has, as the user leaves fewer of them. */
+/** The number of conflicts that are still marked in a text. */
 export const conflictsIn = (text: string): number =>
   linesOf(text).filter((line) => line === marks.mine).length;
 

@@ -14,7 +14,7 @@ interface TreeLineProps {
   onToggle(): void;
 }
 
-/** One file or folder; its menu opens by the right button, the menu key, F2 renames and Delete deletes. */
+/** One file or folder with a context menu; F2 renames and Delete deletes. */
 export function TreeLine({ row, selected, actions, fixed, onToggle }: TreeLineProps) {
   const { node } = row;
   const onKeyDown = (event: KeyboardEvent<HTMLButtonElement>) => {

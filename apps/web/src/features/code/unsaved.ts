@@ -4,9 +4,9 @@ import { create } from 'zustand';
 /** What the user typed into a file and did not save yet. */
 export interface Unsaved {
   text: string;
-  /** The text of the file when they began. */
+  /** The text of the file when the user began. */
   base: string;
-  /** The version of the file that had this text: only over that one it is saved. */
+  /** The version of the file that had this text; saving replaces no other version. */
   version: string | null;
   /** The two sides of a merge that this text is the result of. */
   merged?: { mine: string; theirs: string };

@@ -50,11 +50,11 @@ export function useEditor({ path, file, edit, line, visit }: EditorOptions): {
   }, [editor, text, path, key, past]);
   useEffect(() => {
     if (!editor || !edit || text === null) return;
-    // The place stays while the user types, and when nobody is followed.
+    // The scroll position stays while the user types, and when Follow is off.
     const reveals = usePreferences.getState().follow && !useUnsaved.getState().files.has(key);
     editor.highlight(edit.args.line, edit.args.content.length, reveals);
   }, [editor, edit, text, key]);
-  // After what landed: a line that was asked for is shown rather than the begin of a long edit.
+  // After the highlight, so that a requested line wins over the beginning of a long edit.
   useEffect(() => {
     if (editor && text !== null && line > 0) editor.reveal(line);
   }, [editor, text, line, visit]);

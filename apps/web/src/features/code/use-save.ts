@@ -11,7 +11,7 @@ import { conflictsIn } from './merge';
 import { unsavedKey, useUnsaved } from './unsaved';
 
 /**
- * Saves what the editor shows into the sandbox, over the version that it was made of and no other. While it does, what
+ * Saves the editor’s text into the sandbox, only over the version that it is based on. While it does, what
  * lands is the user’s own change.
  */
 export function useSave(path: string, editor: Editor | null): { save(): void; saving: boolean } {

@@ -15,7 +15,7 @@ const seqOf = (event: Event): number => event.seq;
 /** Every event as it is, newest first. */
 export function LogPanel() {
   const context = useSessionContext();
-  // A long log is searched in a pause of the drawing.
+  // Deferred, since filtering a long log would delay drawing.
   const events = useDeferredValue(useLog((log) => log.events));
   const at = useMoment((moment) => moment.at);
   const [text, setText] = useState('');

@@ -3,7 +3,7 @@ import { mayAnswerFirst } from '@/lib/new-questions';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 
-/** Answers by a key the question that has waited longest; one that has just appeared is left to be read. */
+/** Answers the oldest question by a key. One that has just appeared must be read first. */
 export function answerFirst(
   summary: SessionSummary | undefined,
   verdict: 'approved' | 'rejected',

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '@belay/protocol';
 import { create } from 'zustand';
 
-/** The session whose changes the user is about to take along. */
+/** The session whose changes the user is about to publish. */
 export const usePublishRequest = create<{ session: SessionSummary | null }>()(() => ({
   session: null,
 }));
@@ -10,7 +10,7 @@ export const usePublishRequest = create<{ session: SessionSummary | null }>()(()
 export const askPublish = (session: SessionSummary | null = null): void =>
   usePublishRequest.setState({ session });
 
-/** A branch that says what it is about. */
+/** A branch name made from the title. */
 export function suggestedBranch(title: string): string {
   const words = title
     .toLowerCase()

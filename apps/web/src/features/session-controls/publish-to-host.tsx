@@ -110,7 +110,7 @@ function usePrepared({ id, lastSeq }: SessionSummary, target: Target) {
   const drafted = { message: data?.message ?? '', model: data?.model, isFetching };
   const fault = prepared.isError && !prepared.isFetching ? errorFrom(prepared.error) : null;
   return {
-    // What was prepared before a fault is not what would be pushed.
+    // Data from before an error is not what would be pushed.
     data: prepared.isError ? undefined : prepared.data,
     isFetching: prepared.isFetching && !prepared.data,
     refetch: prepared.refetch,

@@ -125,7 +125,7 @@ function Links({ session: { id } }: { session: SessionSummary }) {
   });
   const revoke = async (link: string) => {
     await client.viewerLinks.revoke(id, link).catch((failed: unknown) => {
-      // Somebody else was quicker.
+      // Another user has revoked it already.
       if (errorFrom(failed).code !== 'not_found') throw failed;
     });
     await queryClient.invalidateQueries({ queryKey: linksKey(id) });

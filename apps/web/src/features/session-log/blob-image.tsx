@@ -17,7 +17,7 @@ export function BlobImage({ blob, alt, className }: BlobImageProps) {
   return <img src={url} alt={alt} className={clsx('rounded-md border', className)} />;
 }
 
-/** The type matters where the bytes do not say it by themselves. */
+/** Give the type where browsers do not detect it from the bytes. */
 export function useBlobUrl(blob: string | null, type?: string): string | null {
   const id = useSessionId();
   const { data } = useQuery({

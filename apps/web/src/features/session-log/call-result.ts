@@ -4,7 +4,7 @@ export type Result = Event & EventOf<'result'>;
 
 export type BackgroundResult = Event & EventOf<'background-result'>;
 
-/** What came of a call; undefined while it runs, also in the background. */
+/** The final result of a call; undefined while it runs, in the background too. */
 export function outcomeOf(
   answer: Result | undefined,
   backgroundResult: BackgroundResult | undefined,

@@ -1,6 +1,6 @@
 import { callOf, type Event } from '@belay/protocol';
 
-/** What the user did by hand in the agent’s browser, without anything else between. */
+/** Consecutive actions of the user in the agent’s browser. */
 export interface Gestures {
   clicks: number;
   scrolls: number;

@@ -9,7 +9,7 @@ import { TerminalBuffer } from './terminal-buffer';
 export interface LiveLog {
   status: 'loading' | 'ready' | 'refused';
   error: AppError | null;
-  /** A stretch of the log without gap, up to its end; older pages arrive after the newest. */
+  /** A gapless section of the log up to its end; older pages arrive after the newest. */
   events: readonly Event[];
   view: LogView;
   /** The number of the first event that is here: 1 when all of it is. */
@@ -20,12 +20,12 @@ export interface LiveLog {
   /** How far the workspace is in its sandbox while the session starts, in bytes. */
   copied: { done: number; total: number | null } | null;
   terminals: ReadonlyMap<string, TerminalBuffer>;
-  /** The last that calls of actions printed while they were watched. */
+  /** The latest output of running actions, by call. */
   outputs: ReadonlyMap<string, string>;
 }
 
 export interface LiveLogStore extends StoreApi<LiveLog> {
-  /** Starts loading and following; returns what ends it. */
+  /** Starts loading and following; call the returned function to stop. */
   open(): () => void;
 }
 
@@ -33,7 +33,7 @@ const newest = 400;
 const olderPage = 2_000;
 const longestOutput = 4_000;
 
-/** One session’s log: its newest page first, then live, then what is older while nothing else happens. */
+/** One session’s log: loads its newest page, follows it live, and then loads older pages in the background. */
 export function liveLogStore(id: string): LiveLogStore {
   const store = createStore<LiveLog>()(() => ({
     status: 'loading',
@@ -71,7 +71,7 @@ async function load(id: string, store: StoreApi<LiveLog>, closing: AbortSignal):
 type Delta = { kind: 'text' | 'reasoning'; text: string };
 
 function follow(id: string, store: StoreApi<LiveLog>, after: number): Watch {
-  // One queue: an event ends the reply whose deltas came before it, and no other.
+  // One queue keeps the order: an event ends only the reply whose deltas came before it.
   const take = perFrame<Event | Delta>((updates) => {
     const { events, view, partialReply } = store.getState();
     const fresh = updates.filter((update): update is Event => !isDelta(update));
@@ -117,7 +117,7 @@ function replyAfter(
     : { text, reasoning: reasoning + update.text };
 }
 
-/** Pages backward to the beginning, giving way to drawing between pages. */
+/** Loads older pages back to the beginning, with pauses for drawing. */
 async function loadOlder(
   id: string,
   store: StoreApi<LiveLog>,

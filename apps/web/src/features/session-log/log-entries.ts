@@ -7,7 +7,7 @@ export interface LogEntry {
   event: Event;
   /** Of the kind `gestures`: all from this event on. */
   gestures?: Gestures;
-  /** Looks of the agent at files, from this event on, without anything else between. */
+  /** Consecutive file reads of the agent, starting with this event. */
   reads?: readonly Event[];
 }
 
@@ -48,7 +48,7 @@ const isRead = ({ kind, event }: LogEntry): boolean =>
 const gesturesIn = ({ kind, event }: LogEntry): Gestures | null =>
   kind === 'gestures' ? gesturesOf(event) : null;
 
-/** Joins two stretches; an entry that was cut in two is one again. */
+/** Joins two sections; an entry that was split between them is merged again. */
 export function joinEntries(
   earlier: readonly LogEntry[],
   later: readonly LogEntry[],
@@ -61,7 +61,7 @@ export function joinEntries(
   return earlier.slice(0, -1).concat(seam, later.slice(1));
 }
 
-/** The chat shows calls but for those that cause an event of their own, and what the user only looked at. */
+/** The chat leaves out calls that cause an event of their own, and reads by the user. */
 function isShown(operation: Operation, { source, args }: Event): boolean {
   if (operation.display === 'event') return false;
   const input = operation.input.safeParse(args);

@@ -14,22 +14,22 @@ import { markKind, type Mark } from './log-marks';
 export type Commit = Event & EventOf<'commit'>;
 export type CodeEdit = Event & EventOf<'code'>;
 
-/** All that the panels show of a stretch of the log. */
+/** Everything that the panels show of a section of the log. */
 export interface LogView {
   entries: readonly LogEntry[];
   results: LayeredMap<string, Result>;
-  /** What came of calls in the background. */
+  /** Results of background calls. */
   backgroundResults: ReadonlyMap<string, BackgroundResult>;
   verdicts: ReadonlyMap<string, Event>;
   commits: ReadonlyMap<string, Commit>;
   /** Edits by the call that made them. */
   edits: ReadonlyMap<string, readonly CodeEdit[]>;
   terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
-  /** Where each terminal’s output ended after the last answer of an operation, in bytes. */
+  /** Where each terminal’s output ended at the last result of an operation, in bytes. */
   terminalEnds: ReadonlyMap<string, number>;
-  /** Texts of queued messages as the user changed them last, by their numbers. */
+  /** The latest texts of queued messages that the user edited, by event number. */
   edited: ReadonlyMap<number, string>;
-  /** Queued messages that the user took back, by their numbers. */
+  /** Queued messages that the user withdrew, by event number. */
   withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
   usage: readonly (Event & EventOf<'usage'>)[];
@@ -49,14 +49,14 @@ export interface LogView {
 
 export const emptyView: LogView = viewOf([]);
 
-/** Folds a stretch of the log on its own. */
+/** Folds a section of the log on its own. */
 export function viewOf(events: readonly Event[]): LogView {
   const building = start();
   for (const event of events) add(building, event);
   return { ...building, results: new LayeredMap([building.results]) };
 }
 
-/** Joins two stretches, the earlier first. Associative: pages may be folded in any order. */
+/** Joins two sections, the earlier first. Associative: pages may be folded in any order. */
 export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!earlier.lastSeq) return later;
   if (!later.lastSeq) return earlier;

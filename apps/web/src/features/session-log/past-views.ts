@@ -1,16 +1,16 @@
 import type { Event } from '@belay/protocol';
 import { emptyView, joinViews, viewOf, type LogView } from './log-view';
 
-/** A view is kept for each so many events: to look at a moment folds fewer than this. */
+/** A view is kept for each section of this many events, so that showing a moment folds fewer. */
 const stretch = 1_000;
 
-/** The views of the past of one log. Its events do not change; only older ones come to its beginning. */
+/** Views of past moments of one log, whose events never change; older ones may be added at its start. */
 export class PastViews {
   /** Those up to the end of the first stretch, of the second, and so on. */
   #kept: LogView[] = [];
   #first = 0;
 
-  /** What the first so many of the events show; there may be fewer. */
+  /** The view of the first `wanted` events, or of all when there are fewer. */
   of(events: readonly Event[], wanted: number): LogView {
     const count = Math.min(wanted, events.length);
     const first = events[0]?.seq ?? 0;

@@ -4,7 +4,7 @@ import { client } from '@/lib/server';
 import { useIsPast, useSessionId } from './session-context';
 import { summaryNow, useSessionState } from './summaries';
 
-/** Whether the user can act in the sandbox: not in the past, not as a viewer. One that has ended is started for it. */
+/** Whether the user can act in the sandbox: not in the past, and not as a viewer. An ended sandbox is started again. */
 export function useCanAct(): boolean {
   const state = useSessionState(useSessionId());
   const readOnly = useReadOnly();

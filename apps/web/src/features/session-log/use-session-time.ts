@@ -4,7 +4,7 @@ import { recorded } from '@/lib/server';
 import { useMoment, useSessionId } from './session-context';
 import { useSessionState, useSummaryPart } from './summaries';
 
-/** The time that durations of a session count to: now, its end, or the moment that is looked at. */
+/** The end of a session’s durations: now, its own end, or the moment that is shown. */
 export function useSessionTime(everyMs = 1_000): number {
   const id = useSessionId();
   const state = useSessionState(id);

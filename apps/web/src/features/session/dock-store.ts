@@ -19,7 +19,7 @@ import {
 const mostSessions = 50;
 
 interface Dock {
-  /** The layout that the user made by moving a panel, which is that of every session. */
+  /** The layout that the user made by moving a panel; it applies to every session. */
   own: Regions | null;
   /** Without one, each session has the first layout, which opens panels at their first content. */
   sessions: Readonly<Record<string, Regions>>;
@@ -29,7 +29,7 @@ interface Dock {
   maximized: Readonly<Record<string, RegionId>>;
   /** The session whose page is shown. */
   session: string;
-  /** The panel that was asked for last; each time is another object. */
+  /** The panel that was requested last; a new object for each request. */
   wanted: { panel: PanelId } | null;
   show(panel: PanelId): void;
   move(panel: PanelId, to: RegionId): void;

@@ -90,7 +90,7 @@ function SplitView({ split: { id, orientation, parts } }: { split: Split }) {
 const holds = ({ region, split }: Part): RegionId[] =>
   split ? split.parts.flatMap(holds) : region ? [region] : [];
 
-/** Of a collapsed place its tabs are left, in pixels. */
+/** What a collapsed part keeps, its tabs, in pixels. */
 const tabsOnly = 33;
 
 /** A part collapses to its tabs when its border is dragged over it; the right one has no tabs of its own. */

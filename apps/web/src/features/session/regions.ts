@@ -18,11 +18,11 @@ export const firstRegions: Regions = {
   foot: { tabs: [], active: null },
 };
 
-/** Where panels go that leave the wide one when they have something to show. */
+/** Where panels move from the wide region at their first content. */
 const ownRegions = { terminal: 'bottom', browser: 'corner', plan: 'foot' } as const;
 export type OpeningPanel = keyof typeof ownRegions;
 
-/** Puts a panel that has its first content below the wide one; where the user looks at it, it stays. */
+/** Moves a panel that has its first content out of the wide region, unless the user is looking at it. */
 export function openPanel(regions: Regions, panel: OpeningPanel): Regions {
   const from = regionOf(regions, panel);
   return from !== 'top' || regions.top.active === panel
@@ -51,7 +51,7 @@ export function activate(regions: Regions, panel: PanelId): Regions {
   return { ...regions, [region]: { ...regions[region], active: panel } };
 }
 
-/** A layout that another version of Belay stored: without panels that are gone, and with those that are new. */
+/** A layout that another version of Belay stored, without removed panels and with new ones. */
 export function withAllPanels(stored: Partial<Regions>): Regions {
   const kept = (id: RegionId): RegionState => ({
     tabs: stored[id]?.tabs.filter((tab) => panelIds.includes(tab)) ?? [],

@@ -29,7 +29,7 @@ export function useSessionCommands(): void {
 
 const { pause, resume, stop, restart } = sessionControls;
 
-/** Pause and resume are never offered at once: they share their keys. */
+/** Pause and resume share their keys, since they are never offered together. */
 const offeredByKeys = {
   pause: { control: pause, keys: sessionShortcuts['session.pause'].keys },
   resume: { control: resume, keys: sessionShortcuts['session.pause'].keys },
@@ -87,7 +87,7 @@ function logCommands(context: SessionContext): Command[] {
   ];
 }
 
-/** Keys leave a terminal or an editor by this, which take Tab for themselves. */
+/** The way out of a terminal or an editor by keys, since these handle Tab themselves. */
 function goToPanel(panel: PanelId): void {
   useDock.getState().show(panel);
   document.getElementById(`tab-${panel}`)?.focus();

@@ -99,9 +99,9 @@ function Figures() {
   );
 }
 
-/** What the agent sees of the user’s own files; in amber what it may change. */
+/** The host folders that the agent sees; amber when it can change files in them. */
 function HostFolders({ mounts }: Pick<SessionSummary, 'mounts'>) {
-  // What may be changed matters first.
+  // Writable folders matter most.
   const [first, ...others] = mounts.toSorted((a, b) => Number(a.readOnly) - Number(b.readOnly));
   if (!first) return null;
   const isWritable = mounts.some(({ readOnly }) => !readOnly);

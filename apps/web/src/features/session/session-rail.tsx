@@ -11,10 +11,10 @@ import { sessionsQuery } from '@/features/session-log/summaries';
 import { usePreferences } from '@/lib/preferences';
 import { recorded } from '@/lib/server';
 
-/** Ended ones are soon many: the newest are enough to go back and forth. */
+/** Most sessions have ended; the newest ones are enough to switch between. */
 const mostEnded = 10;
 
-/** The other sessions, beside the one that is shown: those that wait for the user have a badge and are first. */
+/** Links to the other sessions. Those that wait for the user come first, with a badge. */
 export function SessionRail() {
   const open = usePreferences((state) => state.rail);
   const set = usePreferences((state) => state.set);

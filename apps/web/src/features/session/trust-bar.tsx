@@ -35,7 +35,7 @@ export function TrustBar() {
   );
 }
 
-/** The guidance that the user has not trusted yet; nothing where nobody is asked. */
+/** The guidance that the user has not trusted yet; empty when there is no need to ask. */
 function useUntrusted(session: string) {
   const readOnly = useReadOnly();
   const state = useSessionState(session);

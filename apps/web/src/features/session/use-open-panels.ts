@@ -4,7 +4,7 @@ import type { LiveLog } from '@/features/session-log/live-log-store';
 import { useDock } from './dock-store';
 import type { OpeningPanel } from './regions';
 
-/** Opens the panels of this session at their first content; before the page is drawn when that is there. */
+/** Opens each panel at its first content, before the first paint where the content is already there. */
 export function useOpenPanels(): void {
   const session = useSessionId();
   const filled = useLog(filledPanels);
@@ -15,7 +15,7 @@ export function useOpenPanels(): void {
   }, [session, filled]);
 }
 
-/** By the live end: a replay closes nothing. */
+/** Counts at the live end, so that a replay closes nothing. */
 function filledPanels({ view, terminals, frame }: LiveLog): string {
   const filled: Record<OpeningPanel, boolean> = {
     terminal: terminals.size > 0 || view.terminals.size > 0,

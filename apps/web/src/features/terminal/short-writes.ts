@@ -1,6 +1,6 @@
 /** Writes that come closer than this are drawn together, in milliseconds; the first after a rest at once. */
 const pauseMs = 50;
-/** So many bytes wait for nothing: their sender waits for them. */
+/** This many bytes are drawn at once, since their sender waits for them. */
 const most = 16_384;
 
 interface Write {

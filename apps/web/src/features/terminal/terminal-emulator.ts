@@ -11,15 +11,15 @@ import { colour } from '@/lib/theme';
 import { ShortWrites } from './short-writes';
 
 /**
- * xterm gives way to the page between two writes and never within one; a short line costs it most.
- * So much of a flood is parsed in a few milliseconds.
+ * xterm yields to the page between two writes and never within one; short lines cost the most.
+ * This many bytes of a flood are parsed in a few milliseconds.
  */
 const piece = 512;
 
-/** Of the past so many bytes are shown: a scrubber that is dragged back draws them with each step. */
+/** The most bytes shown of a past moment: dragging the scrubber draws them with each step. */
 const reach = 256 * 1024;
 
-/** A panel that kept its size for so long has it, in milliseconds. */
+/** How long a panel must keep its size before it is reported, in milliseconds. */
 const settledDelayMs = 150;
 
 export interface PanelSize {
@@ -52,7 +52,7 @@ export class TerminalEmulator {
   #first = 0;
   #written = 0;
   #fitting: ReturnType<typeof setTimeout> | undefined;
-  /** Until it is opened, and then until it is drawn by the graphics card. */
+  /** The next step of opening: the terminal itself, then drawing by the graphics card. */
   #opening: ReturnType<typeof setTimeout>;
 
   constructor(element: HTMLElement, options: EmulatorOptions) {
@@ -76,7 +76,7 @@ export class TerminalEmulator {
       provideLinks: (row, found) => found(this.#filesIn(row)),
     });
     this.#terminal.unicode.activeVersion = '11';
-    // In a task of its own, once it has its size and colours: it is measured and drawn only once.
+    // In a task of its own, after size and colours are set, so that it is measured and drawn only once.
     this.#opening = setTimeout(() => this.#open(element));
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
@@ -121,7 +121,7 @@ export class TerminalEmulator {
     if (typing) this.#terminal.focus();
   }
 
-  /** Takes the size that the program writes for: bytes are drawn as they were meant. */
+  /** Takes the size that the program writes for, so that bytes are drawn as intended. */
   resize(columns: number, rows: number): void {
     if (columns !== this.#terminal.cols || rows !== this.#terminal.rows)
       this.#terminal.resize(columns, rows);

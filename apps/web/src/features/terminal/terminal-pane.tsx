@@ -51,7 +51,7 @@ interface TerminalBarProps {
   names: readonly string[];
   shown: string;
   onChoose(name: string): void;
-  /** Null where the panel is not split from. */
+  /** Null where the panel cannot be split. */
   splitting: SplitMenuProps | null;
   /** Commands are for this terminal. */
   inUse: boolean;
@@ -150,7 +150,7 @@ function SplitMenu({ orientation, onSplit }: SplitMenuProps) {
   );
 }
 
-/** Who types, and the way to change it. */
+/** Who is in control, and the button to change it. */
 function Holder({ terminal, inUse }: { terminal: string; inUse: boolean }) {
   const session = useSessionId();
   const past = useIsPast();

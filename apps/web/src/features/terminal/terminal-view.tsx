@@ -80,7 +80,7 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
 
 /**
  * A live terminal is as large as the smallest panel among those that show it; one of the past, one of an
- * ended session, one on a phone and one that only watches do not count. Of those it answers the columns.
+ * ended session, one on a phone and one that only watches do not count. Returns the columns of the latter.
  */
 function useSize(
   name: string,

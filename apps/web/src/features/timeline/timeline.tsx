@@ -90,7 +90,7 @@ export function Timeline() {
   );
 }
 
-/** The log may grow many times a second: only what shows its length is drawn with it, and when there is time. */
+/** The log may grow many times a second: only what shows its length is drawn again, with low priority. */
 const useLast = () => useDeferredValue(useLog((log) => log.view.lastSeq));
 
 function TimelineTrack({ at }: { at: number | null }) {

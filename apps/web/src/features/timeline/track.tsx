@@ -62,7 +62,7 @@ const Marks = memo(function Marks({ first, last, marks }: Omit<TrackProps, 'at' 
   );
 });
 
-/** At most so many marks, the telling ones kept. */
+/** At most `limit` marks; steps and edits are dropped first. */
 function thin(marks: readonly Mark[], limit: number): readonly Mark[] {
   if (marks.length <= limit) return marks;
   const telling = marks.filter(({ kind }) => kind !== 'step' && kind !== 'edit');

@@ -5,7 +5,7 @@ import { clock } from '@/lib/format';
 import { ActionFiles } from './action-files';
 import { readableOutput } from './call-text';
 
-/** What came of a call that ran in the background, where it came. */
+/** The result of a background call, at the point where it arrived. */
 export function BackgroundResultCard({ event }: { event: Event & EventOf<'background-result'> }) {
   const { ok, output } = event.args;
   const text = ok ? readableOutput(event.args) : '';

@@ -54,12 +54,12 @@ function labelOf(event: Event): { icon: LucideIcon; verb: string; subject: strin
   const operation = calledOperation(event.action);
   if (!operation) return { icon: Wrench, verb: event.action, subject };
   const { display, title } = operation;
-  // “Read README.md”: of a file or a command it is plain what the verb is about.
+  // “Read README.md”: for files and commands the verb alone is clear.
   const isShort =
     subject !== '' && (display === 'command' || display === 'file' || display === 'edit');
   return { icon: icons[display], verb: isShort ? (title.split(' ')[0] ?? title) : title, subject };
 }
 
-/** As much of a summary as can show in one line; a call without input has none. */
+/** The part of a summary that fits one line; empty for a call without input. */
 const firstLine = (summary: string): string =>
   summary === '{}' ? '' : (summary.split('\n')[0] ?? '').slice(0, 300);

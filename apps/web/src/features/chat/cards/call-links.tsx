@@ -17,7 +17,7 @@ interface CallLinksProps {
   result: Result | undefined;
 }
 
-/** Where a call can be seen: in its terminal, in its file, in the history, in time. */
+/** Links to a call’s terminal, file, changes and moment. */
 export function CallLinks({ event, result }: CallLinksProps) {
   const context = useSessionContext();
   const commit = useView((view) => view.commits.get(event.id ?? ''));

@@ -59,7 +59,7 @@ function Verdict({ verdict }: { verdict: Event }) {
   );
 }
 
-/** Shown once it takes longer than a moment. */
+/** Shown after the first three seconds. */
 function Elapsed({ since }: { since: string }) {
   const seconds = (useSessionTime() - Date.parse(since)) / 1_000;
   return seconds < 3 ? null : <span className="tabular-nums">{duration(seconds)}</span>;

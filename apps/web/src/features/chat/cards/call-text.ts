@@ -60,7 +60,7 @@ function mainText(output: unknown): string | undefined {
   return undefined;
 }
 
-/** A long one shows its beginning; nothing is shown of nothing. */
+/** Cut at a limit; an empty object is an empty text. */
 function jsonOf(value: unknown): string {
   const json = JSON.stringify(value, null, 2) ?? '';
   return json === '{}' ? '' : json.slice(0, maxJson);

@@ -10,10 +10,10 @@ import { NoteEntry } from './note-entry';
 import { ReadsCard } from './reads-card';
 import { SayEntry } from './say-entry';
 
-/** Fewer reads are shown each by itself. */
+/** Fewer reads than this are shown one by one. */
 const fewReads = 3;
 
-/** One entry of the conversation, as what it is. */
+/** One entry of the conversation, by its kind. */
 export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry }) {
   const { event } = entry;
   if (isEvent(event, 'start')) return <TaskEntry event={event} />;

@@ -5,7 +5,7 @@ import { useView } from '@/features/session-log/session-context';
 import { clock, plural } from '@/lib/format';
 import { readableOutput } from './call-text';
 
-/** What the user did in the agent’s browser, in one line; what failed of it is said. */
+/** What the user did in the agent’s browser, in one line with the last failure. */
 export function GesturesEntry({ event, gestures }: { event: Event; gestures: Gestures }) {
   const results = useView((view) => view.results);
   const failed = gestures.calls.flatMap((id) => {

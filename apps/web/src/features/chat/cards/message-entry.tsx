@@ -9,7 +9,7 @@ import { clock } from '@/lib/format';
 import { isQueued } from './is-queued';
 import { QueuedMessage } from './queued-message';
 
-/** The task that the session was given, or that it began again. */
+/** The task of the session, or the note that it restarted. */
 export function TaskEntry({ event }: { event: Event & EventOf<'start'> }) {
   const { task, images, again } = event.args;
   if (again) return <p className="py-1.5 text-sm text-faint">Restarted</p>;

@@ -6,7 +6,7 @@ import { useView } from '@/features/session-log/session-context';
 import { took } from '@/lib/format';
 import { CallCard } from './call-card';
 
-/** Several looks at files that follow each other, in one line; each is a card once that is opened. */
+/** Consecutive file reads in one line, which opens into a card for each. */
 export function ReadsCard({ events }: { events: readonly Event[] }) {
   const [open, setOpen] = useState(false);
   const results = useView((view) => view.results);

@@ -104,7 +104,7 @@ export function MessageBox() {
 
 interface MessageToolsProps {
   disabled: boolean;
-  /** Null where a message is read at once. */
+  /** Null when messages are delivered at once. */
   delivery: Delivery | null;
   onDelivery(delivery: Delivery): void;
   onAttach(): void;

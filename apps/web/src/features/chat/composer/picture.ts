@@ -1,10 +1,10 @@
-/** Pixels of the longer side: models are shown no more of a picture, and some refuse a larger one. */
+/** Pixels of the longer side. Models see pictures no larger than this, and some refuse larger ones. */
 const longest = 1_568;
 const largest = 4_000_000;
 /** Those that every provider takes. */
 const types = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 
-/** A picture as models take it: itself, or a smaller one. Null for what is none. */
+/** The picture as models accept it, scaled down if needed; null when the file is not a picture. */
 export async function pictureFor(file: File): Promise<Blob | null> {
   if (!file.type.startsWith('image/')) return null;
   const bitmap = await createImageBitmap(file).catch(() => null);
@@ -15,7 +15,7 @@ export async function pictureFor(file: File): Promise<Blob | null> {
   const canvas = new OffscreenCanvas(side(bitmap.width), side(bitmap.height));
   const context = canvas.getContext('2d');
   if (!context) return null;
-  // A JPEG knows nothing transparent.
+  // JPEG has no transparency.
   context.fillStyle = 'white';
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);

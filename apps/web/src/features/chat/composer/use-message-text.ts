@@ -9,7 +9,7 @@ interface Unsent {
   set(session: string, text: string): void;
 }
 
-/** What was written and not sent yet outlives a reload. */
+/** Unsent text outlives a reload. */
 const useUnsent = create<Unsent>()(
   persist(
     (set) => ({
@@ -24,7 +24,7 @@ const useUnsent = create<Unsent>()(
   ),
 );
 
-/** The text of the message box, and what the user wrote before, to go through as in a shell. */
+/** The text of the message box, with a history of sent messages as in a shell. */
 export function useMessageText() {
   const { id, log } = useSessionContext();
   const text = useUnsent(({ texts }) => texts[id] ?? '');
