@@ -5,7 +5,7 @@ import { usePreferences } from '@/lib/preferences';
 import { useColours, type Colours } from './use-colours';
 import type { DiffLine } from './diff';
 import { CommentForm, DraftedComment, linesText } from './line-comments';
-import { painted, type Painted } from './painted';
+import { styledSegments, type StyledSegment } from './styled-segments';
 import { commentOn, useComments, useReviewDrafts, type LineComment } from './review-drafts';
 import { changedWords, pairLines, type Segment } from './word-diff';
 
@@ -125,7 +125,7 @@ interface LineProps extends SharedProps {
 
 function Line({ line, index, isChosen, only, words, colours, onComment }: LineProps) {
   const { kind, text } = line;
-  const parts = painted(text, colours?.get(line), words.get(line));
+  const parts = styledSegments(text, colours?.get(line), words.get(line));
   const number = 'w-9 shrink-0 pr-1.5 text-right text-faint select-none';
   return (
     <div
@@ -162,7 +162,7 @@ function Line({ line, index, isChosen, only, words, colours, onComment }: LinePr
   );
 }
 
-function LineText({ kind, parts }: { kind: DiffLine['kind']; parts: readonly Painted[] }) {
+function LineText({ kind, parts }: { kind: DiffLine['kind']; parts: readonly StyledSegment[] }) {
   const changedLook = kind === '+' ? 'bg-pass/25' : 'bg-fail/25';
   if (parts.length === 0) return ' ';
   return parts.map(({ text, changed, kind: syntax }, at) => {

@@ -2,18 +2,18 @@ import type { Runs } from './syntax';
 import type { Segment } from './word-diff';
 
 /** A stretch of a line that looks the same from its beginning to its end. */
-export interface Painted extends Segment {
+export interface StyledSegment extends Segment {
   /** A place in `syntaxKinds`. */
   kind: number;
 }
 
 /** A line cut wherever its syntax or what differs begins or ends. */
-export function painted(
+export function styledSegments(
   text: string,
   runs: Runs = noRuns,
   segments: readonly Segment[] = [{ text, changed: false }],
-): Painted[] {
-  const parts: Painted[] = [];
+): StyledSegment[] {
+  const parts: StyledSegment[] = [];
   let run = 0;
   let left = runs[0] ?? Infinity;
   for (const { text: segment, changed } of segments) {

@@ -1,9 +1,9 @@
 import { highlight } from './highlight';
-import { painted } from './painted';
+import { styledSegments } from './styled-segments';
 import { syntaxLanguage, syntaxKinds } from './syntax';
 
 const named = (text: string, ...rest: [Uint32Array?, { text: string; changed: boolean }[]?]) =>
-  painted(text, ...rest).map(
+  styledSegments(text, ...rest).map(
     ({ text: part, kind, changed }) => `${part}|${syntaxKinds[kind]}${changed ? '|changed' : ''}`,
   );
 
