@@ -84,7 +84,7 @@ function open(): Promise<number> {
 /** In the page: a screen in each frame, for some hundred frames. */
 function scrollThrough(): Promise<void> {
   return new Promise((done) => {
-    const diff = document.querySelector('[aria-label="Changes"] [role=region]');
+    const diff = document.querySelector('[aria-label="Changes"] [aria-label="Diff"]');
     let frames = 300;
     const next = () => {
       diff?.scrollBy(0, diff.clientHeight);

@@ -30,7 +30,7 @@ export function TreeButton({ row, selected, children, onKeyDown, ...button }: Tr
       )}
       {...button}
     >
-      <FoldMark open={open} className={clsx(!folder && 'invisible')} />
+      {folder ? <FoldMark open={open} /> : <span aria-hidden className="size-[13px] shrink-0" />}
       <Icon size={13} aria-hidden className="shrink-0 text-faint" />
       <span className="min-w-0 truncate">{node.name}</span>
       {children}
