@@ -1,9 +1,13 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { exactPattern, type ApprovalAnswer, type ApprovalRequest } from '@belay/protocol';
+import {
+  exactPattern,
+  pluralText,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+} from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Field, Select } from '@/components/ui/field';
-import { plural } from '@/lib/format';
 import { useAdmin } from '@/lib/role';
 import { client } from '@/lib/server';
 import { PatternField } from './pattern-field';
@@ -70,7 +74,7 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
       </div>
       {preview.data && (
         <p className="text-xs text-faint">
-          Would match {plural(preview.data.matches, 'past call')}
+          Would match {pluralText(preview.data.matches, 'past call')}
           {preview.data.examples[0] && (
             <>
               , such as <code>{preview.data.examples[0].subject}</code>

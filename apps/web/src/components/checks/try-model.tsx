@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ModelChoice } from '@belay/protocol';
+import { elapsedText, type ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { client } from '@/lib/server';
 import { toast, toastError } from '@/lib/toasts';
@@ -11,7 +11,7 @@ export function TryModel({ model: { name, title } }: { model: ModelChoice }) {
     setTrying(true);
     try {
       const { text, seconds } = await client.models.try({ model: name });
-      toast(`${title} answered “${text}” after ${seconds.toFixed(1)} s.`);
+      toast(`${title} answered “${text}” after ${elapsedText(seconds)}.`);
     } catch (error) {
       toastError(error);
     } finally {

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { ActionOutput, InstalledAction } from '@belay/protocol';
+import { bytesText, type ActionOutput, type InstalledAction } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { bytes } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { errorFrom } from '@belay/protocol';
@@ -94,7 +93,7 @@ function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][nu
         <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />
       )}
       <figcaption className="text-xs text-faint">
-        {file.name}, {bytes(file.bytes)}
+        {file.name}, {bytesText(file.bytes)}
       </figcaption>
     </figure>
   );

@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import type { ActionOffer, FoundActions } from '@belay/protocol';
+import { pluralText, type ActionOffer, type FoundActions } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
 import { KindLabel } from './kind-label';
 
 interface OffersProps {
@@ -20,7 +19,8 @@ export function Offers({ found, onInstall, onCancel }: OffersProps) {
   return (
     <div className="space-y-3">
       <p className="text-sm break-words text-muted">
-        {plural(found.actions.length, 'action')} in <span className="font-mono">{found.from}</span>
+        {pluralText(found.actions.length, 'action')} in{' '}
+        <span className="font-mono">{found.from}</span>
         {found.commit && (
           <>
             {' '}

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
-import { isEnded, type OperationOutput } from '@belay/protocol';
+import { isEnded, pluralText, numberText, type OperationOutput } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
@@ -13,7 +13,6 @@ import { askPublish } from '@/features/session-controls/publish-request';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { download } from '@/lib/download';
-import { plural } from '@/lib/format';
 import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -155,11 +154,11 @@ function Totals({ files }: { files: readonly ChangedFile[] }) {
   const sum = (of: (file: ChangedFile) => number) => files.reduce((all, file) => all + of(file), 0);
   return (
     <span className="flex flex-1 gap-2 truncate text-xs text-faint tabular-nums">
-      {plural(files.length, 'file')}
+      {pluralText(files.length, 'file')}
       {files.length > 0 && (
         <span>
-          <span className="text-pass">+{sum(({ added }) => added).toLocaleString('en')}</span>{' '}
-          <span className="text-fail">−{sum(({ removed }) => removed).toLocaleString('en')}</span>
+          <span className="text-pass">+{numberText(sum(({ added }) => added))}</span>{' '}
+          <span className="text-fail">−{numberText(sum(({ removed }) => removed))}</span>
         </span>
       )}
     </span>

@@ -1,5 +1,6 @@
 import {
   isEnded,
+  pluralText,
   type OperationName,
   type OperationRequest,
   type SessionSummary,
@@ -8,7 +9,6 @@ import { showFile } from '@/features/session-log/panel-links';
 import { askConfirm, askText } from '@/lib/ask';
 import { toBase64 } from '@/lib/base64';
 import { download } from '@/lib/download';
-import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 import { wholeFile } from './file-content';
@@ -100,7 +100,7 @@ export function fileActions(
             content: toBase64(new Uint8Array(await file.arrayBuffer())),
             encoding: 'base64',
           });
-        if (fitting.length) toast(`Uploaded ${plural(fitting.length, 'file')}.`);
+        if (fitting.length) toast(`Uploaded ${pluralText(fitting.length, 'file')}.`);
         if (fitting.length < files.length) toast('Files over 50 MB were left out.');
       }),
   };

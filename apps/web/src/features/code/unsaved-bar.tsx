@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Save } from 'lucide-react';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { formatKeys } from '@/lib/keys';
 
 interface UnsavedBarProps {
@@ -57,7 +57,7 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
 const result = (undecided: number): string =>
   undecided === 0
     ? 'This is the result of the merge. It is not saved.'
-    : `Merged, but for ${plural(undecided, 'place')} that you both changed. Resolve the marked conflicts, then save.`;
+    : `Merged, but for ${pluralText(undecided, 'place')} that you both changed. Resolve the marked conflicts, then save.`;
 
 function Bar({ text, amber, children }: { text: string; amber?: boolean; children: ReactNode }) {
   return (

@@ -1,12 +1,18 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { isEnded, wallSeconds, type SessionSummary } from '@belay/protocol';
+import {
+  isEnded,
+  wallSeconds,
+  dollarsText,
+  durationText,
+  pluralText,
+  type SessionSummary,
+} from '@belay/protocol';
 import { clsx } from 'clsx';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
 import { useNow } from '@/lib/clock';
-import { dollars, duration, plural } from '@/lib/format';
 import { stripMarkdown } from '@/lib/strip-markdown';
 import { CheckFigure } from './check-figure';
 import { PatchFiles } from './patch-files';
@@ -68,8 +74,8 @@ function Figures({ session, patch }: { session: SessionSummary; patch: SessionPa
   return (
     <dl className="grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 gap-y-1 p-3 text-sm tabular-nums">
       <Figure name="Changes">{patch && !patch.tooLarge ? <DiffStat patch={patch} /> : '–'}</Figure>
-      <Figure name="Cost">{dollars(session.dollars)}</Figure>
-      <Figure name="Time">{duration(wallSeconds(session.workTime, now))}</Figure>
+      <Figure name="Cost">{dollarsText(session.dollars)}</Figure>
+      <Figure name="Time">{durationText(wallSeconds(session.workTime, now))}</Figure>
       <Figure name="Steps">{session.steps}</Figure>
       {session.check && (
         <Figure name="Check">
@@ -92,7 +98,7 @@ function DiffStat({ patch: { files } }: { patch: SessionPatch }) {
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (
     <>
-      {plural(files.length, 'file')} <span className="text-pass">+{added}</span>{' '}
+      {pluralText(files.length, 'file')} <span className="text-pass">+{added}</span>{' '}
       <span className="text-fail">−{removed}</span>
     </>
   );

@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { isEnded, type Comparison, type SessionSummary } from '@belay/protocol';
+import { isEnded, pluralText, type Comparison, type SessionSummary } from '@belay/protocol';
 import { Check, GitPullRequestArrow, MessageSquare, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { queryClient } from '@/lib/query-client';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -58,8 +57,8 @@ export function KeptBar({ comparison, label }: { comparison: Comparison; label: 
       className="flex flex-wrap items-center gap-3 rounded-md border border-pass bg-pass-soft px-3 py-2 text-sm"
     >
       <p className="min-w-0 flex-1 basis-60">
-        <strong className="font-medium">{label} is kept.</strong> {plural(others.length, 'other')}{' '}
-        archived
+        <strong className="font-medium">{label} is kept.</strong>{' '}
+        {pluralText(others.length, 'other')} archived
         {stopped > 0 && `, ${stopped} of them stopped`}.
       </p>
       {!readOnly && (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { errorFrom, type EvaluationSummary } from '@belay/protocol';
+import { errorFrom, percentText, type EvaluationSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { NoPage } from '@/components/no-page';
 import { TopBar } from '@/components/top-bar';
@@ -15,7 +15,6 @@ import {
   useEvaluationUpdates,
 } from './queries';
 import { RunHeader } from './run-header';
-import { percent } from './run-words';
 import { TaskLine } from './task-line';
 import { taskRows, type TaskRow } from './task-rows';
 import { TrialDetail } from './trial-detail';
@@ -101,6 +100,6 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
 
 function titleOf(run: EvaluationSummary | undefined): string {
   if (!run) return 'Evaluation · Belay';
-  const score = run.score ? `${percent(run.score.value)} · ` : '';
+  const score = run.score ? `${percentText(run.score.value)} · ` : '';
   return `${score}${run.suite} · Belay`;
 }

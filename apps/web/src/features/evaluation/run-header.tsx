@@ -1,11 +1,16 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import type { EvaluationSummary } from '@belay/protocol';
+import {
+  countText,
+  dollarsText,
+  durationText,
+  percentText,
+  type EvaluationSummary,
+} from '@belay/protocol';
 import { Meter } from '@/components/ui/meter';
-import { count, dollars, duration } from '@/lib/format';
 import { RunState } from './run-state';
-import { isSilent, percent, secondsLeft, spread, trialsOf, validityWords } from './run-words';
+import { isSilent, secondsLeft, spread, trialsOf, validityWords } from './run-words';
 
 /** Score, counts, progress, cost and time of a run. */
 export function RunHeader({ run, now }: { run: EvaluationSummary; now: number }) {
@@ -30,7 +35,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <Figure name="Score">
           {score ? (
             <>
-              <span className="text-xl font-semibold">{percent(score.value)}</span>{' '}
+              <span className="text-xl font-semibold">{percentText(score.value)}</span>{' '}
               <span className="text-xs text-faint">95 %: {spread(score.interval)}</span>
             </>
           ) : (
@@ -40,7 +45,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <Figure name="Validity">
           {validityWords(run)}
           {score && score.valid !== null && (
-            <span className="text-xs text-faint"> · {percent(score.valid)} over these</span>
+            <span className="text-xs text-faint"> · {percentText(score.valid)} over these</span>
           )}
         </Figure>
         <Figure name="Verdicts">
@@ -48,15 +53,15 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           <span className="text-fail">{outcomes.fail} failed</span> · {outcomes.invalid} invalid
         </Figure>
         <Figure name="Cost">
-          {dollars(run.dollars)}{' '}
-          <span className="text-xs text-faint">{count(run.tokens)} tokens</span>
+          {dollarsText(run.dollars)}{' '}
+          <span className="text-xs text-faint">{countText(run.tokens)} tokens</span>
         </Figure>
         {run.checks && (
           <Figure name="Preflight">
             {run.checks.done} of {run.checks.all} checks
           </Figure>
         )}
-        {left !== null && <Figure name="Time left">about {duration(left)}</Figure>}
+        {left !== null && <Figure name="Time left">about {durationText(left)}</Figure>}
       </dl>
       <div className="mt-2 flex items-center gap-3 text-xs text-muted tabular-nums">
         <div className="w-64 max-sm:w-32">

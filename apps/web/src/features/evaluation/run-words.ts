@@ -1,5 +1,6 @@
 import {
   evaluationSilenceMs,
+  percentText,
   type EvaluationSummary,
   type TrialOutcome,
   type TrialState,
@@ -19,11 +20,9 @@ export function secondsLeft(run: EvaluationSummary, now: number): number | null 
   return Math.max(0, pace * (trialsOf(run) - run.done));
 }
 
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
 /** How wide the interval is to each side of the score, for a line of a list. */
 export const spread = ([low, high]: [number, number]): string =>
-  `${percent(low)} to ${percent(high)}`;
+  `${percentText(low)} to ${percentText(high)}`;
 
 /** How many tasks are reliable, with the wording of the report. */
 export function validityWords({ validity, tasks }: EvaluationSummary): string {

@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { EvaluationTrial } from '@belay/protocol';
+import { countText, dollarsText, elapsedText, type EvaluationTrial } from '@belay/protocol';
 import { Play, X } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
-import { count, dollars, took } from '@/lib/format';
 import { causeWords } from './run-words';
 import { shownOf } from './task-rows';
 import { TrialRecord } from './trial-record';
@@ -87,11 +86,12 @@ function Verdict({
         <Detail name="Reward">{verdict.reward.toFixed(2)} of 1</Detail>
       )}
       <Detail name="Time">
-        build {took(seconds.build)} · agent {took(seconds.agent)} · tests {took(seconds.verify)}
+        build {elapsedText(seconds.build)} · agent {elapsedText(seconds.agent)} · tests{' '}
+        {elapsedText(seconds.verify)}
       </Detail>
       {tokens > 0 && (
         <Detail name="Cost">
-          {dollars(cost)} · {count(tokens)} tokens
+          {dollarsText(cost)} · {countText(tokens)} tokens
         </Detail>
       )}
     </dl>

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Link } from '@tanstack/react-router';
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { isEnded, ageText, dollarsText, type SessionSummary } from '@belay/protocol';
 import { Archive, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
@@ -11,7 +11,6 @@ import { needsUser } from '@/features/session-log/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useNow } from '@/lib/clock';
-import { age, dollars } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { stripMarkdown } from '@/lib/strip-markdown';
 import type { Lane } from './fleet-lanes';
@@ -71,8 +70,8 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
         <span className="min-w-0 truncate font-mono text-faint" title={session.model}>
           {session.model.split(/[:/]/).at(-1)}
         </span>
-        <span>{dollars(session.dollars)}</span>
-        <span title="Since it was started">{age(session.created, now)}</span>
+        <span>{dollarsText(session.dollars)}</span>
+        <span title="Since it was started">{ageText(session.created, now)}</span>
       </div>
       <div className="flex items-center gap-2 empty:hidden">
         {lane === 'Review' && !readOnly && (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { mcpQuery } from '@/lib/queries';
 
 interface McpFieldProps {
@@ -33,7 +33,9 @@ export function McpField({ chosen, onChange }: McpFieldProps) {
             />
             {name}
             <span className={state === 'failed' ? 'text-fail' : 'text-faint'}>
-              {state === 'connected' ? plural((tools ?? offered).length, 'tool') : 'not connected'}
+              {state === 'connected'
+                ? pluralText((tools ?? offered).length, 'tool')
+                : 'not connected'}
             </span>
           </label>
         ))}

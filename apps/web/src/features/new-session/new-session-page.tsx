@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { maxCompared, sentWorkspace, type ModelChoice } from '@belay/protocol';
+import { maxCompared, sentWorkspace, pluralText, type ModelChoice } from '@belay/protocol';
 import { isPlayed } from '@/components/checks/checks';
 import { TopBar } from '@/components/top-bar';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
 import { formatKeys } from '@/lib/keys';
 import { examplesQuery, modelsQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
@@ -75,7 +74,7 @@ export function NewSessionPage() {
       if (started.length === 1 && only)
         await navigate({ to: '/sessions/$id', params: { id: only.id } });
       else {
-        toast(`${plural(started.length, 'session')} started.`);
+        toast(`${pluralText(started.length, 'session')} started.`);
         await navigate({ to: '/' });
       }
     } catch (error) {
@@ -126,7 +125,7 @@ export function NewSessionPage() {
           <MoreOptions form={form} onChange={change} />
           <div className="flex items-center gap-3 border-t pt-4">
             <Button look="solid" type="submit" disabled={working !== '' || chosen.length === 0}>
-              {working || (count > 1 ? `Start ${plural(count, 'session')}` : 'Start')}
+              {working || (count > 1 ? `Start ${pluralText(count, 'session')}` : 'Start')}
             </Button>
             {chosen.length > 0 && working === '' && (
               <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>

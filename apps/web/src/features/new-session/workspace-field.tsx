@@ -1,9 +1,8 @@
-import type { Example } from '@belay/protocol';
+import { bytesText, pluralText, type Example } from '@belay/protocol';
 import { FolderUp } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { Field, Input, Select } from '@/components/ui/field';
-import { bytes, plural } from '@/lib/format';
 import { entriesOf, type SessionForm } from './new-session';
 
 type Workspace = SessionForm['workspace'];
@@ -112,7 +111,7 @@ function FolderChoice({ files, onChange }: { files: File[]; onChange(files: File
         {files.length ? 'Choose another folder' : 'Choose a folder'}
       </Button>
       {files.length > 0
-        ? `${files[0]?.webkitRelativePath.split('/')[0] ?? ''}: ${plural(packed.length, 'file')}, ${bytes(size)}`
+        ? `${files[0]?.webkitRelativePath.split('/')[0] ?? ''}: ${pluralText(packed.length, 'file')}, ${bytesText(size)}`
         : 'Copied into the sandbox; your own files stay unchanged.'}
     </div>
   );

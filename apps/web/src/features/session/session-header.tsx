@@ -1,6 +1,13 @@
 import { memo } from 'react';
 import { clsx } from 'clsx';
-import { mountMark, mountWords, type SessionSummary } from '@belay/protocol';
+import {
+  mountMark,
+  mountWords,
+  countText,
+  dollarsText,
+  durationText,
+  type SessionSummary,
+} from '@belay/protocol';
 import {
   GitFork,
   GitPullRequestArrow,
@@ -38,7 +45,6 @@ import {
   useSummaryPart,
   useTitle,
 } from '@/features/session-log/summaries';
-import { count, dollars, duration } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { SettingChips } from './setting-chips';
@@ -90,11 +96,13 @@ function Figures() {
         step {summary.steps}
         {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
       </span>
-      <span className="max-md:hidden" title={`${count(summary.tokens)} tokens`}>
-        {dollars(summary.dollars)}
+      <span className="max-md:hidden" title={`${countText(summary.tokens)} tokens`}>
+        {dollarsText(summary.dollars)}
         {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
       </span>
-      <span className="max-lg:hidden">{duration((end - Date.parse(summary.created)) / 1_000)}</span>
+      <span className="max-lg:hidden">
+        {durationText((end - Date.parse(summary.created)) / 1_000)}
+      </span>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
-import type { AuditEntry } from '@belay/protocol';
+import { dateTimeText, type AuditEntry } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { client } from '@/lib/server';
@@ -66,7 +66,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
     <tr className="align-top">
       <td
         className="px-3 py-1.5 tabular-nums max-sm:px-2 sm:whitespace-nowrap"
-        title={at.toLocaleString()}
+        title={dateTimeText(time)}
       >
         {at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}{' '}
         <span className="text-muted">{at.toLocaleTimeString()}</span>

@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { confinementOf, machineName, type Machine } from '@belay/protocol';
+import { confinementOf, machineName, pluralText, type Machine } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { Field, Input } from '@/components/ui/field';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { machinesQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -66,7 +65,7 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
         </p>
         <p className="text-xs break-words text-faint">
           {kind === 'bare' && `${host}, `}
-          {os}, {arch} · {plural(sessions.length, 'session')}
+          {os}, {arch} · {pluralText(sessions.length, 'session')}
         </p>
       </div>
       {!readOnly && (

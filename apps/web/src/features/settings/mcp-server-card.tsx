@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { McpServer, McpServerChange } from '@belay/protocol';
+import { pluralText, type McpServer, type McpServerChange } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Switch } from '@/components/ui/switch';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt, toast, toastError } from '@/lib/toasts';
@@ -39,7 +38,8 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
   const change = (part: McpServerChange) => void work(() => client.mcp.change(name, part));
   const test = async () => {
     const next = await work(() => client.mcp.test(name));
-    if (next?.state === 'connected') toast(`${name} has ${plural(next.offered.length, 'tool')}.`);
+    if (next?.state === 'connected')
+      toast(`${name} has ${pluralText(next.offered.length, 'tool')}.`);
   };
   const logIn = () =>
     attempt(async () => {
@@ -150,7 +150,7 @@ function State({ server: { state, offered, tools }, busy }: { server: McpServer;
   const words = {
     off: 'off',
     connecting: 'connecting…',
-    connected: `connected, ${plural(used, 'tool')} in use`,
+    connected: `connected, ${pluralText(used, 'tool')} in use`,
     failed: 'not connected',
   };
   return <span className={`text-sm ${looks[shown]}`}>{words[shown]}</span>;

@@ -1,6 +1,5 @@
-import type { McpServer } from '@belay/protocol';
+import { pluralText, type McpServer } from '@belay/protocol';
 import { Disclosure } from '@/components/ui/disclosure';
-import { plural } from '@/lib/format';
 
 interface McpToolsProps {
   server: McpServer;
@@ -18,7 +17,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
     onChange({ tools: chosen.length === offered.length ? null : chosen });
   };
   return (
-    <Disclosure title={plural(offered.length, 'tool')}>
+    <Disclosure title={pluralText(offered.length, 'tool')}>
       <ul className="mt-2 space-y-2">
         {offered.map(({ name, title, description, readOnly }) => (
           <li key={name}>

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { operations, type NewRule as Rule } from '@belay/protocol';
+import { operations, pluralText, type NewRule as Rule } from '@belay/protocol';
 import { PatternField } from '@/components/approvals/pattern-field';
 import { Button } from '@/components/ui/button';
 import { Field, Select } from '@/components/ui/field';
-import { plural } from '@/lib/format';
 import { mcpQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -72,7 +71,7 @@ export function NewRule({ onMade }: { onMade(): Promise<void> }) {
         </Button>
         {preview.data && (
           <span className="text-sm text-muted">
-            Would match {plural(preview.data.matches, 'past call')}.
+            Would match {pluralText(preview.data.matches, 'past call')}.
           </span>
         )}
       </div>

@@ -1,8 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { exactText, type Rule } from '@belay/protocol';
+import { exactText, ageText, pluralText, dateTimeText, type Rule } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { age, plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { ApprovalDefault } from './default-settings';
@@ -61,8 +60,8 @@ function RuleLine({ rule, onRevoke }: { rule: Rule; onRevoke(): void }) {
           <code className="break-all">{exact ?? rule.pattern}</code>
         </p>
         <p className="text-xs text-faint">
-          {scopes[rule.scope]} · used {plural(rule.uses, 'time')} · {age(rule.created)} old
-          {rule.expires && ` · until ${new Date(rule.expires).toLocaleString()}`}
+          {scopes[rule.scope]} · used {pluralText(rule.uses, 'time')} · {ageText(rule.created)} old
+          {rule.expires && ` · until ${dateTimeText(rule.expires)}`}
         </p>
       </div>
       <Button small look="danger" onClick={onRevoke}>

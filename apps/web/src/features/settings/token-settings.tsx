@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { MadeToken, TokenInfo } from '@belay/protocol';
+import { ageText, pluralText, type MadeToken, type TokenInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { askConfirm } from '@/lib/ask';
-import { age } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { NewTokenForm } from './new-token';
@@ -106,7 +105,7 @@ function TokenLine({ token, onRotate, onRevoke }: TokenLineProps) {
         <p className="truncate text-sm font-medium">{label}</p>
         <p className="text-xs text-faint">
           {scopes[scope]} · {sessionsOf(token)} ·{' '}
-          {lastUsed ? `last used ${age(lastUsed)} ago` : 'never used'}
+          {lastUsed ? `last used ${ageText(lastUsed)} ago` : 'never used'}
           {expires !== null && (
             <span className={expired ? 'text-fail' : undefined}>
               {' · '}
@@ -133,5 +132,5 @@ const isOver = (expires: string | null, now = Date.now()): boolean =>
 function sessionsOf({ sessions }: TokenInfo): string {
   if (sessions === 'all') return 'all sessions';
   if (sessions === 'own') return 'sessions that it starts';
-  return sessions.length === 1 ? `session ${sessions[0]}` : `${sessions.length} sessions`;
+  return sessions.length === 1 ? `session ${sessions[0]}` : pluralText(sessions.length, 'session');
 }

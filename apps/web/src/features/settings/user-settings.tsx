@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Scope, UserInfo } from '@belay/protocol';
+import { ageText, type Scope, type UserInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Failed, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
 import { askConfirm } from '@/lib/ask';
-import { age } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { NewUserForm } from './new-user';
@@ -53,7 +52,7 @@ export function UserSettings() {
               <p className="truncate text-sm font-medium">{user.name}</p>
               <p className="text-xs text-faint">
                 {user.logsInBy === 'oidc' ? 'identity provider' : 'password'} ·{' '}
-                {user.lastLogin ? `logged in ${age(user.lastLogin)} ago` : 'never logged in'}
+                {user.lastLogin ? `logged in ${ageText(user.lastLogin)} ago` : 'never logged in'}
               </p>
             </div>
             <div className="flex shrink-0 items-center gap-2">

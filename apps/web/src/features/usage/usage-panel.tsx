@@ -1,10 +1,16 @@
-import { mountWords, wallSeconds } from '@belay/protocol';
+import {
+  mountWords,
+  wallSeconds,
+  clockText,
+  countText,
+  dollarsText,
+  durationText,
+} from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Meter } from '@/components/ui/meter';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
-import { clock, count, dollars, duration } from '@/lib/format';
 
 /** Tokens, cost, how full the context is, and how much of each budget is used. */
 export function UsagePanel() {
@@ -32,7 +38,7 @@ export function UsagePanel() {
         )}
         <UsageRow
           label="Context"
-          text={`${count(last?.contextTokens ?? summary.contextTokens)}${summary.contextWindow ? ` of ${count(summary.contextWindow)} tokens` : ' tokens'}`}
+          text={`${countText(last?.contextTokens ?? summary.contextTokens)}${summary.contextWindow ? ` of ${countText(summary.contextWindow)} tokens` : ' tokens'}`}
           meter={
             summary.contextWindow && [
               last?.contextTokens ?? summary.contextTokens,
@@ -47,18 +53,21 @@ export function UsagePanel() {
         />
         <UsageRow
           label="Cost"
-          text={limited(dollars(summary.dollars), budgets.dollars && dollars(budgets.dollars))}
+          text={limited(
+            dollarsText(summary.dollars),
+            budgets.dollars && dollarsText(budgets.dollars),
+          )}
           meter={budgets.dollars && [summary.dollars, budgets.dollars]}
         />
         <UsageRow
           label="Tokens"
-          text={`${limited(count(summary.tokens), budgets.tokens && count(budgets.tokens))} · ${count(output)} output · ${count(cached)} cached`}
+          text={`${limited(countText(summary.tokens), budgets.tokens && countText(budgets.tokens))} · ${countText(output)} output · ${countText(cached)} cached`}
           meter={budgets.tokens && [summary.tokens, budgets.tokens]}
         />
         {budgets.seconds !== null && (
           <UsageRow
             label="Time"
-            text={limited(duration(seconds), duration(budgets.seconds))}
+            text={limited(durationText(seconds), durationText(budgets.seconds))}
             meter={[seconds, budgets.seconds]}
           />
         )}
@@ -115,11 +124,11 @@ function Calls({ usage }: { usage: ReturnType<typeof useUsage> }) {
           .toReversed()
           .map(({ seq, time, args }) => (
             <tr key={seq} className="border-t">
-              <td className="py-0.5">{clock(time)}</td>
-              <td className="text-right">{count(args.inputTokens)}</td>
-              <td className="text-right">{count(args.outputTokens)}</td>
+              <td className="py-0.5">{clockText(time)}</td>
+              <td className="text-right">{countText(args.inputTokens)}</td>
+              <td className="text-right">{countText(args.outputTokens)}</td>
               <td className="text-right">
-                {args.dollars === null ? 'unknown' : dollars(args.dollars)}
+                {args.dollars === null ? 'unknown' : dollarsText(args.dollars)}
               </td>
             </tr>
           ))}

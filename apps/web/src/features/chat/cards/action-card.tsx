@@ -1,9 +1,8 @@
-import { actionOutput, type ActionOutput as Output } from '@belay/protocol';
+import { actionOutput, bytesText, type ActionOutput as Output } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { useBlobUrl } from '@/features/session-log/blob-image';
 import { useLog, useSessionId } from '@/features/session-log/session-context';
 import { download } from '@/lib/download';
-import { bytes } from '@/lib/format';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
@@ -46,7 +45,7 @@ function FileLine({ file }: { file: LeftFile }) {
   return (
     <p className="flex items-center gap-2">
       <span className="min-w-0 truncate font-mono">{file.name}</span>
-      <span className="shrink-0 text-faint">{bytes(file.bytes)}</span>
+      <span className="shrink-0 text-faint">{bytesText(file.bytes)}</span>
       <Button small onClick={save} aria-label={`Download ${file.name}`}>
         Download
       </Button>
