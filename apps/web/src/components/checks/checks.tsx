@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
 import type { Check, ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { TryModel } from './try-model';
 
@@ -19,8 +19,7 @@ export function Checks() {
           <RotateCw size={13} aria-hidden /> {checks.isFetching ? 'Checking…' : 'Check again'}
         </Button>
       </div>
-      {checks.isPending && <Loading what="the checks" />}
-      {checks.isError && <Failed error={checks.error} retry={() => void checks.refetch()} />}
+      <QueryState query={checks} what="the checks" />
       {checks.data && (
         <ul className="divide-y rounded-md border bg-panel">
           {checks.data.checks.map((check) => (

@@ -5,7 +5,7 @@ import { permissionSentences, type FoundActions, type InstalledAction } from '@b
 import { NoPage } from '@/components/no-page';
 import { TopBar } from '@/components/top-bar';
 import { Button } from '@/components/ui/button';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { Markdown } from '@/components/ui/markdown';
 import { Switch } from '@/components/ui/switch';
 import { askConfirm } from '@/lib/ask';
@@ -34,8 +34,7 @@ export function ActionPage() {
           <Link to="/actions" className="block w-fit text-sm text-muted hover:text-ink">
             ← Actions
           </Link>
-          {actions.isPending && <Loading what="the action" />}
-          {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
+          <QueryState query={actions} what="the action" />
           {action && <Action key={action.name} action={action} />}
         </div>
       </main>

@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router';
 import type { InstalledAction } from '@belay/protocol';
 import { TopBar } from '@/components/top-bar';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { SearchField } from '@/components/ui/search-field';
 import { useReadOnlySettings } from '@/lib/role';
 import { ActionState } from './action-state';
@@ -45,8 +46,7 @@ export function ActionsPage() {
               onChange={setSearch}
             />
           )}
-          {actions.isPending && <Loading what="the actions" />}
-          {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
+          <QueryState query={actions} what="the actions" />
           {actions.data?.length === 0 && !installing && (
             <Empty title="No actions">
               Install one from a git repository, or create your first one with{' '}

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { sessionsQuery } from '@/features/session-log/summaries';
 import { useReadOnly } from '@/lib/role';
 import { ComparedSession } from './compared-session';
@@ -34,8 +34,7 @@ export function ComparisonView({ id }: { id: string }) {
       <title>{`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}</title>
       <TopBar />
       <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        {found.isPending && <Loading what="the comparison" />}
-        {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
+        <QueryState query={found} what="the comparison" />
         {comparison && <Compared comparison={comparison} />}
       </main>
     </>

@@ -4,7 +4,8 @@ import { errorFrom, percentText, type EvaluationSummary } from '@belay/protocol'
 import { clsx } from 'clsx';
 import { NoPage } from '@/components/no-page';
 import { TopBar } from '@/components/top-bar';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { useNow } from '@/lib/clock';
 import {
@@ -36,8 +37,7 @@ export function EvaluationPage() {
     <>
       <title>{titleOf(summary)}</title>
       <TopBar />
-      {run.isPending && <Loading what="the run" />}
-      {run.isError && <Failed error={run.error} retry={() => void run.refetch()} />}
+      <QueryState query={run} what="the run" />
       {run.data && summary && <Board summary={summary} tasks={run.data.tasks} />}
     </>
   );

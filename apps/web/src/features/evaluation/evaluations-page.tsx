@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { EvaluationSummary } from '@belay/protocol';
 import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { useNow } from '@/lib/clock';
 import { evaluationsQuery, useEvaluationUpdates } from './queries';
@@ -22,8 +22,7 @@ export function EvaluationsPage() {
       <TopBar />
       <main id="content" className="flex min-h-0 flex-1 flex-col">
         <h1 className="sr-only">Evaluations</h1>
-        {runs.isPending && <Loading what="the benchmark runs" />}
-        {runs.isError && <Failed error={runs.error} retry={() => void runs.refetch()} />}
+        <QueryState query={runs} what="the benchmark runs" />
         {runs.data?.length === 0 && <StartHint />}
         {shown.length > 0 && (
           <>

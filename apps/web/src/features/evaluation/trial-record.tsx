@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { clsx } from 'clsx';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { IconButton } from '@/components/ui/icon-button';
 import { plainText } from '@/lib/ansi';
 import { download } from '@/lib/download';
@@ -24,8 +24,7 @@ export function TrialRecord({ title, run, blob }: { title: string; run: string; 
           />
         )}
       </div>
-      {record.isPending && <Loading what={title.toLowerCase()} />}
-      {record.isError && <Failed error={record.error} retry={() => void record.refetch()} />}
+      <QueryState query={record} what={title.toLowerCase()} />
       {record.data !== undefined && (
         <pre
           tabIndex={0}

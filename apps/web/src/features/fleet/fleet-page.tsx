@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
 import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionsQuery } from '@/features/session-log/summaries';
 import { FleetBoard } from './fleet-board';
@@ -26,10 +26,7 @@ export function FleetPage() {
       <TopBar />
       <main id="content" className="flex min-h-0 flex-1 flex-col">
         <h1 className="sr-only">Fleet</h1>
-        {sessions.isPending && <Loading what="the sessions" />}
-        {sessions.isError && (
-          <Failed error={sessions.error} retry={() => void sessions.refetch()} />
-        )}
+        <QueryState query={sessions} what="the sessions" />
         {sessions.data?.length === 0 && <Welcome />}
         {!!sessions.data?.length && (
           <FleetBoard

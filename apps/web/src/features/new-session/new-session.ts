@@ -5,8 +5,9 @@ import {
   type NewComparison,
   type NewSession,
 } from '@belay/protocol';
-import { changeOf, words, type DefaultTexts } from '@/components/session-defaults/default-texts';
+import { changeOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
 import { client } from '@/lib/server';
+import { splitList } from '@/lib/split-list';
 import { packTar, type TarEntry } from './tar';
 
 /** What the form holds; text as it was typed. */
@@ -77,7 +78,7 @@ export function sessionsOf(form: SessionForm, workspace: string | null): NewSess
       ...(form.check.trim() && { check: form.check.trim() }),
       trust: form.trust,
       ...(form.keepsPlan && { planFile: form.planFile.trim() || usualPlanFile }),
-      tags: words(form.tags),
+      tags: splitList(form.tags),
     })),
   );
 }

@@ -2,17 +2,17 @@ import { bytesText, pluralText, type Example } from '@belay/protocol';
 import { FolderUp } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
-import { Field, Input, Select } from '@/components/ui/field';
+import { Field, Input, optionsOf, Select } from '@/components/ui/field';
 import { entriesOf, type SessionForm } from './new-session';
 
 type Workspace = SessionForm['workspace'];
 
-const kinds = [
-  { value: 'empty', label: 'Empty' },
-  { value: 'folder', label: 'My folder' },
-  { value: 'repository', label: 'Git repository' },
-  { value: 'example', label: 'Example' },
-] as const;
+const kinds = optionsOf({
+  empty: 'Empty',
+  folder: 'My folder',
+  repository: 'Git repository',
+  example: 'Example',
+});
 
 interface WorkspaceFieldProps {
   value: Workspace;

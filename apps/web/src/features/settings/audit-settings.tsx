@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
 import { dateTimeText, type AuditEntry } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 
 /** Who changed what, and who was refused, in pages. */
@@ -20,8 +21,7 @@ export function AuditSettings() {
         Every change and every refused request, through any API, newest first. Reads are not
         recorded, nor is what was typed or sent.
       </p>
-      {audit.isPending && <Loading what="the audit log" />}
-      {audit.isError && <Failed error={audit.error} retry={() => void audit.refetch()} />}
+      <QueryState query={audit} what="the audit log" />
       {audit.data && entries.length === 0 && <Empty title="Nothing recorded yet" />}
       {entries.length > 0 && (
         <div className="overflow-x-auto rounded-md border bg-panel">

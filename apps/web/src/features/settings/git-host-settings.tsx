@@ -2,20 +2,14 @@ import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { GitHost } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { askConfirm } from '@/lib/ask';
 import { gitHostsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { GitHostForm } from './git-host-form';
-
-const kinds: Record<GitHost['kind'], string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  gitea: 'Gitea or Forgejo',
-  other: 'Pushes alone',
-};
+import { GitHostForm, gitHostKinds } from './git-host-form';
 
 /** Hosts that the server clones from and pushes to, with tokens that no sandbox sees. */
 export function GitHostSettings() {
@@ -28,8 +22,7 @@ export function GitHostSettings() {
         The server clones repositories and pushes changes; a sandbox never holds a token. Public
         repositories can be cloned without one.
       </p>
-      {hosts.isPending && <Loading what="the git hosts" />}
-      {hosts.isError && <Failed error={hosts.error} retry={() => void hosts.refetch()} />}
+      <QueryState query={hosts} what="the git hosts" />
       {hosts.data?.length === 0 && !adding && (
         <Empty title="No git hosts">Add one to clone private repositories and to push.</Empty>
       )}
@@ -68,7 +61,7 @@ function HostCard({ host, readOnly }: { host: GitHost; readOnly: boolean }) {
         <div className="min-w-0">
           <h2 className="truncate font-medium">{host.host}</h2>
           <p className="text-sm text-muted">
-            {kinds[host.kind]}
+            {gitHostKinds[host.kind]}
             {' · '}
             <span className={host.token ? 'text-pass' : undefined}>
               {host.token ? 'a token is saved' : 'no token'}

@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { exactText, ageText, pluralText, dateTimeText, type Rule } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { ApprovalDefault } from './default-settings';
-import { NewRule } from './new-rule';
+import { NewRuleForm } from './new-rule-form';
 
 const rulesKey = ['rules'];
 
@@ -18,8 +19,7 @@ export function RuleSettings() {
     <div className="space-y-6">
       <ApprovalDefault />
       <h2 className="font-medium">Rules</h2>
-      {rules.isPending && <Loading what="the rules" />}
-      {rules.isError && <Failed error={rules.error} retry={() => void rules.refetch()} />}
+      <QueryState query={rules} what="the rules" />
       {rules.data?.length === 0 && (
         <Empty title="No rules">
           Choose “Always…” on a request to create one, or create one below.
@@ -39,7 +39,7 @@ export function RuleSettings() {
           />
         ))}
       </ul>
-      <NewRule onMade={again} />
+      <NewRuleForm onMade={again} />
     </div>
   );
 }

@@ -2,12 +2,14 @@ import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ageText, pluralText, type MadeToken, type TokenInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { CopyButton } from '@/components/ui/copy-button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { CopyText } from '@/components/ui/copy-text';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { askConfirm } from '@/lib/ask';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { NewTokenForm } from './new-token';
+import { NewTokenForm } from './new-token-form';
+import { scopeTitles } from './scopes';
 
 const tokensKey = ['tokens'];
 
@@ -46,8 +48,7 @@ export function TokenSettings() {
         it. Only its hash is stored, so it is shown once.
       </p>
       {made && <Made token={made} onClose={() => setMade(null)} />}
-      {tokens.isPending && <Loading what="the tokens" />}
-      {tokens.isError && <Failed error={tokens.error} retry={() => void tokens.refetch()} />}
+      <QueryState query={tokens} what="the tokens" />
       {tokens.data?.length === 0 && !adding && (
         <Empty title="No tokens">Create one for a script, a GPT or a colleague.</Empty>
       )}
@@ -77,18 +78,13 @@ function Made({ token, onClose }: { token: MadeToken; onClose(): void }) {
         <span className="font-medium">{token.label}</span>: copy this token now. It is not shown
         again.
       </p>
-      <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
-        <code className="min-w-0 flex-1 text-xs break-all">{token.token}</code>
-        <CopyButton label="Copy token" text={() => token.token} />
-      </div>
+      <CopyText label="Copy token" text={token.token} />
       <Button small onClick={onClose}>
         Done
       </Button>
     </div>
   );
 }
-
-const scopes = { view: 'View', operate: 'Operate', admin: 'Admin' };
 
 interface TokenLineProps {
   token: TokenInfo;
@@ -104,7 +100,7 @@ function TokenLine({ token, onRotate, onRevoke }: TokenLineProps) {
       <div className="min-w-0">
         <p className="truncate text-sm font-medium">{label}</p>
         <p className="text-xs text-faint">
-          {scopes[scope]} · {sessionsOf(token)} ·{' '}
+          {scopeTitles[scope]} · {sessionsOf(token)} ·{' '}
           {lastUsed ? `last used ${ageText(lastUsed)} ago` : 'never used'}
           {expires !== null && (
             <span className={expired ? 'text-fail' : undefined}>

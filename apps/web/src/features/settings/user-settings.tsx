@@ -2,13 +2,14 @@ import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ageText, type Scope, type UserInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { Select } from '@/components/ui/field';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { Options, Select } from '@/components/ui/field';
 import { askConfirm } from '@/lib/ask';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { NewUserForm } from './new-user';
-import { scopeOptions } from './scopes';
+import { NewUserForm } from './new-user-form';
+import { scopes } from './scopes';
 
 const usersKey = ['users'];
 /** Users of a team. On one’s own machine there are none, and everything is as before. */
@@ -37,8 +38,7 @@ export function UserSettings() {
         People of a team log in with a name and a password, or through your identity provider when
         the server is set up with one. Without users, this server is yours alone.
       </p>
-      {users.isPending && <Loading what="the users" />}
-      {users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
+      <QueryState query={users} what="the users" />
       {users.data?.length === 0 && !adding && (
         <Empty title="No users">Add one for each colleague who works with these sessions.</Empty>
       )}
@@ -64,7 +64,7 @@ export function UserSettings() {
                 value={user.scope}
                 onChange={({ target }) => change(user, target.value as Scope)}
               >
-                {scopeOptions}
+                <Options of={scopes} />
               </Select>
               <Button
                 small
