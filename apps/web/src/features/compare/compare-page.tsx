@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
 import { sessionsQuery } from '@/features/session-log/summaries';
 import { useReadOnly } from '@/lib/role';
@@ -30,14 +30,13 @@ export function ComparisonView({ id }: { id: string }) {
     sessions: found.data.sessions.map((session) => known.get(session.id) ?? session),
   };
   return (
-    <>
-      <title>{`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        <QueryState query={found} what="the comparison" />
-        {comparison && <Compared comparison={comparison} />}
-      </main>
-    </>
+    <Page
+      title={`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}
+      className="overflow-y-auto"
+    >
+      <QueryState query={found} what="the comparison" />
+      {comparison && <Compared comparison={comparison} />}
+    </Page>
   );
 }
 

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { errorFrom, percentText, type EvaluationSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { NoPage } from '@/components/no-page';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { Empty, Loading } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
@@ -34,12 +34,10 @@ export function EvaluationPage() {
   if (run.isError && errorFrom(run.error).code === 'not_found')
     return <NoPage title={run.error.message} />;
   return (
-    <>
-      <title>{titleOf(summary)}</title>
-      <TopBar />
+    <Page title={titleOf(summary)} className="flex flex-col">
       <QueryState query={run} what="the run" />
       {run.data && summary && <Board summary={summary} tasks={run.data.tasks} />}
-    </>
+    </Page>
   );
 }
 
@@ -58,7 +56,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
   const { task, attempt = 1 } = filter;
   const isOpen = task !== undefined && tasks.includes(task);
   return (
-    <main id="content" className="flex min-h-0 flex-1 flex-col">
+    <>
       <RunHeader run={summary} now={now} />
       <div className="flex min-h-0 flex-1">
         <div className={clsx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
@@ -94,7 +92,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
           />
         )}
       </div>
-    </main>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useCallback, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionsQuery } from '@/features/session-log/summaries';
@@ -21,24 +21,20 @@ export function FleetPage() {
   const pick = useCallback((id: string) => setPicked((now) => toggled(now, id)), []);
   useFleetKeys(pick);
   return (
-    <>
-      <title>{waiting ? `(${waiting}) Belay` : 'Belay'}</title>
-      <TopBar />
-      <main id="content" className="flex min-h-0 flex-1 flex-col">
-        <h1 className="sr-only">Fleet</h1>
-        <QueryState query={sessions} what="the sessions" />
-        {sessions.data?.length === 0 && <Welcome />}
-        {!!sessions.data?.length && (
-          <FleetBoard
-            sessions={sessions.data}
-            filter={filter}
-            picked={picked}
-            onPick={pick}
-            onPickOnly={setPicked}
-          />
-        )}
-      </main>
-    </>
+    <Page title={waiting ? `(${waiting}) Belay` : 'Belay'} className="flex flex-col">
+      <h1 className="sr-only">Fleet</h1>
+      <QueryState query={sessions} what="the sessions" />
+      {sessions.data?.length === 0 && <Welcome />}
+      {!!sessions.data?.length && (
+        <FleetBoard
+          sessions={sessions.data}
+          filter={filter}
+          picked={picked}
+          onPick={pick}
+          onPickOnly={setPicked}
+        />
+      )}
+    </Page>
   );
 }
 

@@ -63,46 +63,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         )}
         <StateDot state={session.state} queued={needOf(session) === 'Queued'} />
         <div className="min-w-0 max-md:order-first max-md:col-span-2">
-          <div className="flex min-w-0 items-baseline gap-2">
-            <Link
-              to="/sessions/$id"
-              params={{ id: session.id }}
-              data-session={session.id}
-              title={session.title}
-              className="truncate font-medium hover:underline"
-            >
-              {session.title}
-            </Link>
-            {within && (
-              <span className="truncate font-mono text-xs text-muted">{session.model}</span>
-            )}
-            {session.machine && (
-              <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
-                <MachineLabel machine={session.machine} />
-              </span>
-            )}
-            {session.mounts.length > 0 && (
-              <span
-                role="img"
-                aria-label="Has host folders"
-                title={session.mounts.map(mountWords).join('\n')}
-                className={clsx(
-                  'shrink-0 self-center',
-                  session.mounts.some(({ readOnly }) => !readOnly) ? 'text-amber' : 'text-muted',
-                )}
-              >
-                <HardDrive size={12} aria-hidden />
-              </span>
-            )}
-            {session.tags.map((tag) => (
-              <span
-                key={tag}
-                className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
-              >
-                {tag}
-              </span>
-            ))}
-          </div>
+          <NameLine session={session} within={within} />
           <Doing session={session} />
         </div>
         <FleetFigures session={session} readOnly={picked === undefined} />
@@ -115,6 +76,51 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
     </article>
   );
 });
+
+/** The title, and what tells a session from others. */
+function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>) {
+  const { id, title, model, machine, mounts, tags } = session;
+  return (
+    <div className="flex min-w-0 items-baseline gap-2">
+      <Link
+        to="/sessions/$id"
+        params={{ id: id }}
+        data-session={id}
+        title={title}
+        className="truncate font-medium hover:underline"
+      >
+        {title}
+      </Link>
+      {within && <span className="truncate font-mono text-xs text-muted">{model}</span>}
+      {machine && (
+        <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
+          <MachineLabel machine={machine} />
+        </span>
+      )}
+      {mounts.length > 0 && (
+        <span
+          role="img"
+          aria-label="Has host folders"
+          title={mounts.map(mountWords).join('\n')}
+          className={clsx(
+            'shrink-0 self-center',
+            mounts.some(({ readOnly }) => !readOnly) ? 'text-amber' : 'text-muted',
+          )}
+        >
+          <HardDrive size={12} aria-hidden />
+        </span>
+      )}
+      {tags.map((tag) => (
+        <span
+          key={tag}
+          className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
+        >
+          {tag}
+        </span>
+      ))}
+    </div>
+  );
+}
 
 /** What a machine does is in monospace, what is said in words is not. While it waits for the user its question is said below. */
 function Doing({ session }: { session: SessionSummary }) {

@@ -1,6 +1,6 @@
 import { maxCompared } from '@belay/protocol';
 import { Field, Select, TextField } from '@/components/ui/field';
-import type { SessionForm } from './new-session';
+import type { SessionForm } from './session-form';
 
 interface CompareFieldsProps {
   form: SessionForm;

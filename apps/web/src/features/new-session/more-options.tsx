@@ -13,7 +13,7 @@ import { formState } from '@/lib/use-form';
 import { MachineField } from './machine-field';
 import { ActionsField } from './actions-field';
 import { McpField } from './mcp-field';
-import type { SessionForm } from './new-session';
+import type { SessionForm } from './session-form';
 
 interface MoreOptionsProps {
   form: SessionForm;

@@ -11,7 +11,7 @@ import { templatesQuery } from '@/lib/queries';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import type { SessionForm } from './new-session';
+import type { SessionForm } from './session-form';
 
 interface TemplateFieldProps {
   form: SessionForm;

@@ -2,8 +2,9 @@ import { bytesText, pluralText, type Example } from '@belay/protocol';
 import { FolderUp } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
-import { Field, Input, optionsOf, Select } from '@/components/ui/field';
-import { entriesOf, type SessionForm } from './new-session';
+import { optionsOf, Select, TextField } from '@/components/ui/field';
+import { formState } from '@/lib/use-form';
+import { tarEntriesOf, type SessionForm } from './session-form';
 
 type Workspace = SessionForm['workspace'];
 
@@ -58,38 +59,35 @@ export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProp
 
 type Repository = Extract<Workspace, { kind: 'repository' }>;
 
-function RepositoryFields({
-  value,
-  onChange,
-}: {
+interface RepositoryFieldsProps {
   value: Repository;
   onChange(value: Repository): void;
-}) {
-  const field = (name: 'url' | 'branch') => ({
-    value: value[name],
-    spellCheck: false,
-    className: 'font-mono text-xs',
-    onChange: ({ target }: { target: { value: string } }) =>
-      onChange({ ...value, [name]: target.value }),
-  });
+}
+
+function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
+  const { bind } = formState<Pick<Repository, 'url' | 'branch'>>(value, (part) =>
+    onChange({ ...value, ...part }),
+  );
   return (
-    <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
-      <Field
+    <div className="grid grid-cols-[2fr_1fr] gap-4 max-sm:grid-cols-1">
+      <TextField
         label="Repository"
-        className="col-span-2 max-sm:col-span-1"
         hint="The server clones it. Tokens are kept under Settings, Git hosts; no sandbox sees them."
-      >
-        <Input
-          required
-          autoFocus
-          inputMode="url"
-          placeholder="https://github.com/owner/name"
-          {...field('url')}
-        />
-      </Field>
-      <Field label="Branch">
-        <Input placeholder="the default branch" {...field('branch')} />
-      </Field>
+        required
+        autoFocus
+        inputMode="url"
+        spellCheck={false}
+        className="font-mono text-xs"
+        placeholder="https://github.com/owner/name"
+        {...bind('url')}
+      />
+      <TextField
+        label="Branch"
+        spellCheck={false}
+        className="font-mono text-xs"
+        placeholder="the default branch"
+        {...bind('branch')}
+      />
     </div>
   );
 }
@@ -102,7 +100,7 @@ function FolderChoice({ files, onChange }: { files: File[]; onChange(files: File
     input.addEventListener('change', () => onChange([...(input.files ?? [])]));
     input.click();
   };
-  const packed = entriesOf(files);
+  const packed = tarEntriesOf(files);
   const size = packed.reduce((sum, entry) => sum + entry.size, 0);
   return (
     <div className="flex flex-wrap items-center gap-3 text-sm text-muted">

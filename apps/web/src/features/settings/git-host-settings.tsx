@@ -4,11 +4,10 @@ import type { GitHost } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
-import { askConfirm } from '@/lib/ask';
+import { attemptConfirmed } from '@/lib/ask';
 import { gitHostsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
 import { GitHostForm, gitHostKinds } from './git-host-form';
 
 /** Hosts that the server clones from and pushes to, with tokens that no sandbox sees. */
@@ -44,17 +43,18 @@ function HostCard({ host, readOnly }: { host: GitHost; readOnly: boolean }) {
   const [open, setOpen] = useState(false);
   const queries = useQueryClient();
   const remove = () =>
-    attempt(async () => {
-      const sure = await askConfirm({
+    attemptConfirmed(
+      {
         title: `Remove ${host.host}?`,
         text: 'Its token is deleted too. Sessions can no longer be published there.',
         verb: 'Remove',
         danger: true,
-      });
-      if (!sure) return;
-      await client.git.removeHost(host.host);
-      await queries.invalidateQueries(gitHostsQuery);
-    });
+      },
+      async () => {
+        await client.git.removeHost(host.host);
+        await queries.invalidateQueries(gitHostsQuery);
+      },
+    );
   return (
     <section aria-label={host.host} className="rounded-md border bg-panel p-3">
       <div className="flex items-center justify-between gap-3">

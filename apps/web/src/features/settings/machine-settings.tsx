@@ -8,11 +8,10 @@ import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { CheckField, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
-import { askConfirm } from '@/lib/ask';
+import { attemptConfirmed } from '@/lib/ask';
 import { machinesQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
 import { useForm } from '@/lib/use-form';
 import type { Submitted } from '@/lib/use-submit';
 
@@ -42,11 +41,10 @@ export function MachineSettings() {
 function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean }) {
   const queries = useQueryClient();
   const { id, name, host, os, arch, kind, connected, sessions } = machine;
-  const remove = async () => {
+  const remove = () => {
     const title = `Remove ${name}?`;
     const text = 'It can no longer connect. Its agents end, and their sessions fail.';
-    if (!(await askConfirm({ title, text, verb: 'Remove', danger: true }))) return;
-    attempt(async () => {
+    attemptConfirmed({ title, text, verb: 'Remove', danger: true }, async () => {
       await client.machines.remove(id);
       await queries.invalidateQueries(machinesQuery);
     });
@@ -72,7 +70,7 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
         </p>
       </div>
       {!readOnly && (
-        <Button small look="danger" onClick={() => void remove()} aria-label={`Remove ${name}`}>
+        <Button small look="danger" onClick={remove} aria-label={`Remove ${name}`}>
           Remove
         </Button>
       )}

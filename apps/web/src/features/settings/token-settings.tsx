@@ -5,9 +5,8 @@ import { Button } from '@/components/ui/button';
 import { CopyText } from '@/components/ui/copy-text';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
-import { askConfirm } from '@/lib/ask';
+import { attemptConfirmed } from '@/lib/ask';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
 import { NewTokenForm } from './new-token-form';
 import { scopeTitles } from './scopes';
 
@@ -24,22 +23,22 @@ export function TokenSettings() {
     setAdding(false);
     await cache.invalidateQueries({ queryKey: tokensKey });
   };
-  const revoke = async (token: TokenInfo) => {
-    const { label } = token;
+  const revoke = ({ id, label }: TokenInfo) => {
     const title = `Revoke the token “${label}”?`;
     const text = 'Whatever uses it loses its connection at once. This cannot be undone.';
-    if (!(await askConfirm({ title, text, verb: 'Revoke token', danger: true }))) return;
-    attempt(async () => {
-      await client.tokens.revoke(token.id);
-      if (made?.id === token.id) setMade(null);
+    const work = async () => {
+      await client.tokens.revoke(id);
+      if (made?.id === id) setMade(null);
       await cache.invalidateQueries({ queryKey: tokensKey });
-    }, 'Token revoked.');
+    };
+    attemptConfirmed({ title, text, verb: 'Revoke token', danger: true }, work, 'Token revoked.');
   };
-  const rotate = async (token: TokenInfo) => {
-    const title = `Replace the secret of “${token.label}”?`;
+  const rotate = ({ id, label }: TokenInfo) => {
+    const title = `Replace the secret of “${label}”?`;
     const text = 'The old token stops working at once. The new one is shown here.';
-    if (!(await askConfirm({ title, text, verb: 'Replace secret' }))) return;
-    attempt(async () => show(await client.tokens.rotate(token.id)));
+    attemptConfirmed({ title, text, verb: 'Replace secret' }, async () =>
+      show(await client.tokens.rotate(id)),
+    );
   };
   return (
     <div className="space-y-4">
@@ -57,8 +56,8 @@ export function TokenSettings() {
           <TokenLine
             key={token.id}
             token={token}
-            onRotate={() => void rotate(token)}
-            onRevoke={() => void revoke(token)}
+            onRotate={() => rotate(token)}
+            onRevoke={() => revoke(token)}
           />
         ))}
       </ul>

@@ -5,7 +5,7 @@ import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { Options, Select } from '@/components/ui/field';
-import { askConfirm } from '@/lib/ask';
+import { attemptConfirmed } from '@/lib/ask';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { NewUserForm } from './new-user-form';
@@ -16,21 +16,21 @@ const usersKey = ['users'];
 export function UserSettings() {
   const users = useQuery({ queryKey: usersKey, queryFn: () => client.users.list() });
   const cache = useQueryClient();
-  const again = () => cache.invalidateQueries({ queryKey: usersKey });
+  const refresh = () => cache.invalidateQueries({ queryKey: usersKey });
   const [adding, setAdding] = useState(false);
-  const remove = async ({ id, name }: UserInfo) => {
+  const remove = ({ id, name }: UserInfo) => {
     const title = `Remove ${name}?`;
     const text = 'Everything that this user has open is closed at once. Sessions stay.';
-    if (!(await askConfirm({ title, text, verb: 'Remove user', danger: true }))) return;
-    attempt(async () => {
+    const work = async () => {
       await client.users.remove(id);
-      await again();
-    }, 'User removed.');
+      await refresh();
+    };
+    attemptConfirmed({ title, text, verb: 'Remove user', danger: true }, work, 'User removed.');
   };
   const change = (user: UserInfo, scope: Scope) =>
     attempt(async () => {
       await client.users.change(user.id, { scope });
-      await again();
+      await refresh();
     }, `${user.name} has to log in again.`);
   return (
     <div className="space-y-4">
@@ -70,7 +70,7 @@ export function UserSettings() {
                 small
                 look="danger"
                 aria-label={`Remove ${user.name}`}
-                onClick={() => void remove(user)}
+                onClick={() => remove(user)}
               >
                 Remove
               </Button>
@@ -82,7 +82,7 @@ export function UserSettings() {
         <NewUserForm
           onMade={async () => {
             setAdding(false);
-            await again();
+            await refresh();
           }}
           onCancel={() => setAdding(false)}
         />
