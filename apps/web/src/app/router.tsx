@@ -12,7 +12,7 @@ import { fleetShows, fleetSorts } from '@/features/fleet/fleet-order';
 import { FleetPage } from '@/features/fleet/fleet-page';
 import { onOpenSession } from '@/lib/open-session-page';
 import { live } from '@/lib/server';
-import { Shell } from './shell';
+import { AppShell } from './app-shell';
 
 /** The router reloads where a page cannot be loaded. While the server is away that would take away what is still shown. */
 const whileHere =
@@ -27,7 +27,7 @@ const whileHere =
     });
 
 const rootRoute = createRootRoute({
-  component: Shell,
+  component: AppShell,
   notFoundComponent: () => <NoPage title="Page not found" />,
   errorComponent: ({ error }) => (
     <NoPage title="This page could not be shown.">

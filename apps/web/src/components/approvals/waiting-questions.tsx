@@ -2,7 +2,7 @@ import { requestedCall, durationText, type SessionSummary } from '@belay/protoco
 import { ApprovalActions } from './approval-actions';
 import { approvalQuestion } from './approval-question';
 import { QuestionAnswer } from './question-answer';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 
 /** What a session asks the user, with the answers. */
 export function WaitingQuestions({ session }: { session: SessionSummary }) {

@@ -13,7 +13,7 @@ import { Button } from '@/components/ui/button';
 import { SelectField, TextField } from '@/components/ui/field';
 import { splitList } from '@/lib/split-list';
 import type { FormState } from '@/lib/use-form';
-import { limits, type DefaultTexts, type LimitName } from './default-texts';
+import { budgetFields, type DefaultTexts, type BudgetField } from './default-texts';
 
 export interface DefaultFieldsProps {
   form: FormState<DefaultTexts>;
@@ -33,7 +33,7 @@ export const ApprovalField = ({ form }: DefaultFieldsProps) => (
   />
 );
 
-const limitFields: Record<LimitName, { label: string; hint: string; step: 1 | 'any' }> = {
+const limitFields: Record<BudgetField, { label: string; hint: string; step: 1 | 'any' }> = {
   steps: { label: 'Step limit', hint: 'Model calls', step: 1 },
   tokens: { label: 'Token limit', hint: 'Prompts and replies together', step: 1 },
   dollars: { label: 'Spending limit ($)', hint: 'Needs a model with a known price', step: 'any' },
@@ -41,7 +41,7 @@ const limitFields: Record<LimitName, { label: string; hint: string; step: 1 | 'a
 };
 
 export const BudgetFields = ({ form }: DefaultFieldsProps) =>
-  limits.map(({ name }) => {
+  budgetFields.map(({ name }) => {
     const { label, hint, step } = limitFields[name];
     return (
       <TextField

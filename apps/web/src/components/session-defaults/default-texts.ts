@@ -1,18 +1,18 @@
 import type { Budgets, SessionDefaults, SessionDefaultsChange } from '@belay/protocol';
 import { splitList } from '@/lib/split-list';
 
-/** The limits as the form has them: each sets a budget, which may count in another unit. */
-export const limits = [
+/** The budgetFields as the form has them: each sets a budget, which may count in another unit. */
+export const budgetFields = [
   { name: 'steps', budget: 'steps', unit: 1 },
   { name: 'tokens', budget: 'tokens', unit: 1 },
   { name: 'dollars', budget: 'dollars', unit: 1 },
   { name: 'minutes', budget: 'seconds', unit: 60 },
 ] as const satisfies { name: string; budget: keyof Budgets; unit: number }[];
 
-export type LimitName = (typeof limits)[number]['name'];
+export type BudgetField = (typeof budgetFields)[number]['name'];
 
 /** Budgets, network and approvals as the user types them. */
-export interface DefaultTexts extends Record<LimitName, string> {
+export interface DefaultTexts extends Record<BudgetField, string> {
   approvals: SessionDefaults['approvals'];
   egress: SessionDefaults['egress']['profile'];
   hosts: string;
@@ -27,7 +27,7 @@ export function textsOf({ approvals, budgets = {}, egress = {} }: SessionDefault
     ...(egress.profile && { egress: egress.profile }),
     ...(egress.hosts && { hosts: egress.hosts.join(', ') }),
   };
-  for (const { name, budget, unit } of limits) {
+  for (const { name, budget, unit } of budgetFields) {
     const limit = budgets[budget];
     if (limit !== undefined) texts[name] = limit === null ? '' : String(limit / unit);
   }
@@ -38,7 +38,7 @@ export function textsOf({ approvals, budgets = {}, egress = {} }: SessionDefault
 export function changeOf(texts: Partial<DefaultTexts>): SessionDefaultsChange {
   const { approvals, egress, hosts } = texts;
   const budgets: Partial<Budgets> = {};
-  for (const { name, budget, unit } of limits) {
+  for (const { name, budget, unit } of budgetFields) {
     const text = texts[name];
     if (text !== undefined) budgets[budget] = numberOf(text, unit);
   }

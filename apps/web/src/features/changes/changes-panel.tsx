@@ -12,7 +12,7 @@ import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -83,7 +83,7 @@ export function ChangesPanel() {
           className="size-6"
           onClick={() =>
             attempt(async () =>
-              download(
+              downloadFile(
                 'changes.patch',
                 (await client.sessions.patch(session)) as BlobPart,
                 'text/x-diff',

@@ -8,7 +8,7 @@ import {
 import { showFile } from '@/features/session-log/panel-links';
 import { askConfirm, askText } from '@/lib/ask';
 import { toBase64 } from '@/lib/base64';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 import { wholeFile } from './file-content';
@@ -36,7 +36,7 @@ interface Listeners {
 /** Hands the bytes of a file to the browser. */
 export const saveFile = (session: string, path: string): void =>
   attempt(async () =>
-    download(baseName(path), await wholeFile(session, path), 'application/octet-stream'),
+    downloadFile(baseName(path), await wholeFile(session, path), 'application/octet-stream'),
   );
 
 export function fileActions(

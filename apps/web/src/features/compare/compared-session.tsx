@@ -12,7 +12,7 @@ import { clsx } from 'clsx';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { stripMarkdown } from '@/lib/strip-markdown';
 import { CheckFigure } from './check-figure';
 import { PatchFiles } from './patch-files';

@@ -7,11 +7,11 @@ import { Page } from '@/components/page';
 import { Empty, Loading } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import {
   evaluationQuery,
   evaluationsQuery,
-  keyOf,
+  trialKey,
   trialsQuery,
   useEvaluationUpdates,
 } from './queries';
@@ -82,12 +82,12 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
         </div>
         {isOpen && (
           <TrialDetail
-            key={keyOf(task, attempt)}
+            key={trialKey(task, attempt)}
             run={id}
             task={task}
             attempt={attempt}
             attempts={attempts}
-            trial={trials.data.byKey.get(keyOf(task, attempt))}
+            trial={trials.data.byKey.get(trialKey(task, attempt))}
             flagged={validity?.flagged.find((each) => each.task === task)?.why}
           />
         )}

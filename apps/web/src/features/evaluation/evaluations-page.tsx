@@ -3,7 +3,7 @@ import type { EvaluationSummary } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { evaluationsQuery, useEvaluationUpdates } from './queries';
 import { RunListHeader, RunRow } from './run-row';
 import { StartHint } from './start-hint';

@@ -10,13 +10,13 @@ import {
 } from '@belay/protocol';
 import { Meter } from '@/components/ui/meter';
 import { RunState } from './run-state';
-import { isSilent, secondsLeft, spread, trialsOf, validityWords } from './run-words';
+import { isSilent, secondsLeft, intervalText, trialCount, validityWords } from './run-words';
 
 /** Score, counts, progress, cost and time of a run. */
 export function RunHeader({ run, now }: { run: EvaluationSummary; now: number }) {
   const { outcomes, score } = run;
   const left = secondsLeft(run, now);
-  const all = trialsOf(run);
+  const all = trialCount(run);
   return (
     <header className="shrink-0 border-b bg-panel px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -36,7 +36,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           {score ? (
             <>
               <span className="text-xl font-semibold">{percentText(score.value)}</span>{' '}
-              <span className="text-xs text-faint">95 %: {spread(score.interval)}</span>
+              <span className="text-xs text-faint">95 %: {intervalText(score.interval)}</span>
             </>
           ) : (
             <span className="text-faint">no verdict yet</span>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { dollarsText, elapsedText, type EvaluationTrial } from '@belay/protocol';
 import { clsx } from 'clsx';
-import { words } from './run-words';
+import { trialWords } from './run-words';
 import { shownOf, type TaskRow } from './task-rows';
 import { VerdictMark } from './verdict-mark';
 
@@ -74,7 +74,7 @@ function Attempt({ run, of, trial, word, isOpen }: AttemptProps) {
       search={(now) => ({ ...now, ...of })}
       replace
       preload={false}
-      aria-label={`${of.task}, attempt ${of.attempt}: ${words[shown]}`}
+      aria-label={`${of.task}, attempt ${of.attempt}: ${trialWords[shown]}`}
       aria-current={isOpen ? 'true' : undefined}
       className={clsx(
         'inline-flex h-6 min-w-6 items-center justify-center rounded-md hover:bg-hover',

@@ -5,7 +5,7 @@ import { Play, X } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { causeWords } from './run-words';
 import { shownOf } from './task-rows';
-import { TrialRecord } from './trial-record';
+import { RecordSection } from './record-section';
 import { VerdictMark } from './verdict-mark';
 
 interface TrialDetailProps {
@@ -63,8 +63,8 @@ export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: Tr
         </p>
       )}
       {trial?.verdict && <Verdict trial={trial} verdict={trial.verdict} />}
-      {trial?.answer && <TrialRecord title="Answer" run={run} blob={trial.answer} />}
-      {trial?.log && <TrialRecord title="Test log" run={run} blob={trial.log} />}
+      {trial?.answer && <RecordSection title="Answer" run={run} blob={trial.answer} />}
+      {trial?.log && <RecordSection title="Test log" run={run} blob={trial.log} />}
     </aside>
   );
 }

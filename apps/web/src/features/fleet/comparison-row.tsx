@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { dollarsText, pluralText, type SessionSummary } from '@belay/protocol';
 import { FoldButton } from '@/components/ui/fold';
-import type { FoldedComparison } from './fleet-fold';
+import type { FoldedComparison } from './fleet-lines';
 import { needOf } from './fleet-order';
 
 interface ComparisonRowProps {

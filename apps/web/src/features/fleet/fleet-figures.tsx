@@ -10,7 +10,7 @@ import { MoreHorizontal } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { sessionActions } from '@/features/session-controls/session-actions';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { Sparkline } from './sparkline';
 
 /** Activity, model, steps, cost and age of a session, and its menu. */

@@ -7,7 +7,7 @@ import { QueryState } from '@/components/ui/query-state';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionsQuery } from '@/features/session-log/summaries';
 import { FleetBoard } from './fleet-board';
-import { useFleetKeys } from './fleet-keys';
+import { useFleetKeys } from './use-fleet-keys';
 import { Welcome } from './welcome';
 
 const route = getRouteApi('/');

@@ -10,10 +10,10 @@ import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { useReadOnly } from '@/lib/role';
 import { stripMarkdown } from '@/lib/strip-markdown';
-import type { Lane } from './fleet-lanes';
+import type { Lane } from './lanes';
 import { needOf } from './fleet-order';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 

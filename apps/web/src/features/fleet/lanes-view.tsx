@@ -2,7 +2,7 @@ import { useMemo, useState, type KeyboardEvent } from 'react';
 import type { SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import type { FleetFilter } from './fleet-order';
-import { lanes, sessionsByLane, type Lane } from './fleet-lanes';
+import { lanes, sessionsByLane, type Lane } from './lanes';
 import { LaneCard } from './lane-card';
 
 /** Cards of a lane that are drawn at first, and with each click. */

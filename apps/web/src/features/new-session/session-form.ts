@@ -8,7 +8,7 @@ import {
 import { changeOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
 import { client } from '@/lib/server';
 import { splitList } from '@/lib/split-list';
-import { packTar, type TarEntry } from './tar';
+import { packTar, type TarEntry } from './pack-tar';
 
 /** What the form holds; text as it was typed. */
 export interface SessionForm {

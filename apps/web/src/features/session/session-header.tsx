@@ -26,7 +26,7 @@ import { IconButton } from '@/components/ui/icon-button';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { ToastPlace } from '@/components/ui/toast-place';
+import { ToastArea } from '@/components/ui/toast-area';
 import { askFork } from '@/features/session-controls/fork-request';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { sessionActions } from '@/features/session-controls/session-actions';
@@ -58,13 +58,13 @@ export function SessionHeader() {
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
       <Wordmark short />
       <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
-      <ToastPlace className="flex min-w-0 flex-1 items-center gap-3">
+      <ToastArea className="flex min-w-0 flex-1 items-center gap-3">
         <p className="min-w-0 flex-1 truncate font-medium" title={task}>
           {title}
         </p>
         <ConnectionStatus />
         <Figures />
-      </ToastPlace>
+      </ToastArea>
       {!readOnly && <SettingChips />}
       {!readOnly && <Controls id={id} />}
       {readOnly && (

@@ -76,7 +76,7 @@ interface RowProps {
   children: ReactNode;
 }
 
-export function Row({ title, text, children }: RowProps) {
+function Row({ title, text, children }: RowProps) {
   return (
     <div className="flex items-center justify-between gap-4 py-3 max-sm:flex-wrap">
       <div className="min-w-0 flex-1 basis-40">

@@ -2,7 +2,7 @@ import { actionOutput, bytesText, type ActionOutput as Output } from '@belay/pro
 import { Button } from '@/components/ui/button';
 import { useBlobUrl } from '@/features/session-log/blob-image';
 import { useLog, useSessionId } from '@/features/session-log/session-context';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
@@ -40,7 +40,7 @@ function FileLine({ file }: { file: LeftFile }) {
   const save = () =>
     attempt(async () => {
       const content = await client.sessions.blob(session, file.blob);
-      download(file.name, content as BlobPart, file.type);
+      downloadFile(file.name, content as BlobPart, file.type);
     });
   return (
     <p className="flex items-center gap-2">

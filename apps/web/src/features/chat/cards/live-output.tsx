@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useLog, useView } from '@/features/session-log/session-context';
-import { plainText } from '@/lib/ansi';
+import { stripAnsi } from '@/lib/strip-ansi';
 import { perFrame } from '@/lib/per-frame';
 
 /** The last lines that a running command printed. */
@@ -13,7 +13,7 @@ export function LiveOutput({ terminal }: { terminal: string }) {
     const read = () => {
       const bytes = buffer.slice(Math.max(since, buffer.end - 4_096));
       setText(
-        plainText(new TextDecoder().decode(bytes)).trimEnd().split('\n').slice(-6).join('\n'),
+        stripAnsi(new TextDecoder().decode(bytes)).trimEnd().split('\n').slice(-6).join('\n'),
       );
     };
     read();

@@ -6,12 +6,12 @@ import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { PublishDialog } from '@/features/session-controls/publish-dialog';
 import { ShareDialog } from '@/features/session-controls/share-dialog';
 import { useFleetUpdates } from '@/features/session-log/summaries';
-import { openPalette, useCommands, type Command } from '@/lib/commands';
+import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
 import { Palette } from './palette';
 
 /** What every page has: its commands, the palette and toasts. */
-export function Shell() {
+export function AppShell() {
   useFleetUpdates();
   useCommands(useAppCommands());
   return (
@@ -33,12 +33,12 @@ export function Shell() {
   );
 }
 
-function useAppCommands(): readonly Command[] {
+function useAppCommands(): readonly PaletteCommand[] {
   const navigate = useNavigate();
   return useMemo(() => {
     const go = (to: '/' | '/new' | '/actions' | '/evaluations' | '/settings' | '/doctor') => () =>
       void navigate({ to });
-    const theme = (name: 'light' | 'dark' | 'system'): Command => ({
+    const theme = (name: 'light' | 'dark' | 'system'): PaletteCommand => ({
       id: `theme.${name}`,
       title: name === 'system' ? 'Theme: system' : `Theme: ${name}`,
       group: 'Appearance',
