@@ -7,7 +7,7 @@ export const PatternField = (
 ) => (
   <TextField
     required
-    hint="* matches text, but not ; & | < > $ ( ). \* is a star itself."
+    hint="* matches text, but not ; & | < > $ ( ). \* matches a literal *."
     className="font-mono text-xs"
     {...field}
   />

@@ -68,7 +68,9 @@ function HostSets({ form: { values, change } }: DefaultFieldsProps) {
   };
   return (
     <fieldset className="space-y-1">
-      <legend className="text-sm font-medium">Package managers with their sources on GitHub</legend>
+      <legend className="text-sm font-medium">
+        Package managers, including their sources on GitHub
+      </legend>
       <div className="flex flex-wrap gap-2">
         {hostSetNames.map((name) => (
           <Button

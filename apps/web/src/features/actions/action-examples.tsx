@@ -67,7 +67,7 @@ function Output({ name, output }: { name: string; output: ActionOutput }) {
   const text = output.text || JSON.stringify(structured, null, 2);
   return (
     <div role="status" className="space-y-2">
-      {exitCode !== 0 && <p className="text-sm text-fail">It ended with code {exitCode}.</p>}
+      {exitCode !== 0 && <p className="text-sm text-fail">Exited with code {exitCode}.</p>}
       {(text || errors) && (
         <pre className="max-h-72 overflow-auto rounded-md border p-2 font-mono text-xs whitespace-pre-wrap">
           {[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')}

@@ -25,7 +25,7 @@ export function ActionPage() {
   const { name } = route.useParams();
   const actions = useQuery(actionsQuery);
   const action = actions.data?.find((one) => one.name === name);
-  if (actions.data && !action) return <NoPage title={`There is no action ${name}`} />;
+  if (actions.data && !action) return <NoPage title={`No action named ${name}`} />;
   return (
     <Page title={`${action?.manifest.name_for_human ?? name} · Belay`} className="overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-6 p-6 max-sm:p-4">
@@ -44,7 +44,7 @@ function Action({ action }: { action: InstalledAction }) {
   return (
     <>
       <Head action={action} />
-      <Section title="What it may do">
+      <Section title="Permissions">
         <ul className="list-disc space-y-0.5 pl-5 text-sm">
           {permissionSentences(manifest).map((sentence) => (
             <li key={sentence}>{sentence}</li>
@@ -61,7 +61,7 @@ function Action({ action }: { action: InstalledAction }) {
           <ActionExamples name={name} examples={manifest.examples} />
         </Section>
       )}
-      <Section title="What the model reads">
+      <Section title="Description for the model">
         <p className="text-sm whitespace-pre-wrap text-muted">{manifest.description_for_model}</p>
       </Section>
       {readme && (
@@ -96,7 +96,7 @@ function Head({ action }: { action: InstalledAction }) {
           </p>
         </div>
         <span className="flex shrink-0 items-center gap-2 text-sm text-muted">
-          New sessions get it
+          Use in new sessions
           <Switch
             label={`Give ${name} to new sessions`}
             on={enabled}
@@ -140,8 +140,7 @@ function HeadButtons({ action: { name, manifest, source }, onUpdate }: HeadButto
     else onUpdate({ ...found, actions: own, faults: [] });
   };
   const remove = () => {
-    const text =
-      'Its image and its secrets are deleted. Sessions that have it can no longer call it.';
+    const text = 'This deletes its image and secrets. Sessions that use it can no longer call it.';
     attemptConfirmed({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true }, async () => {
       await client.actions.remove(name);
       await navigate({ to: '/actions' });

@@ -31,7 +31,7 @@ export function InstallForm({ found: given, onClose }: InstallFormProps) {
         >
           <TextField
             label="Repository"
-            hint="user/repo of GitHub or the URL of a git repository; @version chooses a branch, a tag or a commit. Folders are installed with belay actions install."
+            hint="user/repo of GitHub or the URL of a git repository; @version chooses a branch, a tag or a commit. To install a folder, use belay actions install."
             value={address}
             onChange={setAddress}
             placeholder="user/repo@v1"

@@ -56,7 +56,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
         )}
         {check !== null && (
           <p className="text-sm text-muted">
-            Check, run by the server at the end: <code className="break-all">{check}</code>
+            Check command, run by the server at the end: <code className="break-all">{check}</code>
           </p>
         )}
       </header>

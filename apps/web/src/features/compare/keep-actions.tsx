@@ -28,7 +28,7 @@ export function KeepActions({ comparison, session, labelOf }: KeepActionsProps) 
           <GitPullRequestArrow size={13} aria-hidden /> Publish changes
         </Button>
         <Link to="/sessions/$id" params={{ id: session.id }} className={linkLook}>
-          <MessageSquare size={13} aria-hidden /> Continue in it
+          <MessageSquare size={13} aria-hidden /> Continue this session
         </Link>
       </>
     );
@@ -80,7 +80,7 @@ async function keep(
   const others = sessions.filter((each) => each.id !== session.id);
   const sure = await askConfirm({
     title: `Keep ${labelOf(session.id)}?`,
-    text: `The others are archived; their logs and files stay, and you can undo it.${hasEnded ? ' Then you choose where its changes go.' : ''}`,
+    text: `The other sessions are archived. Their logs and files are kept, and you can undo this.${hasEnded ? ' You then choose where to publish the changes.' : ''}`,
     lines: others.map(
       (other) =>
         `${labelOf(other.id)}: ${isEnded(other.state) ? 'archived' : 'stopped and archived'}`,

@@ -62,7 +62,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
         <div className={clsx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
           <TrialFilters run={summary} filter={filter} />
           {rows.length === 0 ? (
-            <Empty title="No task matches.">
+            <Empty title="No matching tasks">
               <Link to="/evaluations/$id" params={{ id }} className="underline">
                 Show all {tasks.length}
               </Link>

@@ -81,7 +81,7 @@ function Note({ run, now }: { run: EvaluationSummary; now: number }) {
   const goOn = silent || run.state === 'interrupted' || run.state === 'failed';
   return (
     <p className="mt-2 text-sm text-muted">
-      {silent ? 'Its process was killed, or cannot reach this server. ' : `${run.reason} `}
+      {silent ? 'Its process was killed or cannot reach this server. ' : `${run.reason} `}
       {goOn && (
         <>
           To continue, run on {run.host}:{' '}

@@ -59,7 +59,7 @@ export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: Tr
       )}
       {!trial?.verdict && (
         <p className="mt-3 text-sm text-faint">
-          Its verdict, answer and test log appear here when it is done.
+          The verdict, answer and test log appear here when the trial is done.
         </p>
       )}
       {trial?.verdict && <Verdict trial={trial} verdict={trial.verdict} />}
@@ -78,7 +78,7 @@ function Verdict({
 }) {
   return (
     <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-      <Detail name="Why">
+      <Detail name="Reason">
         {verdict.cause && <span className="font-medium">{causeWords(verdict.cause)}: </span>}
         <span className="break-words whitespace-pre-wrap">{verdict.detail}</span>
       </Detail>

@@ -97,7 +97,7 @@ export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: Fle
 }
 
 function emptyTitle({ q, tag, show }: FleetFilter): string {
-  if (q || tag) return 'No title, task or tag matches.';
+  if (q || tag) return 'No matching sessions';
   if (show === 'waiting') return 'Nothing is waiting for you.';
   if (show === 'archived') return 'The archive is empty.';
   return show === 'active' ? 'No session is running.' : 'No session has ended yet.';

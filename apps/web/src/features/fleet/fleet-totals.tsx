@@ -18,7 +18,7 @@ export function FleetTotals({ sessions, now }: FleetTotalsProps) {
     <p
       aria-label="Totals"
       className="ml-auto text-sm text-faint tabular-nums max-md:hidden"
-      title={`${pluralText(sessions.filter(({ state }) => isEnded(state)).length, 'session')} ended; “today” is what sessions that began today have cost`}
+      title={`${pluralText(sessions.filter(({ state }) => isEnded(state)).length, 'session')} ended; “today” is the cost of the sessions started today`}
     >
       {[
         pluralText(sessions.length, 'session'),

@@ -71,7 +71,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
           {session.model.split(/[:/]/).at(-1)}
         </span>
         <span>{dollarsText(session.dollars)}</span>
-        <span title="Since it was started">{ageText(session.created, now)}</span>
+        <span title="Time since it started">{ageText(session.created, now)}</span>
       </div>
       <div className="flex items-center gap-2 empty:hidden">
         {lane === 'Review' && !readOnly && (

@@ -22,7 +22,7 @@ export function CompareFields({ form, onChange }: CompareFieldsProps) {
         onChange={(next) => onChange({ check: next })}
       />
       {tasks.length === 1 && most > 1 && (
-        <Field label="Runs of each model" className="sm:w-40">
+        <Field label="Runs per model" className="sm:w-40">
           <Select
             value={Math.min(runs, most)}
             onChange={({ target }) => onChange({ runs: Number(target.value) })}

@@ -59,7 +59,8 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
         className="mt-2 font-mono text-xs"
       />
       <p className="mt-1 text-xs text-faint">
-        Several models work on the same task, each in a session of its own, and are compared.
+        With several models, each works on the task in a session of its own, and the results are
+        compared.
         {closed > 0 && (
           <>
             {' '}

@@ -50,7 +50,7 @@ export function MoreOptions({ form, onChange }: MoreOptionsProps) {
           <Field
             label="Host folders"
             className="col-span-full"
-            hint="Folders of the server’s machine to share, one per line. The agent finds them in /mnt and changes your own files there; with :ro at the end it only reads them."
+            hint="Folders of the server’s machine to share, one per line. The agent sees them in /mnt and changes your own files there; add :ro to make a folder read-only."
           >
             <TextArea
               placeholder="/srv/data:ro"
@@ -61,13 +61,13 @@ export function MoreOptions({ form, onChange }: MoreOptionsProps) {
           </Field>
         )}
         <CheckField className="col-span-full" {...bind('root')}>
-          Run as root in the sandbox, to install system packages
+          Run as root in the sandbox to install system packages
         </CheckField>
         <CheckField className="col-span-full" {...bind('trust')}>
           Trust AGENTS.md and skills of this workspace from the start
         </CheckField>
         <CheckField className="col-span-full" {...bind('keepsPlan')}>
-          Keep the plan in a file of the workspace, which you can edit too
+          Keep the plan in a workspace file that you can edit too
         </CheckField>
         {form.keepsPlan && (
           <TextField

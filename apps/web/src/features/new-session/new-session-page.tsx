@@ -103,7 +103,7 @@ function StartButton({ phase, count, ready }: StartButtonProps) {
       {ready && phase === '' && <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>}
       {!ready && (
         <span className="text-sm text-muted">
-          Choose a model first. Scripted models only play what was written for them.
+          Choose a model first. Scripted models only replay their script.
         </span>
       )}
     </div>

@@ -72,7 +72,7 @@ function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
     <div className="grid grid-cols-[2fr_1fr] gap-4 max-sm:grid-cols-1">
       <TextField
         label="Repository"
-        hint="The server clones it. Tokens are kept under Settings, Git hosts; no sandbox sees them."
+        hint="The server clones it. Tokens are kept under Settings → Git hosts; no sandbox sees them."
         required
         autoFocus
         inputMode="url"

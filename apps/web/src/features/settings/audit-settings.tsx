@@ -18,8 +18,8 @@ export function AuditSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Every change and every refused request, through any API, newest first. Reads are not
-        recorded, nor is what was typed or sent.
+        Every change and every refused request through any API, newest first. Reads are not
+        recorded, and neither is what was typed or sent.
       </p>
       <QueryState query={audit} what="the audit log" />
       {audit.data && entries.length === 0 && <Empty title="Nothing recorded yet" />}
@@ -72,7 +72,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
         <span className="text-muted">{at.toLocaleTimeString()}</span>
       </td>
       <td className="max-w-40 px-3 py-1.5 max-sm:max-w-20 max-sm:px-2">
-        <p className="truncate">{label ?? 'Nobody'}</p>
+        <p className="truncate">{label ?? 'Not logged in'}</p>
         {address && <p className="truncate text-faint">{address.replace(/^::ffff:/, '')}</p>}
       </td>
       <td className="px-3 py-1.5 max-sm:hidden">{api}</td>

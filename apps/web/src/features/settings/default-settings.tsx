@@ -34,7 +34,7 @@ export const NetworkSettings = () => (
 export const ApprovalDefault = () => (
   <DefaultSettings
     Fields={ApprovalField}
-    text="Reading and editing files in the sandbox always runs; commands, pages and MCP servers follow this, unless a rule below says otherwise."
+    text="When commands, web pages and MCP servers need your approval, unless a rule below decides. Only the strictest setting asks about reading and editing files, too."
   />
 );
 

@@ -47,8 +47,8 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
     });
     await queries.invalidateQueries(gitHostsQuery);
     const user = token && kind !== 'other' ? await userOf(host) : null;
-    if (user instanceof Error) return { warning: `It is saved, but: ${user.message}` };
-    toast(user ? `${host} is saved; the token is ${user}’s.` : `${host} is saved.`);
+    if (user instanceof Error) return { warning: `Saved, but the test failed: ${user.message}` };
+    toast(user ? `${host} saved; the token belongs to ${user}.` : `${host} saved.`);
     onClose();
   };
   return (
@@ -82,7 +82,7 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
         />
         <SelectField label="Who may use the token" options={scopes} {...bind('scope')} />
       </div>
-      <Disclosure title="For a host of your own">
+      <Disclosure title="Self-hosted">
         <div className="mt-3 space-y-3">
           <TextField
             label="API address"
@@ -114,7 +114,7 @@ const hints: Record<GitHost['kind'], string> = {
   github: 'Fine-grained: contents and pull requests, read and write.',
   gitlab: 'Scopes: api, or write_repository to push only.',
   gitea: 'Permissions: repository, read and write.',
-  other: 'It is sent as the password over HTTP.',
+  other: 'Sent as the password over HTTP.',
 };
 
 const usualKinds: Readonly<Record<string, GitHost['kind']>> = {

@@ -22,8 +22,8 @@ export function MachineSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        A machine that joins runs the agents of the sessions that you direct to it; all others stay
-        in sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
+        A joined machine runs the agents of the sessions that you direct to it; all others stay in
+        sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
         machine nothing is confined: commands run with all rights of the user who joined it.
       </p>
       <QueryState query={machines} what="the machines" />
@@ -43,7 +43,7 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
   const { id, name, host, os, arch, kind, connected, sessions } = machine;
   const remove = () => {
     const title = `Remove ${name}?`;
-    const text = 'It can no longer connect. Its agents end, and their sessions fail.';
+    const text = 'It can no longer connect. Its agents stop, and their sessions fail.';
     attemptConfirmed({ title, text, verb: 'Remove', danger: true }, async () => {
       await client.machines.remove(id);
       await queries.invalidateQueries(machinesQuery);
@@ -96,7 +96,7 @@ function NewMachineForm() {
       >
         <TextField label="New machine" placeholder="laptop" {...bind('name')} />
         <CheckField {...bind('contained')}>
-          Run agents in containers, which needs Docker there
+          Run agents in containers (needs Docker on that machine)
         </CheckField>
       </Form>
       {command && (

@@ -81,8 +81,8 @@ function StdioFields({ form }: FieldsProps) {
       <Choice label="Where it runs" options={places} {...bind('where')} />
       {values.where === 'host' ? (
         <p className="rounded-md bg-amber-soft px-3 py-2 text-sm">
-          It runs on the server’s host, as the user that runs Belay and outside of every sandbox: it
-          can read and change what that user can. Connect only programs that you trust.
+          It runs on the server’s host, as the user that runs Belay and outside any sandbox: it can
+          read and change what that user can. Connect only programs that you trust.
         </p>
       ) : (
         <ContainerFields form={form} />
@@ -110,8 +110,8 @@ function StdioFields({ form }: FieldsProps) {
 const ContainerFields = ({ form: { bind } }: FieldsProps) => (
   <>
     <p className="rounded-md bg-sunken px-3 py-2 text-sm">
-      It reaches only the hosts and sees only the folder given below. What npx or uvx downloads
-      needs the hosts of its registry.
+      It can reach only the hosts and see only the folder given below. npx and uvx need the hosts of
+      their registries.
     </p>
     <TextField
       label="Image"
@@ -131,7 +131,7 @@ const ContainerFields = ({ form: { bind } }: FieldsProps) => (
     />
     <TextField
       label="Hosts"
-      hint="Hosts that it can reach, through the proxy of sandboxes. Leave empty for none."
+      hint="Hosts that it can reach through the sandbox proxy. Leave empty for none."
       className="font-mono text-xs"
       placeholder="api.example.com registry.npmjs.org"
       {...bind('hosts')}

@@ -134,7 +134,7 @@ const remove = (name: string, onChange: McpServerCardProps['onChange']) =>
   attemptConfirmed(
     {
       title: `Remove ${name}?`,
-      text: 'Its secrets are deleted and calls of its tools will fail.',
+      text: 'Its secrets are deleted, and calls to its tools will fail.',
       verb: 'Remove',
       danger: true,
     },

@@ -25,10 +25,10 @@ export function McpSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Belay’s server connects to them and keeps their secrets; a sandbox gets neither. New
-        sessions get the tools of all servers that are on, unless you choose; a session keeps the
-        tools it started with. You’re asked about each call as about a connection, unless the
-        session runs calls at once or a rule allows it.
+        The Belay server connects to MCP servers and keeps their secrets; a sandbox gets neither.
+        New sessions get the tools of all enabled servers unless you choose; a session keeps the
+        tools it started with. You’re asked about each call, as you are about connections, unless
+        the session runs calls at once or a rule allows it.
       </p>
       <QueryState query={servers} what="the MCP servers" />
       {servers.data?.length === 0 && !adding && (

@@ -32,7 +32,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
               <span className="min-w-0">
                 <code className="text-xs">{name}</code>
                 {title !== name && <> · {title}</>}
-                {readOnly && <span className="text-faint"> · says that it only reads</span>}
+                {readOnly && <span className="text-faint"> · declared read-only</span>}
                 <span className="block text-xs break-words text-muted">{description}</span>
               </span>
             </label>

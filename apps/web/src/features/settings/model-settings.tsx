@@ -11,8 +11,8 @@ export function ModelSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Keys stay with the server: they are never shown again and never sent to a sandbox. One that
-        is set here takes precedence over one from the server’s environment.
+        Keys stay on the server: they are never shown again and never sent to a sandbox. A key set
+        here takes precedence over one from the server’s environment.
       </p>
       <QueryState query={providers} what="the providers" />
       {providers.data?.map((provider) => (

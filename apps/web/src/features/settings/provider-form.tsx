@@ -65,7 +65,7 @@ function KeyForm({ provider, onClose }: { provider: ProviderSetup; onClose(): vo
     const fault = change.key ? await faultOfKey(name) : null;
     queries.setQueryData(providersQuery.queryKey, providers);
     void queries.invalidateQueries({ queryKey: modelsQuery.queryKey });
-    if (fault !== null) return { warning: `It is saved, but a short call failed: ${fault}` };
+    if (fault !== null) return { warning: `Saved, but a test call failed: ${fault}` };
     onClose();
     toast(done);
   };
@@ -73,7 +73,7 @@ function KeyForm({ provider, onClose }: { provider: ProviderSetup; onClose(): vo
     const url = values.url.trim();
     return save(
       { key: values.key.trim() || undefined, url: url === before ? undefined : url || null },
-      `${titles[name]} is saved.`,
+      `${titles[name]} saved.`,
     );
   };
   return (

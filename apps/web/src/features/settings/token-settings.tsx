@@ -44,7 +44,7 @@ export function TokenSettings() {
     <div className="space-y-4">
       <p className="text-sm text-muted">
         A token lets a program, or somebody else, use this server with no more rights than you give
-        it. Only its hash is stored, so it is shown once.
+        it. Only its hash is stored, so it is shown only once.
       </p>
       {made && <Made token={made} onClose={() => setMade(null)} />}
       <QueryState query={tokens} what="the tokens" />

@@ -20,7 +20,7 @@ export function UserSettings() {
   const [adding, setAdding] = useState(false);
   const remove = ({ id, name }: UserInfo) => {
     const title = `Remove ${name}?`;
-    const text = 'Everything that this user has open is closed at once. Sessions stay.';
+    const text = 'All connections of this user are closed at once. Sessions are kept.';
     const work = async () => {
       await client.users.remove(id);
       await refresh();
@@ -31,12 +31,12 @@ export function UserSettings() {
     attempt(async () => {
       await client.users.change(user.id, { scope });
       await refresh();
-    }, `${user.name} has to log in again.`);
+    }, `${user.name} must log in again.`);
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        People of a team log in with a name and a password, or through your identity provider when
-        the server is set up with one. Without users, this server is yours alone.
+        Team members log in with a name and a password, or through your identity provider if the
+        server is set up with one. Without users, this server is yours alone.
       </p>
       <QueryState query={users} what="the users" />
       {users.data?.length === 0 && !adding && (
