@@ -28,7 +28,7 @@ const lazyPage = <T extends object, K extends keyof T>(load: () => Promise<T>, n
     name,
   );
 
-/** What is wrong in an address is ignored. */
+/** An invalid value in the address is ignored. */
 const text = z.string().optional().catch(undefined);
 const number = z.int().positive().optional().catch(undefined);
 

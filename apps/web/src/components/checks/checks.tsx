@@ -55,7 +55,7 @@ interface CheckRowProps {
   children?: ReactNode;
 }
 
-/** A model is checked by its key; whether it really answers shows a call. */
+/** Only the key is checked; a test call shows whether the model answers. */
 function ModelCheck({ ready }: { ready: readonly ModelChoice[] }) {
   const [first] = ready;
   if (!first) {
@@ -95,7 +95,7 @@ async function allChecks(): Promise<AllChecks> {
   return { checks, ready: models.filter((model) => model.ready && !isPlayed(model.name)) };
 }
 
-/** Whether a model only plays what was written down before. */
+/** Whether a model only replays a script or a recording. */
 export const isPlayed = (name: string): boolean => /^(scripted|cassette):/.test(name);
 
 function summaryOf(checks: readonly Check[] | undefined): string {

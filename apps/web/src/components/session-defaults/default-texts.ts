@@ -1,7 +1,7 @@
 import type { Budgets, SessionDefaults, SessionDefaultsChange } from '@belay/protocol';
 import { splitList } from '@/lib/split-list';
 
-/** The budgetFields as the form has them: each sets a budget, which may count in another unit. */
+/** The limits in the form: each sets a budget, which may count in another unit. */
 export const budgetFields = [
   { name: 'steps', budget: 'steps', unit: 1 },
   { name: 'tokens', budget: 'tokens', unit: 1 },

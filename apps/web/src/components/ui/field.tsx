@@ -8,7 +8,7 @@ import { clsx } from 'clsx';
 
 const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
 
-/** A field fills its place unless it is given a size. */
+/** An input fills its container unless it is given a size. */
 const sized = (given = ''): string =>
   clsx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
 

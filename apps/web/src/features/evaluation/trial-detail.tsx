@@ -1,10 +1,10 @@
-import type { ReactNode } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { countText, dollarsText, elapsedText, type EvaluationTrial } from '@belay/protocol';
 import { Play, X } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { causeWords } from './run-words';
 import { shownOf } from './task-rows';
+import { Detail } from '@/components/ui/detail';
 import { RecordSection } from './record-section';
 import { VerdictMark } from './verdict-mark';
 
@@ -95,14 +95,5 @@ function Verdict({
         </Detail>
       )}
     </dl>
-  );
-}
-
-function Detail({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-faint">{name}</dt>
-      <dd className="min-w-0 tabular-nums">{children}</dd>
-    </>
   );
 }

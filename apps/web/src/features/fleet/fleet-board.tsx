@@ -6,6 +6,7 @@ import { VirtualList } from '@/components/ui/virtual-list';
 import { useNow } from '@/lib/use-now';
 import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
+import { toggled } from '@/lib/toggled';
 import { ComparisonRow } from './comparison-row';
 import { FleetBulk } from './fleet-bulk';
 import { FleetFilters } from './fleet-filters';
@@ -35,12 +36,7 @@ export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: Fle
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
   const lines = useMemo(() => fleetLines(groups, unfolded), [groups, unfolded]);
   const toggle = useCallback(
-    (comparison: string) =>
-      setUnfolded((now) => {
-        const next = new Set(now);
-        if (!next.delete(comparison)) next.add(comparison);
-        return next;
-      }),
+    (comparison: string) => setUnfolded((now) => toggled(now, comparison)),
     [],
   );
   const shown = groups.flatMap((group) => group.sessions);

@@ -6,6 +6,7 @@ import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionsQuery } from '@/features/session-log/summaries';
+import { toggled } from '@/lib/toggled';
 import { FleetBoard } from './fleet-board';
 import { useFleetKeys } from './use-fleet-keys';
 import { Welcome } from './welcome';
@@ -36,12 +37,6 @@ export function FleetPage() {
       )}
     </Page>
   );
-}
-
-function toggled(picked: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(picked);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }
 
 const isWaiting = (session: SessionSummary): boolean => !session.archived && needsUser(session);

@@ -1,12 +1,12 @@
 import { memo } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { isEnded, mountWords, type SessionSummary } from '@belay/protocol';
+import { mountWords, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { HardDrive } from 'lucide-react';
+import { Doing } from '@/components/doing';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
-import { stripMarkdown } from '@/lib/strip-markdown';
 import { FleetFigures } from './fleet-figures';
 import { columns } from './fleet-header';
 import { needOf } from './fleet-order';
@@ -64,7 +64,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         <StateDot state={session.state} queued={needOf(session) === 'Queued'} />
         <div className="min-w-0 max-md:order-first max-md:col-span-2">
           <NameLine session={session} within={within} />
-          <Doing session={session} />
+          {!waits && <Doing session={session} className="truncate leading-4" />}
         </div>
         <FleetFigures session={session} readOnly={picked === undefined} />
       </div>
@@ -120,14 +120,4 @@ function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>
       ))}
     </div>
   );
-}
-
-/** What a machine does is in monospace, what is said in words is not. While it waits for the user its question is said below. */
-function Doing({ session }: { session: SessionSummary }) {
-  const { state, current, reason } = session;
-  if (needsUser(session)) return null;
-  if (current !== null && !isEnded(state))
-    return <p className="truncate font-mono text-xs text-muted">{current}</p>;
-  const words = state === 'running' ? 'Waiting for the model’s reply' : stripMarkdown(reason ?? '');
-  return <p className="truncate text-sm leading-4 text-muted empty:hidden">{words}</p>;
 }

@@ -1,8 +1,9 @@
 import { memo } from 'react';
 import { Link } from '@tanstack/react-router';
-import { isEnded, ageText, dollarsText, type SessionSummary } from '@belay/protocol';
+import { ageText, dollarsText, type SessionSummary } from '@belay/protocol';
 import { Archive, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
+import { Doing } from '@/components/doing';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
@@ -12,7 +13,6 @@ import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useNow } from '@/lib/use-now';
 import { useReadOnly } from '@/lib/role';
-import { stripMarkdown } from '@/lib/strip-markdown';
 import type { Lane } from './lanes';
 import { needOf } from './fleet-order';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
@@ -26,9 +26,8 @@ interface LaneCardProps {
 export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps) {
   const readOnly = useReadOnly();
   const now = useNow(5_000);
-  const { id, title, state, current, reason, comparison } = session;
+  const { id, title, state, comparison } = session;
   const waits = needsUser(session);
-  const doing = isEnded(state) ? stripMarkdown(reason ?? '') : (current ?? reason ?? '');
   return (
     <article
       aria-label={title}
@@ -56,14 +55,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
       {waits ? (
         <WaitingQuestions session={session} />
       ) : (
-        <p
-          className={clsx(
-            'line-clamp-2 text-muted break-words empty:hidden',
-            !isEnded(state) && current !== null ? 'font-mono text-xs' : 'text-sm',
-          )}
-        >
-          {doing}
-        </p>
+        <Doing session={session} className="line-clamp-2" />
       )}
       <div className="flex items-center gap-x-3 text-xs whitespace-nowrap text-muted tabular-nums">
         <StateDot state={state} queued={needOf(session) === 'Queued'} />

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CheckField } from '@/components/ui/field';
 
-/** A choice among names; undefined is all of them, also those that are added later. */
+/** A choice among names; undefined is all of them, including those added later. */
 export interface ChosenNames {
   value: string[] | undefined;
   onChange(value: string[] | undefined): void;
@@ -12,7 +12,7 @@ interface NamesFieldProps extends ChosenNames {
   options: readonly { name: string; label: ReactNode; title?: string }[];
 }
 
-/** Nothing where there is nothing to choose. */
+/** Renders nothing when there are no options. */
 export function NamesField({ legend, options, value, onChange }: NamesFieldProps) {
   if (options.length === 0) return null;
   const isChosen = (name: string) => value === undefined || value.includes(name);

@@ -43,7 +43,7 @@ interface DefaultSettingsProps {
   text: ReactNode;
 }
 
-/** What counts for all sessions to come. */
+/** Defaults of new sessions. */
 function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
   const settings = useQuery(settingsQuery);
   return (

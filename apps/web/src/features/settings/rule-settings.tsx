@@ -10,7 +10,7 @@ import { NewRuleForm } from './new-rule-form';
 
 const rulesKey = ['rules'];
 
-/** What was allowed or forbidden for always, and the way to take it back. */
+/** The rules that answer requests without asking, and the form of a new one. */
 export function RuleSettings() {
   const rules = useQuery({ queryKey: rulesKey, queryFn: () => client.rules.list() });
   const cache = useQueryClient();

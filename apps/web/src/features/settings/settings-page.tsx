@@ -37,7 +37,7 @@ const sections = [
   forAdmins?: boolean;
 }[];
 
-/** On a phone the sections are a line that is longer than the page is wide. */
+/** On a phone the sections form a row that scrolls. */
 const intoView = (link: HTMLElement | null): void =>
   link?.scrollIntoView({ block: 'nearest', inline: 'center' });
 

@@ -12,7 +12,7 @@ import { NewUserForm } from './new-user-form';
 import { scopes } from './scopes';
 
 const usersKey = ['users'];
-/** Users of a team. On one’s own machine there are none, and everything is as before. */
+/** Users of a team. A server without users belongs to its owner alone. */
 export function UserSettings() {
   const users = useQuery({ queryKey: usersKey, queryFn: () => client.users.list() });
   const cache = useQueryClient();
