@@ -32,7 +32,7 @@ describe('the rules for imports', () => {
       ],
       ['apps/web/src/lib/planted.ts', '@belay/rpc', 'packages: apps/web'],
       ['apps/web/src/lib/planted-up.ts', '@/components/connection-status', 'apps/web/src: lib'],
-      ['apps/web/src/components/planted.ts', '@/app/shell', 'apps/web/src: components'],
+      ['apps/web/src/components/planted.ts', '@/app/app-shell', 'apps/web/src: components'],
       [
         'apps/web/src/features/session-log/planted.ts',
         '../session/dock-store',

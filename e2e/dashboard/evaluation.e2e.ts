@@ -51,7 +51,7 @@ describeSystem('the board of benchmark runs', (server) => {
 
   it('fills during a run: preflight, verdicts, answers and test logs', async () => {
     const page = await chromium.open(server, '/evaluations');
-    await shows(page, 'main', 'No benchmark run yet');
+    await shows(page, 'main', 'No benchmark runs yet');
     await shows(page, 'main', 'npx belay eval run human-eval');
     const problems = [problem('good', '2 * n'), problem('broken', 'n'), problem('fine', 'n + n')];
     const command = evaluate('oracle', problems, '--agent', 'oracle', '--preflight');

@@ -37,7 +37,7 @@ describeSystem(
       await fill(page, 'Base URL', `${provider.url}/v1`);
       provider.answer(failing(401, { error: { message: 'invalid x-api-key' } }));
       await click(page, 'Save', 'main');
-      await shows(page, 'main', 'It is saved, but a short call failed');
+      await shows(page, 'main', 'Saved, but a test call failed');
       await shows(page, 'main', 'A key is saved.');
       await page.goto(`${server.url}/doctor`);
       await shows(page, 'main', /Claude .+ can be called\./);

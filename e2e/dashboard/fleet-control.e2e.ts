@@ -220,7 +220,7 @@ describeSystem('control of many sessions', (server) => {
     await untilInPage(page, () => {
       const buttons = [...document.querySelectorAll<HTMLElement>('main button')];
       buttons.find((button) => button.innerText.trim() === 'Try again')?.click();
-      return document.querySelector('main')?.innerText.includes('No benchmark run yet');
+      return document.querySelector('main')?.innerText.includes('No benchmark runs yet');
     });
     await page.close();
   });

@@ -52,7 +52,7 @@ describeSystem('a fleet of 200 sessions', (server) => {
     await shows(page, '[aria-label="Totals"]', '1 session');
     await fill(page, 'Filter sessions and search their logs', 'quince');
     await shows(page, '[aria-label="Found in logs"]', 'No matches in the logs');
-    await shows(page, 'main', 'No title, task or tag matches.');
+    await shows(page, 'main', 'No matching sessions');
     await click(page, 'Show all sessions');
     await hides(page, 'main', 'No matches in the logs');
     await shows(page, '[aria-label="Totals"]', '200 sessions');

@@ -129,9 +129,9 @@ describeSystem('git in and out, and actions from it', (server) => {
     gitIn(source, 'push', '-q', bare, '--all');
     await click(page, 'Check for updates');
     await shows(page, '[aria-label="Install action"]', 'Reaches api.example.com.');
-    await shows(page, '[aria-label="What it may do"]', 'Has no network.');
+    await shows(page, '[aria-label="Permissions"]', 'Has no network.');
     await click(page, 'Update', '[aria-label="Install action"]');
-    await shows(page, '[aria-label="What it may do"]', 'Reaches api.example.com.');
+    await shows(page, '[aria-label="Permissions"]', 'Reaches api.example.com.');
 
     const model = script(server.data, [
       { calls: [{ operation: 'action.studio', input: {} }] },

@@ -80,9 +80,9 @@ describeSystem('the settings of the server', (server) => {
     await click(page, 'Add MCP server');
     await fill(page, 'Name', 'tools');
     await click(page, 'A program on the server');
-    await shows(page, 'main', 'It reaches only the hosts');
+    await shows(page, 'main', 'It can reach only the hosts');
     await click(page, 'On this machine');
-    await shows(page, 'main', 'outside of every sandbox');
+    await shows(page, 'main', 'outside any sandbox');
     await fill(page, 'Command', process.execPath);
     await fill(page, 'Arguments', '/no/such/file.mjs');
     await click(page, 'Add a variable');
@@ -99,7 +99,7 @@ describeSystem('the settings of the server', (server) => {
     await shows(page, 'body', /tools has \d+ tools\./);
     await clickOn(page, '[aria-label="tools"] details summary');
     await shows(page, '[aria-label="tools"]', 'Says it again.');
-    await shows(page, '[aria-label="tools"]', 'says that it only reads');
+    await shows(page, '[aria-label="tools"]', 'declared read-only');
     await clickOn(page, '[aria-label="tools"] li:nth-child(2) input');
     await untilInPage(
       page,
@@ -211,7 +211,7 @@ describeSystem('the settings of the server', (server) => {
     await page.goto(`${server.url}/settings?section=machines`);
     await shows(page, '[aria-label="laptop"]', '1 session');
     await click(page, 'Remove laptop');
-    await shows(page, '[role=dialog]', 'Its agents end');
+    await shows(page, '[role=dialog]', 'Its agents stop');
     await click(page, 'Remove', '[role=dialog]');
     await shows(page, 'main', 'No machines');
     expect((await joined).stderr).toMatch(/was removed|is not valid, or was revoked/);

@@ -159,7 +159,7 @@ export const pages: Picture[] = [
   {
     name: 'action',
     path: () => '/actions/morse',
-    ready: (page) => shows(page, 'main', 'What it may do'),
+    ready: (page) => shows(page, 'main', 'Permissions'),
   },
   {
     name: 'settings',

@@ -1,9 +1,6 @@
+import { percentText, pointsText } from '@belay/protocol';
 import type { Comparison, Summary, Validity } from '@belay/evaluation';
 import { oneLine } from './output.js';
-
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-export const points = (share: number): string =>
-  `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)} points`;
 
 /** Flagged tasks that are listed by name. */
 const maxNamed = 5;
@@ -37,7 +34,7 @@ export function validityLine({ validity, validScore, tasks }: Summary, remedy: s
   const unchecked = tasks - checked;
   const score =
     validScore !== null && (flagged.length > 0 || unchecked > 0)
-      ? `; score over these ${percent(validScore)}`
+      ? `; score over these ${percentText(validScore)}`
       : '';
   const rest = unchecked > 0 ? `; ${unchecked} not checked (${remedy})` : '';
   return `validity: ${checked - flagged.length} of ${tasks} tasks are valid${score}${rest}`;
@@ -51,5 +48,5 @@ export function comparedValidity({ tasks, validity, unflagged }: Comparison): st
   if (!unflagged)
     return `validity: none of ${checked === tasks ? 'the' : `${checked} checked`} tasks is flagged${rest}`;
   const [low, high] = unflagged.interval;
-  return `validity: ${flagged.length} of ${tasks} tasks are flagged; without them B − A: ${points(unflagged.difference)} (95 %: ${points(low)} to ${points(high)})${rest}`;
+  return `validity: ${flagged.length} of ${tasks} tasks are flagged; without them B − A: ${pointsText(unflagged.difference)} (95 %: ${pointsText(low)} to ${pointsText(high)})${rest}`;
 }

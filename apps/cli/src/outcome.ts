@@ -1,4 +1,13 @@
-import { isEnded, type SessionSummary, visibleText, wallSeconds } from '@belay/protocol';
+import {
+  isEnded,
+  visibleText,
+  wallSeconds,
+  pluralText,
+  countText,
+  dollarsText,
+  durationText,
+  type SessionSummary,
+} from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
 import { changedFiles } from './workspace/patch-paths.js';
@@ -88,27 +97,15 @@ export function figuresOf(
   const more = changed.length > 3 ? ` and ${changed.length - 3} more` : '';
   return [
     state,
-    count(steps, 'step'),
-    `${compact.format(tokens)} tokens`,
-    ...(dollars > 0 ? [`$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`] : []),
-    duration(wallSeconds(workTime, Date.now())),
+    pluralText(steps, 'step'),
+    `${countText(tokens)} tokens`,
+    ...(dollars > 0 ? [dollarsText(dollars)] : []),
+    durationText(wallSeconds(workTime, Date.now())),
     ...(names ? [`changed ${names}${more}`] : []),
-    ...(ownCommits > 0 ? [`${count(ownCommits, 'commit')} by the agent`] : []),
+    ...(ownCommits > 0 ? [`${pluralText(ownCommits, 'commit')} by the agent`] : []),
   ];
 }
 
 /** What the patch has of commits that the agent made, and where the rest is. */
 const commitsSentence = (commits: number, session: string): string =>
-  `What the agent committed is in the patch as changed files. Its ${count(commits, 'commit')} with author and message: ${session}/export?format=tar has the files with their .git.`;
-
-const count = (number: number, noun: string): string =>
-  `${number} ${noun}${number === 1 ? '' : 's'}`;
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
+  `What the agent committed is in the patch as changed files. Its ${pluralText(commits, 'commit')} with author and message: ${session}/export?format=tar has the files with their .git.`;

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { visibleJson, visibleText } from '@belay/protocol';
+import { visibleJson, visibleText, pluralText } from '@belay/protocol';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -48,7 +48,7 @@ export function firstLines(text: string, most: number, width: number): string[] 
   const lines = linesOf(text);
   const shown = lines.slice(0, most).map((line) => shortened(line, width));
   const more = lines.length - shown.length;
-  return more > 0 ? [...shown, `… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown;
+  return more > 0 ? [...shown, `… ${pluralText(more, 'more line')}`] : shown;
 }
 
 /** The last lines of an output, in the same way; text that a carriage return overwrites is dropped. */
@@ -56,7 +56,7 @@ export function lastLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text.replace(/\r\n/g, '\n').replace(/^.*\r/gm, ''));
   const shown = lines.slice(-most).map((line) => shortened(line, width));
   const more = lines.length - shown.length;
-  return more > 0 ? [`… ${more} ${more === 1 ? 'line' : 'lines'} before`, ...shown] : shown;
+  return more > 0 ? [`… ${pluralText(more, 'line')} before`, ...shown] : shown;
 }
 
 function linesOf(text: string): string[] {

@@ -56,14 +56,14 @@ describe('a transcript', () => {
       '$ npm test',
       '  echo x',
     ]);
-    expect(see(ran('\none\ntwo\n\n', 0))).toEqual(['  │ one', '  │ two', '  ✓ 0.7 s']);
+    expect(see(ran('\none\ntwo\n\n', 0))).toEqual(['  │ one', '  │ two', '  ✓ 700 ms']);
     const many = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
     expect(see(ran(many, 2))).toEqual([
       '  │ … 22 lines before',
       ...Array.from({ length: 8 }, (_, index) => `  │ line ${index + 22}`),
-      '  ✗ exit code 2 0.7 s',
+      '  ✗ exit code 2 700 ms',
     ]);
-    expect(see(ran('', null, 'timeout'))).toEqual(['  ✗ timed out 0.7 s']);
+    expect(see(ran('', null, 'timeout'))).toEqual(['  ✗ timed out 700 ms']);
     const server = { command: 'npm start', terminal: 'server', background: true };
     expect(see(call('terminal.run', server))).toEqual([
       '$ npm start  in server, in the background',

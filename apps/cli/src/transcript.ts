@@ -8,6 +8,7 @@ import {
   isEnded,
   mountWords,
   outputOf,
+  elapsedText,
   type CallOf,
   type Event,
   type EventOf,
@@ -109,7 +110,7 @@ export class Transcript {
       timeout: style('red', '✗ timed out'),
       interrupted: style('red', '✗ interrupted'),
     }[status];
-    const took = status === 'background' ? '' : style('dim', ` ${seconds.toFixed(1)} s`);
+    const took = status === 'background' ? '' : style('dim', ` ${elapsedText(seconds)}`);
     return [
       ...this.#quoted(lastLines(text, outputLines, this.#output.width - 4)),
       `  ${end}${took}`,

@@ -1,3 +1,4 @@
+import { percentText, pluralText } from '@belay/protocol';
 import type { Trial } from '../model.js';
 import { folderName } from '../folder-name.js';
 import { barPlot, escapeHtml, intervalPlot, scatterPlot } from './plots.js';
@@ -18,12 +19,12 @@ export function page(
 <title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <h1>${escapeHtml(title)}</h1>
-<p class="score">${percent(score)} <small>${percent(interval[0])} to ${percent(interval[1])}, 95 %</small></p>
+<p class="score">${percentText(score)} <small>${percentText(interval[0])} to ${percentText(interval[1])}, 95 %</small></p>
 <p>${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials; ${summary.tasks} tasks, ${summary.attempts} attempts each.</p>
 ${missed(summary)}${unfinished(summary)}${doubts(summary)}${validity(summary)}
 <h2>Score</h2>
 ${intervalPlot(score, interval)}
-${groups(summary)}${section('pass@k', Object.keys(passAt).length > 0, () => barPlot(Object.entries(passAt).map(([label, value]) => ({ label, value, text: percent(value) }))))}
+${groups(summary)}${section('pass@k', Object.keys(passAt).length > 0, () => barPlot(Object.entries(passAt).map(([label, value]) => ({ label, value, text: percentText(value) }))))}
 ${section('Why trials did not pass', Object.keys(summary.causes).length > 0, () => barPlot(Object.entries(summary.causes).map(([label, value]) => ({ label: label.replace('_', ' '), value, text: String(value) }))))}
 ${section('Cost against reward', summary.dollars > 0, () =>
   scatterPlot(
@@ -42,8 +43,6 @@ ${scatterPlot(
 ${origin(summary)}</html>
 `;
 }
-
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 const section = (title: string, shown: boolean, body: () => string) =>
   shown ? `<h2>${title}</h2>${body()}` : '';
@@ -67,14 +66,14 @@ function validity({ validity: checked, validScore, tasks }: Summary): string {
   const unchecked = tasks - checked.checked;
   return `<p>Preflight: ${checked.checked - flagged.length} of ${checked.checked} tasks are valid${
     validScore !== null && (flagged.length > 0 || unchecked > 0)
-      ? `; over these the score is ${percent(validScore)}`
+      ? `; over these the score is ${percentText(validScore)}`
       : ''
   }${unchecked > 0 ? `; ${unchecked} were not checked` : ''}.</p><ul>${list}</ul>`;
 }
 
 const doubts = ({ doubtful }: Summary) =>
   doubtful.length > 0
-    ? `<p class="warning">${doubtful.length === 1 ? '1 pass is' : `${doubtful.length} passes are`} doubtful: look at the answers.</p><ul>${doubtful
+    ? `<p class="warning">${pluralText(doubtful.length, 'pass is', 'passes are')} doubtful: look at the answers.</p><ul>${doubtful
         .map(({ task, attempt, why }) => `<li>${escapeHtml(`${task} (${attempt}): ${why}`)}`)
         .join('')}</ul>\n`
     : '';
@@ -88,7 +87,7 @@ function groups({ groups: all, attempts }: Summary): string {
         .filter((group) => group.label === label)
         .map(
           ({ name, tasks, passed, score }) =>
-            `<tr><td>${escapeHtml(name)}<td>${passed} of ${tasks * attempts}<td>${percent(score)}`,
+            `<tr><td>${escapeHtml(name)}<td>${passed} of ${tasks * attempts}<td>${percentText(score)}`,
         );
       return `<h2>By ${escapeHtml(label)}</h2>\n<table><thead><tr><th>${escapeHtml(label)}<th>passed<th>score</thead><tbody>${rows.join('\n')}</tbody></table>\n`;
     })

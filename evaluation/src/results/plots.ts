@@ -1,8 +1,7 @@
+import { percentText } from '@belay/protocol';
 /** Plots as inline SVG: no script, no fetch, readable as a file. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
-
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 /** A share with its interval on a line from 0 to 100 %. */
 export function intervalPlot(share: number, [low, high]: [number, number]): string {
@@ -12,7 +11,7 @@ export function intervalPlot(share: number, [low, high]: [number, number]): stri
     64,
     `<line x1="20" y1="30" x2="480" y2="30" class="axis"/>
 <line x1="${x(low)}" y1="30" x2="${x(high)}" y2="30" class="interval"/>
-<circle cx="${x(share)}" cy="30" r="6" class="mark"><title>${percent(share)}</title></circle>
+<circle cx="${x(share)}" cy="30" r="6" class="mark"><title>${percentText(share)}</title></circle>
 ${[0, 0.25, 0.5, 0.75, 1].map((at) => `<text x="${x(at)}" y="54" text-anchor="middle">${100 * at} %</text>`).join('')}`,
   );
 }

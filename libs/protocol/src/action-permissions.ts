@@ -1,4 +1,5 @@
 import type { ActionManifest } from './actions.js';
+import { pluralText } from './format.js';
 
 /** What an action may do, as sentences for people. */
 export function permissionSentences(manifest: ActionManifest): string[] {
@@ -62,9 +63,7 @@ const skillSentences = ({
   programs,
 }: NonNullable<ActionManifest['skill']>): string[] => [
   `Guides agents that read it by instructions (${instructions}).`,
-  files > 0
-    ? `Puts ${files} ${files === 1 ? 'file' : 'files'} into their sandboxes.`
-    : 'Has no files besides.',
+  files > 0 ? `Puts ${pluralText(files, 'file')} into their sandboxes.` : 'Has no files besides.',
   ...(programs.length > 0
     ? [`Agents may run its programs, with the rights of their sandboxes: ${programs.join(', ')}.`]
     : []),

@@ -1,3 +1,4 @@
+import { numberText } from './format.js';
 /** What one piece of free JSON from outside may hold; `characters` counts texts, keys and a few for each value. */
 export interface JsonBounds {
   readonly characters: number;
@@ -44,9 +45,9 @@ export function jsonFault(value: unknown, bounds: JsonBounds = eventBounds): str
         return 'holds something that is not JSON';
       }
       if (characters > bounds.characters)
-        return `has more than ${bounds.characters.toLocaleString('en')} characters`;
+        return `has more than ${numberText(bounds.characters)} characters`;
       if (values + below.length > bounds.values)
-        return `has more than ${bounds.values.toLocaleString('en')} values`;
+        return `has more than ${numberText(bounds.values)} values`;
     }
     level = below;
   }
@@ -70,7 +71,7 @@ function isPlain(value: object): boolean {
 export function withShortTexts(value: unknown, most: number): unknown {
   if (typeof value === 'string') {
     if (value.length <= most) return value;
-    return `${excerpt(value, most)} (${value.length.toLocaleString('en')} characters; the rest is not kept in the log)`;
+    return `${excerpt(value, most)} (${numberText(value.length)} characters; the rest is not kept in the log)`;
   }
   if (Array.isArray(value)) return value.map((each) => withShortTexts(each, most));
   if (typeof value !== 'object' || value === null) return value;

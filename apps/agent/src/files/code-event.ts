@@ -1,4 +1,4 @@
-import { newEvent, type NewEvent } from '@belay/protocol';
+import { newEvent, pluralText, type NewEvent } from '@belay/protocol';
 import { splitLines, toText, withoutEnd } from './lines.js';
 
 const maxLines = 400;
@@ -72,7 +72,7 @@ function shown(added: readonly string[]): string[] {
 function sentence(path: string, region: Region | null): string {
   if (!region) return `Changed ${path}`;
   const { line, added, removed } = region;
-  const lines = (count: number) => (count === 1 ? '1 line' : `${count} lines`);
+  const lines = (count: number) => pluralText(count, 'line');
   if (removed === 0) return `Added ${lines(added.length)} to ${path} at line ${line}`;
   if (added.length === 0) return `Removed ${lines(removed)} from ${path} at line ${line}`;
   return `Changed ${path} at line ${line}: ${lines(removed)} became ${added.length}`;

@@ -423,7 +423,7 @@ describe('code events', () => {
       id: 'call-1',
       source: 'agent',
       action: 'code',
-      message: 'Added 5000 lines to f at line 1',
+      message: 'Added 5,000 lines to f at line 1',
     });
     expect(bench.codes()[0]).toMatchObject({ truncated: true });
   });

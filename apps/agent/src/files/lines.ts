@@ -1,4 +1,4 @@
-import { AppError } from '@belay/protocol';
+import { AppError, pluralText } from '@belay/protocol';
 import { charsetOf, decode } from './charset.js';
 
 /**
@@ -87,12 +87,15 @@ export function linesAround(bytes: string, edit: Place): { from: number; to: num
 function requireRange(length: number, { change, from, to = from }: Place): void {
   const isInsert = change === 'INSERT';
   if ((isInsert ? from - 1 : to) <= length) return;
-  const lines = length === 1 ? '1 line' : `${length} lines`;
   const several = to !== from && !isInsert;
   const where = several ? `are no lines ${from}–${to}` : `is no line ${from}`;
-  throw new AppError('invalid_input', `The file has ${lines}: there ${where} to change.`, {
-    lines: length,
-  });
+  throw new AppError(
+    'invalid_input',
+    `The file has ${pluralText(length, 'line')}: there ${where} to change.`,
+    {
+      lines: length,
+    },
+  );
 }
 
 /** Lines that a caller sent: line ends inside are taken as such rather than doubled. */

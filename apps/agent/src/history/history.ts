@@ -6,6 +6,7 @@ import {
   errorFrom,
   ignoreError,
   newEvent,
+  pluralText,
   type ExportFormat,
   type Handlers,
   type workspaceOperations,
@@ -291,7 +292,7 @@ class GitHistory implements History {
 const maxListed = 500;
 
 function ownCommitsNote(commits: OwnCommit[], { commit, subject }: OwnCommit): string {
-  const count = commits.length === 1 ? 'a new commit' : `${commits.length} new commits`;
+  const count = pluralText(commits.length, 'new commit');
   return `the workspace’s own repository has ${count}, the latest ${commit.slice(0, 7)} “${subject.slice(0, 80)}”: the patch has the files as they are now, and only the tar export has the commits`;
 }
 /** Of so many commits can be asked what they changed. */

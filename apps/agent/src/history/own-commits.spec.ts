@@ -35,7 +35,7 @@ describe('commits of the workspace’s own repository', () => {
     await bench.history.commit({ id: 'call-1', message: 'git commit' });
     await bench.history.commit({ id: 'call-2', message: 'nothing' });
     expect(noted()).toEqual([[{ commit: expect.any(String), subject: 'Build it' }]]);
-    expect(bench.commits().at(-1)?.message).toMatch(/a new commit, the latest \w{7} “Build it”/);
+    expect(bench.commits().at(-1)?.message).toMatch(/1 new commit, the latest \w{7} “Build it”/);
     const patch = await text(await bench.history.export('patch'));
     expect(patch).toContain('b/dist/out.js');
     expect(patch).not.toContain('left.js');

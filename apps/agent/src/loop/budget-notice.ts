@@ -1,4 +1,4 @@
-import { wallSeconds, type BudgetUse } from '@belay/protocol';
+import { wallSeconds, pluralText, type BudgetUse } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
 import { duration } from './describe-settings.js';
 
@@ -33,7 +33,7 @@ export function newNotice(
 export function budgetNotice(spending: Spending, now: number): string | null {
   const { budgets, steps, tokens, dollars, wallTime, last } = spending;
   const dollarsLeft = (left: number) => `$${Number(left.toPrecision(3))}`;
-  const tokensLeft = (left: number) => `${Math.round(left).toLocaleString('en')} tokens`;
+  const tokensLeft = (left: number) => pluralText(Math.round(left), 'token');
   const notices = [
     stepsNotice(budgets.steps, steps),
     shareNotice(budgets.dollars, { used: dollars, last: last.dollars, words: dollarsLeft }),

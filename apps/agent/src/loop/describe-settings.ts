@@ -1,6 +1,7 @@
 import {
   mountWords,
   packageRegistries,
+  pluralText,
   type ApprovalMode,
   type Budgets,
   type EgressPolicy,
@@ -78,7 +79,7 @@ function describeBudgets({ steps, dollars, tokens, seconds }: Budgets): string {
   const limits = [
     steps !== null && `${steps} steps (each reply of yours is one)`,
     dollars !== null && `$${dollars}`,
-    tokens !== null && `${tokens.toLocaleString('en')} tokens of prompts and replies together`,
+    tokens !== null && `${pluralText(tokens, 'token')} of prompts and replies together`,
     seconds !== null && duration(seconds),
   ].filter((limit) => limit !== false);
   if (limits.length === 0) return 'Budgets: none.';

@@ -13,6 +13,7 @@ import {
   pathsOf,
   runResultOf,
   toolName,
+  elapsedText,
   type LoopOperation,
   type Operation,
   type OperationCall,
@@ -233,7 +234,7 @@ function describeOutcome({
   output,
   seconds,
 }: Outcome & { operation: string }): string {
-  const took = `${seconds.toFixed(1)} s`;
+  const took = elapsedText(seconds);
   if (!ok) return oneLine(`${operation} failed: ${errorFrom(output).message}`);
   if (isStarted({ operation, ok, output })) return `${operation} runs in the background`;
   const exit = runResultOf({ operation, ok, output })?.exitCode;

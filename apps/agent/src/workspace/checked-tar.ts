@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream';
-import { AppError } from '@belay/protocol';
+import { AppError, numberText } from '@belay/protocol';
 import { blockBytes, readHeader, readRecords, writeHeader, type TarHeader } from './tar-header.js';
 
 const maxEntries = 1_000_000;
@@ -171,5 +171,5 @@ const throughLink = (name: string): AppError =>
 const tooMany = (): AppError =>
   new AppError(
     'too_large',
-    `The archive has more than ${maxEntries.toLocaleString('en')} entries, or too many links. Leave files out.`,
+    `The archive has more than ${numberText(maxEntries)} entries, or too many links. Leave files out.`,
   );

@@ -1,4 +1,11 @@
-import { isEnded, visibleText, type OperationOutput, type PromptPart } from '@belay/protocol';
+import {
+  isEnded,
+  visibleText,
+  numberText,
+  pluralText,
+  type OperationOutput,
+  type PromptPart,
+} from '@belay/protocol';
 import { connect, findSession, type Where } from '../connection.js';
 import { outputTo, type Output } from '../output.js';
 
@@ -18,13 +25,15 @@ export async function printPrompt(
   if (options.json) return output.json(prompt, 2);
   if (!options.summary) {
     for (const { kind, name: part, text, tokens } of prompt.parts) {
-      output.line(output.style('bold', `── ${titles[kind]}: ${part}, ${counted(tokens)}`));
+      output.line(
+        output.style('bold', `── ${titles[kind]}: ${part}, ${pluralText(tokens, 'token')}`),
+      );
       output.line(`${visibleText(text)}\n`);
     }
   }
   printTotals(output, prompt);
   if (contextTokens > 0)
-    output.line(`The provider counted ${counted(contextTokens)} in the last prompt.`);
+    output.line(`The provider counted ${pluralText(contextTokens, 'token')} in the last prompt.`);
 }
 
 const titles: Record<PromptPart['kind'], string> = {
@@ -58,8 +67,4 @@ function printTotals(output: Output, { parts, tokens }: Prompt): void {
   output.line(row(tokens, 'All'));
 }
 
-const row = (tokens: number, name: string): string =>
-  `${tokens.toLocaleString('en').padStart(9)}  ${name}`;
-
-const counted = (tokens: number): string =>
-  `${tokens.toLocaleString('en')} ${tokens === 1 ? 'token' : 'tokens'}`;
+const row = (tokens: number, name: string): string => `${numberText(tokens).padStart(9)}  ${name}`;

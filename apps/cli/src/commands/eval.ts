@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, percentText, pointsText } from '@belay/protocol';
 import {
   compareRuns,
   preflightRun,
@@ -15,13 +15,7 @@ import {
 } from '@belay/evaluation';
 import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
-import {
-  comparedValidity,
-  percent,
-  points,
-  validityLine,
-  validitySentences,
-} from '../eval-words.js';
+import { comparedValidity, validityLine, validitySentences } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, type Output } from '../output.js';
 
@@ -99,8 +93,10 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
   const found = compareRuns(a, b);
   if (json) return output.json(found, 2);
   const [low, high] = found.interval;
-  output.line(`${found.tasks} tasks in both: A ${percent(found.a)}, B ${percent(found.b)}`);
-  output.line(`B − A: ${points(found.difference)} (95 %: ${points(low)} to ${points(high)})`);
+  output.line(`${found.tasks} tasks in both: A ${percentText(found.a)}, B ${percentText(found.b)}`);
+  output.line(
+    `B − A: ${pointsText(found.difference)} (95 %: ${pointsText(low)} to ${pointsText(high)})`,
+  );
   output.line(comparedValidity(found));
   output.line(
     `better ${found.better.length}, worse ${found.worse.length}; sign test p = ${found.p.toPrecision(2)}`,
@@ -162,7 +158,7 @@ function printSummary(out: string, summary: Summary): void {
   const output = outputTo(process.stdout);
   const [low, high] = summary.interval;
   output.line(
-    `${summary.suite} · ${summary.model ?? summary.agent}: ${percent(summary.score)} (95 %: ${percent(low)} to ${percent(high)})`,
+    `${summary.suite} · ${summary.model ?? summary.agent}: ${percentText(summary.score)} (95 %: ${percentText(low)} to ${percentText(high)})`,
   );
   output.line(
     `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,
@@ -172,12 +168,15 @@ function printSummary(out: string, summary: Summary): void {
       `${summary.notAttempted} of ${summary.tasks} tasks were not attempted and count as 0`,
     );
   for (const { label, name, passed, tasks, score } of summary.groups)
-    output.line(`${label} ${name}: ${percent(score)} (${passed} of ${tasks * summary.attempts})`);
+    output.line(
+      `${label} ${name}: ${percentText(score)} (${passed} of ${tasks * summary.attempts})`,
+    );
   if (summary.doubtful.length > 0)
     output.line(
       `doubtful: ${summary.doubtful.length} of ${summary.passed} passes (the report says why)`,
     );
-  for (const [k, value] of Object.entries(summary.passAt)) output.line(`${k}: ${percent(value)}`);
+  for (const [k, value] of Object.entries(summary.passAt))
+    output.line(`${k}: ${percentText(value)}`);
   output.line(validityLine(summary, `belay eval preflight ${out}`));
   output.line(join(out, 'report.html'));
 }

@@ -1,4 +1,4 @@
-import { confinementOf, visibleText } from '@belay/protocol';
+import { confinementOf, visibleText, pluralText } from '@belay/protocol';
 import { connect, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
@@ -17,7 +17,7 @@ export async function listMachines(options: Options): Promise<void> {
     const where = visibleText(confinementOf({ kind, host }));
     const what = visibleText(`${host}, ${os}, ${arch}`);
     output.line(
-      `${name.padEnd(16)} ${state.padEnd(9)} ${where} · ${what} · ${sessions.length} sessions`,
+      `${name.padEnd(16)} ${state.padEnd(9)} ${where} · ${what} · ${pluralText(sessions.length, 'session')}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { isEnded, isEvent, type Event } from '@belay/protocol';
+import { isEnded, isEvent, dollarsText, type Event } from '@belay/protocol';
 import { connect, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo } from '../output.js';
 import { Transcript } from '../transcript.js';
@@ -17,7 +17,7 @@ export async function listSessions(
   for (const { id, state, steps, dollars, title, current, waitingFor } of sessions) {
     const [waits] = waitingFor;
     const doing = waits ? `waits for approval: ${waits.operation} ${waits.subject}` : current;
-    const begin = `${id}  ${state.padEnd(8)}  ${String(steps).padStart(4)} steps  $${dollars.toFixed(2)}  `;
+    const begin = `${id}  ${state.padEnd(8)}  ${String(steps).padStart(4)} steps  ${dollarsText(dollars)}  `;
     output.line(
       begin + oneLine(doing ? `${title} — ${doing}` : title, output.width - begin.length),
     );

@@ -1,4 +1,10 @@
-import type { MadeToken, Scope, SessionAccess, TokenInfo } from '@belay/protocol';
+import {
+  pluralText,
+  type MadeToken,
+  type Scope,
+  type SessionAccess,
+  type TokenInfo,
+} from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { clientOf, findServer, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo } from '../output.js';
@@ -70,7 +76,7 @@ async function sessionsFor(
 
 function sessionsOf(sessions: TokenInfo['sessions']): string {
   if (!Array.isArray(sessions)) return `${sessions} sessions`;
-  return sessions.length === 1 ? (sessions[0] ?? '') : `${sessions.length} sessions`;
+  return sessions.length === 1 ? (sessions[0] ?? '') : pluralText(sessions.length, 'session');
 }
 
 const day = (time: string): string => time.slice(0, 10);

@@ -7,6 +7,8 @@ import {
   isEnded,
   isEvent,
   mountMark,
+  pluralText,
+  dollarsText,
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
@@ -318,7 +320,7 @@ export class SessionScreen {
     const where = machine
       ? ` · ${machine.kind === 'bare' ? '⚠ nothing is confined on' : 'container on'} ${machine.name}`
       : '';
-    return ` ${state} · ${oneLine(title, 60)} · ${steps} steps · $${dollars.toFixed(2)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
+    return ` ${state} · ${oneLine(title, 60)} · ${pluralText(steps, 'step')} · ${dollarsText(dollars)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
   }
 
   #chatRows(): string[] {

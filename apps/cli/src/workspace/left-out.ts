@@ -1,4 +1,4 @@
-import { AppError } from '@belay/protocol';
+import { AppError, bytesText } from '@belay/protocol';
 
 const reasons = {
   unreadable: 'cannot be read',
@@ -42,11 +42,5 @@ export class LeftOut {
 export const tooLarge = (maxBytes: number, largest: { path: string; size: number }): AppError =>
   new AppError(
     'too_large',
-    `The workspace is larger than ${inWords(maxBytes)} (${largest.path} alone has ${inWords(largest.size)}). Name large files in .gitignore, or raise BELAY_MAX_WORKSPACE_MB for the command and the server.`,
+    `The workspace is larger than ${bytesText(maxBytes)} (${largest.path} alone has ${bytesText(largest.size)}). Name large files in .gitignore, or raise BELAY_MAX_WORKSPACE_MB for the command and the server.`,
   );
-
-export function inWords(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
-  const power = bytes < 1024 ? 0 : Math.min(6, Math.floor(Math.log2(bytes) / 10));
-  return `${Math.round((bytes / 1024 ** power) * 10) / 10} ${units[power]}`;
-}

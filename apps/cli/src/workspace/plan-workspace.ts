@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { accessSync, constants } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, bytesText } from '@belay/protocol';
 import { HeldFolders } from '@belay/host';
 import { historyFiles, NoHistory, type HistoryFiles } from './history-files.js';
-import { inWords, LeftOut, tooLarge } from './left-out.js';
+import { LeftOut, tooLarge } from './left-out.js';
 import { listFiles, type Found } from './list-files.js';
 
 export type PlannedEntry =
@@ -84,7 +84,7 @@ function addHistory(
   }
   const size = history.copied.reduce((total, { stat }) => total + stat.size, 0);
   if (size > space) {
-    plan.leftOut.history(path, `it has ${inWords(size)}`);
+    plan.leftOut.history(path, `it has ${bytesText(size)}`);
     return;
   }
   const own = path === '' ? '.git' : `${path}/.git`;

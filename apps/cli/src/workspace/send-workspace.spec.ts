@@ -10,7 +10,7 @@ import { copied, sendWorkspace } from './send-workspace.js';
 const plan = { files: 39_126, bytes: 853 * 2 ** 20 };
 
 it.each([
-  [{ files: 0, bytes: 0 }, 'Copying ░░░░░░░░░░░░░░░░░░░░ 0 bytes of 853 MiB, 0 of 39,126 files'],
+  [{ files: 0, bytes: 0 }, 'Copying ░░░░░░░░░░░░░░░░░░░░ 0 B of 853 MiB, 0 of 39,126 files'],
   [
     { files: 20_001, bytes: 426.5 * 2 ** 20 },
     'Copying ██████████░░░░░░░░░░ 426.5 MiB of 853 MiB, 20,001 of 39,126 files',
@@ -23,7 +23,7 @@ it.each([
 ])('shows a bar and numbers of %j', (packed, text) => expect(copied(packed, plan)).toBe(text));
 
 it('shows a workspace without bytes as done', () =>
-  expect(copied({ files: 1, bytes: 0 }, { files: 1, bytes: 0 })).toMatch(/^Copying █{20} 0 bytes/));
+  expect(copied({ files: 1, bytes: 0 }, { files: 1, bytes: 0 })).toMatch(/^Copying █{20} 0 B/));
 
 describe('while it is sent', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-send-'));

@@ -1,8 +1,7 @@
-import { visibleText } from '@belay/protocol';
+import { visibleText, pluralText, numberText, bytesText } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Output } from '../output.js';
 import { StatusLine } from '../status-line.js';
-import { inWords } from './left-out.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
 import type { WorkspacePlan } from './plan-workspace.js';
 
@@ -65,14 +64,12 @@ export function copied(
 ): string {
   const share = plan.bytes === 0 ? 1 : Math.min(1, bytes / plan.bytes);
   const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░');
-  return `Copying ${bar} ${inWords(bytes)} of ${sizeOf(plan, files)}`;
+  return `Copying ${bar} ${bytesText(bytes)} of ${sizeOf(plan, files)}`;
 }
 
 function sizeOf({ files, bytes }: Pick<WorkspacePlan, 'files' | 'bytes'>, done?: number): string {
-  const all = `${number(files)} ${files === 1 ? 'file' : 'files'}`;
+  const all = pluralText(files, 'file');
   return done === undefined
-    ? `${all} (${inWords(bytes)})`
-    : `${inWords(bytes)}, ${number(done)} of ${all}`;
+    ? `${all} (${bytesText(bytes)})`
+    : `${bytesText(bytes)}, ${numberText(done)} of ${all}`;
 }
-
-const number = (value: number): string => value.toLocaleString('en');

@@ -10,6 +10,7 @@ import {
   errorFrom,
   isEvent,
   newEvent,
+  elapsedText,
   type ActionOutput,
   type SessionAction,
   type StartedAction,
@@ -149,7 +150,7 @@ function resultOf({ id, operation }: Begun, ended: Ended) {
   const { seconds } = ended;
   if ('output' in ended) {
     const { output } = ended;
-    const message = `${operation} ended in the background after ${seconds.toFixed(1)} s`;
+    const message = `${operation} ended in the background after ${elapsedText(seconds)}`;
     const args = { operation, ok: true, output, seconds, images: output.images };
     return newEvent('server', 'background-result', { args, message, id });
   }

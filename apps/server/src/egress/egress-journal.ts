@@ -1,4 +1,4 @@
-import { AppError, newEvent, type EventArgs } from '@belay/protocol';
+import { AppError, newEvent, bytesText, pluralText, type EventArgs } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 
 export interface EgressConnection extends EventArgs<'egress'> {
@@ -66,16 +66,10 @@ export class EgressJournal {
 
 /** What became of connections, as the user reads it. */
 export function connectionSentence(args: EventArgs<'egress'>, count: number): string {
-  const times = count > 1 ? ` (${count} connections)` : '';
+  const times = count > 1 ? ` (${pluralText(count, 'connection')})` : '';
   const host = `${args.host}:${args.port}`;
   if (args.verdict === 'allowed') {
-    return `${host}${times}: ${size(args.sent)} sent, ${size(args.received)} received.`;
+    return `${host}${times}: ${bytesText(args.sent)} sent, ${bytesText(args.received)} received.`;
   }
   return `${host}${times} ${args.verdict}${args.reason ? `: ${args.reason}` : '.'}`;
-}
-
-function size(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

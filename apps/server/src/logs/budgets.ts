@@ -2,6 +2,9 @@ import {
   AppError,
   newEvent,
   wallSeconds,
+  dollarsText,
+  numberText,
+  pluralText,
   type NewEvent,
   type SessionSummary,
 } from '@belay/protocol';
@@ -25,15 +28,14 @@ export function spentBudget(summary: SessionSummary): SpentBudget | null {
 
 export function limitReached(spent: SpentBudget): AppError {
   const { budget, used } = spent;
-  const so = budget === 'dollars' ? `$${used.toFixed(4)}` : Math.round(used);
+  const so = budget === 'dollars' ? dollarsText(used) : numberText(used);
   const sentence = `${budgetIsSpent(spent)}: ${so} used. Raise it to continue.`;
   return new AppError('limit_reached', sentence, { ...spent });
 }
 
 /** Without a full stop, as more may follow. */
 export function budgetIsSpent({ budget, limit }: { budget: string; limit: number }): string {
-  const amount =
-    budget === 'dollars' ? `$${limit}` : `${limit} ${limit === 1 ? budget.slice(0, -1) : budget}`;
+  const amount = budget === 'dollars' ? `$${limit}` : pluralText(limit, budget.slice(0, -1));
   return `The budget of ${amount} is spent`;
 }
 

@@ -9,6 +9,7 @@ import {
   errorFrom,
   ignoreError,
   mcpTool,
+  pluralText,
   type Check,
   type McpServer,
   type mcpServerChange,
@@ -93,7 +94,9 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
         ok: state === 'connected',
         detail:
           error ??
-          (state === 'connected' ? `It has ${offered.length} tools.` : 'It is being connected.'),
+          (state === 'connected'
+            ? `It has ${pluralText(offered.length, 'tool')}.`
+            : 'It is being connected.'),
         remedy: `Fix or disable it under ${installed ? `Actions → ${name}` : 'Settings → MCP servers'}; sessions begin without it.`,
       }));
   }

@@ -4,6 +4,7 @@ import {
   isEnded,
   newEvent,
   wallSeconds,
+  dollarsText,
   type Budgets,
   type EventArgs,
   type ModelChoice,
@@ -288,7 +289,7 @@ export class ModelGateway {
       contextTokens: input,
       contextWindow: output.contextTokens,
     };
-    const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
+    const cost = dollars === null ? '' : `, ${dollarsText(dollars)}`;
     const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
     await this.#tell(session, newEvent('server', 'usage', { args, message }));
     return usage;

@@ -1,5 +1,5 @@
 import { hasKey } from '@/lib/server';
-import { startApp } from './start';
+import { startApp } from './start-app';
 
 if (hasKey) startApp();
 else location.replace('/login');

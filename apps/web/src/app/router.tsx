@@ -12,22 +12,28 @@ import { fleetShows, fleetSorts } from '@/features/fleet/fleet-order';
 import { FleetPage } from '@/features/fleet/fleet-page';
 import { onOpenSession } from '@/lib/open-session-page';
 import { live } from '@/lib/server';
-import { Shell } from './shell';
+import { AppShell } from './app-shell';
 
 /** The router reloads where a page cannot be loaded. While the server is away that would take away what is still shown. */
-const whileHere =
-  <T,>(load: () => Promise<T>) =>
-  (): Promise<T> =>
-    load().catch((error: unknown) => {
-      if (live().state === 'live') throw error;
-      throw new AppError(
-        'unavailable',
-        'The server cannot be reached. Nothing is lost: agents keep working, and this page loads once it is back.',
-      );
-    });
+const lazyPage = <T extends object, K extends keyof T>(load: () => Promise<T>, name: K) =>
+  lazyRouteComponent(
+    () =>
+      load().catch((error: unknown) => {
+        if (live().state === 'live') throw error;
+        throw new AppError(
+          'unavailable',
+          'The server cannot be reached. Nothing is lost: agents keep working, and this page loads once it is back.',
+        );
+      }),
+    name,
+  );
+
+/** An invalid value in the address is ignored. */
+const text = z.string().optional().catch(undefined);
+const number = z.int().positive().optional().catch(undefined);
 
 const rootRoute = createRootRoute({
-  component: Shell,
+  component: AppShell,
   notFoundComponent: () => <NoPage title="Page not found" />,
   errorComponent: ({ error }) => (
     <NoPage title="This page could not be shown.">
@@ -38,21 +44,21 @@ const rootRoute = createRootRoute({
 
 /** What the fleet shows; everything that narrows it is in the address. */
 export const fleetSearch = z.object({
-  q: z.string().optional().catch(undefined),
-  tag: z.string().optional().catch(undefined),
+  q: text,
+  tag: text,
   show: z.enum(fleetShows).optional().catch(undefined),
   sort: z.enum(fleetSorts).optional().catch(undefined),
 });
 
 /** A place in a session: an event of its log and a panel. */
 export const sessionSearch = z.object({
-  at: z.int().positive().optional().catch(undefined),
-  panel: z.string().optional().catch(undefined),
+  at: number,
+  panel: text,
 });
 
 const newSearch = z.object({
-  example: z.string().optional().catch(undefined),
-  task: z.string().optional().catch(undefined),
+  example: text,
+  task: text,
 });
 
 const settingsSearch = z.object({
@@ -86,93 +92,66 @@ const newRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/new',
   validateSearch: newSearch,
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/new-session/new-session-page')),
-    'NewSessionPage',
-  ),
+  component: lazyPage(() => import('@/features/new-session/new-session-page'), 'NewSessionPage'),
 });
 
 const sessionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sessions/$id',
   validateSearch: sessionSearch,
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/session/session-page')),
-    'SessionPage',
-  ),
+  component: lazyPage(() => import('@/features/session/session-page'), 'SessionPage'),
 });
 
 const compareRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/compare/$id',
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/compare/compare-page')),
-    'ComparePage',
-  ),
+  component: lazyPage(() => import('@/features/compare/compare-page'), 'ComparePage'),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: settingsSearch,
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/settings/settings-page')),
-    'SettingsPage',
-  ),
+  component: lazyPage(() => import('@/features/settings/settings-page'), 'SettingsPage'),
 });
 
 /** What narrows the board of a run, and the trial that is shown beside it. */
 const evaluationSearch = z.object({
-  q: z.string().optional().catch(undefined),
+  q: text,
   show: z.enum(['pass', 'fail', 'invalid', 'running', 'queued']).optional().catch(undefined),
-  task: z.string().optional().catch(undefined),
-  attempt: z.int().positive().optional().catch(undefined),
+  task: text,
+  attempt: number,
 });
 
 const evaluationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations',
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/evaluation/evaluations-page')),
-    'EvaluationsPage',
-  ),
+  component: lazyPage(() => import('@/features/evaluation/evaluations-page'), 'EvaluationsPage'),
 });
 
 const evaluationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations/$id',
   validateSearch: evaluationSearch,
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/evaluation/evaluation-page')),
-    'EvaluationPage',
-  ),
+  component: lazyPage(() => import('@/features/evaluation/evaluation-page'), 'EvaluationPage'),
 });
 
 const actionsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/actions',
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/actions/actions-page')),
-    'ActionsPage',
-  ),
+  component: lazyPage(() => import('@/features/actions/actions-page'), 'ActionsPage'),
 });
 
 const actionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/actions/$name',
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/actions/action-page')),
-    'ActionPage',
-  ),
+  component: lazyPage(() => import('@/features/actions/action-page'), 'ActionPage'),
 });
 
 const doctorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/doctor',
-  component: lazyRouteComponent(
-    whileHere(() => import('@/features/settings/doctor-page')),
-    'DoctorPage',
-  ),
+  component: lazyPage(() => import('@/features/settings/doctor-page'), 'DoctorPage'),
 });
 
 export const router = createRouter({

@@ -1,4 +1,4 @@
-import { useLiveState } from '@/lib/live-state';
+import { useLiveState } from '@/lib/use-live-state';
 
 const words = {
   connecting: 'connecting…',

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ChartColumn, LayoutList, Plug, Plus, Search, Settings, Stethoscope } from 'lucide-react';
 import { ConnectionStatus } from '@/components/connection-status';
-import { ToastPlace } from '@/components/ui/toast-place';
+import { ToastArea } from '@/components/ui/toast-area';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
 import { useReadOnly } from '@/lib/role';
@@ -33,7 +33,7 @@ export function TopBar() {
           </Link>
         ))}
       </nav>
-      <ToastPlace className="min-w-0 flex-1" />
+      <ToastArea className="min-w-0 flex-1" />
       <div className="flex items-center gap-2">
         <ConnectionStatus />
         <button

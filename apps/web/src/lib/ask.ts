@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import { attempt } from './toasts';
 
 export interface Question {
   title: string;
@@ -27,5 +28,14 @@ export function askText(question: Omit<Question, 'answer'>): Promise<string | nu
   });
 }
 
-export const askConfirm = async (question: Omit<Question, 'answer' | 'label'>): Promise<boolean> =>
+type Confirmation = Omit<Question, 'answer' | 'label'>;
+
+export const askConfirm = async (question: Confirmation): Promise<boolean> =>
   (await askText(question)) !== null;
+
+/** Runs what the user confirms, and says `done` at its end; a failure becomes a toast. */
+export const attemptConfirmed = (
+  question: Confirmation,
+  work: () => Promise<unknown>,
+  done?: string,
+): void => void askConfirm(question).then((sure) => sure && attempt(work, done));

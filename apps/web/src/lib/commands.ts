@@ -4,7 +4,7 @@ import { createMatcher, formatKeys, parseKeys, strokeOf, writeStroke } from '@/l
 import { usePreferences } from '@/lib/preferences';
 
 /** Something the user can do, from the palette or by a shortcut. */
-export interface Command {
+export interface PaletteCommand {
   id: string;
   title: string;
   group: string;
@@ -14,7 +14,7 @@ export interface Command {
 }
 
 interface Commands {
-  commands: ReadonlyMap<string, Command>;
+  commands: ReadonlyMap<string, PaletteCommand>;
   /** What the palette offers while it is open: everything, or files alone. */
   palette: 'all' | 'files' | null;
   /** The files of the session that is shown. */
@@ -31,7 +31,7 @@ export const openPalette = (palette: Commands['palette']): void =>
   useCommandList.setState({ palette });
 
 /** Offers commands while a component is shown. Memoize the list. */
-export function useCommands(list: readonly Command[]): void {
+export function useCommands(list: readonly PaletteCommand[]): void {
   useEffect(() => {
     useCommandList.setState(({ commands }) => ({
       commands: new Map([...commands, ...list.map((each) => [each.id, each] as const)]),
@@ -46,8 +46,10 @@ export function useCommands(list: readonly Command[]): void {
 }
 
 /** The shortcut of a command as the user has it; empty when it has none. */
-export const keysOf = (command: Pick<Command, 'id' | 'keys'>, chosen: Record<string, string>) =>
-  chosen[command.id] ?? command.keys ?? '';
+export const keysOf = (
+  command: Pick<PaletteCommand, 'id' | 'keys'>,
+  chosen: Record<string, string>,
+) => chosen[command.id] ?? command.keys ?? '';
 
 /** The shortcut of a command that is offered, written for people; empty when it has none. */
 export function useShortcut(id: string): string {
@@ -73,7 +75,7 @@ export function listenForKeys(): () => void {
   return () => document.removeEventListener('keydown', listen);
 }
 
-function bindings(commands: Iterable<Command>): Map<string, string> {
+function bindings(commands: Iterable<PaletteCommand>): Map<string, string> {
   const { keys } = usePreferences.getState();
   const bound = new Map<string, string>();
   for (const command of commands) {

@@ -1,9 +1,9 @@
-import { plainText } from './ansi';
+import { stripAnsi } from './strip-ansi';
 import { fileRefsIn } from './file-refs';
 import { stripMarkdown } from './strip-markdown';
 
 const readers: Record<string, (text: string) => unknown> = {
-  plainText,
+  stripAnsi,
   fileRefsIn,
   stripMarkdown,
 };
@@ -43,7 +43,7 @@ describe('attacks: long text of a sandbox', () => {
     pieces.map((piece) => [name, piece] as const),
   );
   it.each(cases)('%s of 2 MB of %j takes no more than in proportion', (name, piece) => {
-    const read = readers[name] ?? plainText;
+    const read = readers[name] ?? stripAnsi;
     const small = `${piece.repeat(250_000 / piece.length)}x`;
     const large = `${piece.repeat(2_000_000 / piece.length)}x`;
     // Eight times the text; a square would be sixty-four times, and several seconds.
@@ -52,7 +52,7 @@ describe('attacks: long text of a sandbox', () => {
   });
 
   it('reads honest text as before', () => {
-    expect(plainText('10 %\r50 %\r100 %\r\nred \u001b[31mx\u001b[0m\r\r\nend')).toBe(
+    expect(stripAnsi('10 %\r50 %\r100 %\r\nred \u001b[31mx\u001b[0m\r\r\nend')).toBe(
       '100 %\nred x\nend',
     );
     expect(fileRefsIn('at src/a.ts:3:1')).toMatchObject([{ path: 'src/a.ts', line: 3 }]);

@@ -1,7 +1,7 @@
-import type { Command } from '@/lib/commands';
+import type { PaletteCommand } from '@/lib/commands';
 import { panelIds, panelTitles, type PanelId } from '@/lib/panels';
 
-type Shortcut = Pick<Command, 'title'> & { keys: string };
+type Shortcut = Pick<PaletteCommand, 'title'> & { keys: string };
 
 /** The keys of the fleet. They work on the row that has the focus; Enter opens it, as it is a link. */
 export const fleetShortcuts = {

@@ -1,14 +1,15 @@
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { useToasts } from './toasts';
-import { useSubmit } from './use-submit';
+import { useSubmit, type Submitted } from './use-submit';
 
-function Form({ save }: { save(): Promise<'again' | void> }) {
-  const { saving, onSubmit } = useSubmit(save);
+function Form({ save }: { save(): Promise<Submitted> }) {
+  const { saving, warning, onSubmit } = useSubmit(save);
   return (
     <form onSubmit={onSubmit}>
       <button type="submit" disabled={saving}>
         Save
       </button>
+      {warning}
     </form>
   );
 }
@@ -34,6 +35,15 @@ describe('a form that is submitted', () => {
     fireEvent.click(button);
     await waitFor(() => expect(button).toHaveProperty('disabled', disabled));
     expect(calls).toBe(1);
+  });
+
+  it('shows a warning until it is submitted again', async () => {
+    const outcomes: Submitted[] = [{ warning: 'The key does not work.' }, 'again'];
+    render(<Form save={() => Promise.resolve(outcomes.shift())} />);
+    fireEvent.click(screen.getByRole('button'));
+    await screen.findByText('The key does not work.');
+    fireEvent.click(screen.getByRole('button'));
+    await waitFor(() => expect(screen.queryByText('The key does not work.')).toBeNull());
   });
 
   it('shows the error', async () => {

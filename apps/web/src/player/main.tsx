@@ -1,6 +1,6 @@
 import { createMemoryHistory } from '@tanstack/react-router';
 import { router } from '@/app/router';
-import { startApp } from '@/app/start';
+import { startApp } from '@/app/start-app';
 import { readRecording } from '@/features/session-controls/session-recording';
 
 const { summary } = readRecording();

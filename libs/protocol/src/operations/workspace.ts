@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation, operationGroup } from '../operation.js';
+import { pluralText } from '../format.js';
 
 const commit = z.string().regex(/^[0-9a-f]{7,40}$/, 'a commit of the history');
 
@@ -83,8 +84,10 @@ export const workspaceOperations = operationGroup({
     summary: ({ commit }) => commit.slice(0, 7),
     told: ({ files, to }) => {
       const step = to ? `“${to.message}” of ${utc(to.time)}` : 'an earlier step';
-      const count = files.length === 1 ? '1 file' : `${files.length} files`;
-      const effect = files.length === 0 ? 'no file differed' : `which changed ${count}`;
+      const effect =
+        files.length === 0
+          ? 'no file differed'
+          : `which changed ${pluralText(files.length, 'file')}`;
       return `rewound the files to ${step}, ${effect}.`;
     },
     commitsItself: true,

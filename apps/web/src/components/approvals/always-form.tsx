@@ -1,15 +1,26 @@
-import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { exactPattern, type ApprovalAnswer, type ApprovalRequest } from '@belay/protocol';
+import {
+  exactPattern,
+  pluralText,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+} from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Field, Select } from '@/components/ui/field';
-import { plural } from '@/lib/format';
+import { optionsOf, SelectField } from '@/components/ui/field';
 import { useAdmin } from '@/lib/role';
 import { client } from '@/lib/server';
+import { useForm } from '@/lib/use-form';
 import { PatternField } from './pattern-field';
 import { expiryTime, suggestPattern, type Expiry } from './rule-suggestion';
 
 type Remember = NonNullable<ApprovalAnswer['remember']>;
+
+const scopes = optionsOf({
+  session: 'This session',
+  workspace: 'This workspace',
+  all: 'All sessions',
+});
+const expiries = optionsOf({ hour: 'In 1 hour', day: 'In 24 hours', never: 'Never expires' });
 
 interface AlwaysFormProps {
   session: string;
@@ -21,9 +32,12 @@ interface AlwaysFormProps {
 /** Makes a rule of one answer, showing first what the rule would have decided before. A wider one takes the scope admin. */
 export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormProps) {
   const isAdmin = useAdmin();
-  const [pattern, setPattern] = useState(() => suggestPattern(request));
-  const [scope, setScope] = useState<Remember['scope']>('session');
-  const [expiry, setExpiry] = useState<Expiry>('never');
+  const { values, bind } = useForm<{ pattern: string; scope: Remember['scope']; expiry: Expiry }>({
+    pattern: suggestPattern(request),
+    scope: 'session',
+    expiry: 'never',
+  });
+  const { pattern, scope, expiry } = values;
   const remember: Remember = {
     scope,
     operation: exactPattern(request.operation),
@@ -43,34 +57,18 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
         onAnswer(remember);
       }}
     >
-      <PatternField
-        label={`Pattern for ${request.operation}`}
-        autoFocus
-        value={pattern}
-        onChange={(event) => setPattern(event.target.value)}
-      />
+      <PatternField label={`Pattern for ${request.operation}`} autoFocus {...bind('pattern')} />
       <div className="grid grid-cols-2 gap-2">
-        <Field label="Scope">
-          <Select
-            value={scope}
-            onChange={(event) => setScope(event.target.value as Remember['scope'])}
-          >
-            <option value="session">This session</option>
-            {isAdmin && <option value="workspace">This workspace</option>}
-            {isAdmin && <option value="all">All sessions</option>}
-          </Select>
-        </Field>
-        <Field label="Expiry">
-          <Select value={expiry} onChange={(event) => setExpiry(event.target.value as Expiry)}>
-            <option value="hour">In 1 hour</option>
-            <option value="day">In 24 hours</option>
-            <option value="never">Never expires</option>
-          </Select>
-        </Field>
+        <SelectField
+          label="Scope"
+          options={isAdmin ? scopes : scopes.slice(0, 1)}
+          {...bind('scope')}
+        />
+        <SelectField label="Expiry" options={expiries} {...bind('expiry')} />
       </div>
       {preview.data && (
         <p className="text-xs text-faint">
-          Would match {plural(preview.data.matches, 'past call')}
+          Would match {pluralText(preview.data.matches, 'past call')}
           {preview.data.examples[0] && (
             <>
               , such as <code>{preview.data.examples[0].subject}</code>

@@ -1,9 +1,8 @@
-import { requestedCall, type SessionSummary } from '@belay/protocol';
+import { requestedCall, durationText, type SessionSummary } from '@belay/protocol';
 import { ApprovalActions } from './approval-actions';
 import { approvalQuestion } from './approval-question';
 import { QuestionAnswer } from './question-answer';
-import { useNow } from '@/lib/clock';
-import { duration } from '@/lib/format';
+import { useNow } from '@/lib/use-now';
 
 /** What a session asks the user, with the answers. */
 export function WaitingQuestions({ session }: { session: SessionSummary }) {
@@ -35,5 +34,7 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
 function WaitingTime({ since }: { since: string }) {
   const seconds = (useNow(5_000) - Date.parse(since)) / 1_000;
   if (seconds < 60) return null;
-  return <p className="text-xs text-amber tabular-nums">waiting for you for {duration(seconds)}</p>;
+  return (
+    <p className="text-xs text-amber tabular-nums">waiting for you for {durationText(seconds)}</p>
+  );
 }

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
 import type { Check, ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { TryModel } from './try-model';
 
@@ -19,8 +19,7 @@ export function Checks() {
           <RotateCw size={13} aria-hidden /> {checks.isFetching ? 'Checking…' : 'Check again'}
         </Button>
       </div>
-      {checks.isPending && <Loading what="the checks" />}
-      {checks.isError && <Failed error={checks.error} retry={() => void checks.refetch()} />}
+      <QueryState query={checks} what="the checks" />
       {checks.data && (
         <ul className="divide-y rounded-md border bg-panel">
           {checks.data.checks.map((check) => (
@@ -56,7 +55,7 @@ interface CheckRowProps {
   children?: ReactNode;
 }
 
-/** A model is checked by its key; whether it really answers shows a call. */
+/** Only the key is checked; a test call shows whether the model answers. */
 function ModelCheck({ ready }: { ready: readonly ModelChoice[] }) {
   const [first] = ready;
   if (!first) {
@@ -96,7 +95,7 @@ async function allChecks(): Promise<AllChecks> {
   return { checks, ready: models.filter((model) => model.ready && !isPlayed(model.name)) };
 }
 
-/** Whether a model only plays what was written down before. */
+/** Whether a model only replays a script or a recording. */
 export const isPlayed = (name: string): boolean => /^(scripted|cassette):/.test(name);
 
 function summaryOf(checks: readonly Check[] | undefined): string {

@@ -1,26 +1,19 @@
-import { useState } from 'react';
-import type { ModelChoice } from '@belay/protocol';
+import { elapsedText, type ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { client } from '@/lib/server';
-import { toast, toastError } from '@/lib/toasts';
+import { toast } from '@/lib/toasts';
+import { useBusy } from '@/lib/use-busy';
 
 /** Makes one short model call and shows its outcome. */
 export function TryModel({ model: { name, title } }: { model: ModelChoice }) {
-  const [trying, setTrying] = useState(false);
-  const tryIt = async () => {
-    setTrying(true);
-    try {
-      const { text, seconds } = await client.models.try({ model: name });
-      toast(`${title} answered “${text}” after ${seconds.toFixed(1)} s.`);
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setTrying(false);
-    }
+  const { busy, run } = useBusy();
+  const test = async () => {
+    const { text, seconds } = await client.models.try({ model: name });
+    toast(`${title} answered “${text}” after ${elapsedText(seconds)}.`);
   };
   return (
-    <Button small disabled={trying} onClick={() => void tryIt()} aria-label={`Test ${title}`}>
-      {trying ? 'Testing…' : 'Test'}
+    <Button small disabled={busy} onClick={() => run(test)} aria-label={`Test ${title}`}>
+      {busy ? 'Testing…' : 'Test'}
     </Button>
   );
 }

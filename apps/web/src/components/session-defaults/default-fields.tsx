@@ -10,71 +10,67 @@ import {
   type HostSetName,
 } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Field, Input, Select } from '@/components/ui/field';
-import { words, type DefaultTexts } from './default-texts';
+import { SelectField, TextField } from '@/components/ui/field';
+import { splitList } from '@/lib/split-list';
+import type { FormState } from '@/lib/use-form';
+import { budgetFields, type DefaultTexts, type BudgetField } from './default-texts';
 
-interface FieldsProps {
-  texts: DefaultTexts;
-  onChange(part: Partial<DefaultTexts>): void;
+export interface DefaultFieldsProps {
+  form: FormState<DefaultTexts>;
 }
 
-export function ApprovalField({ texts, onChange }: FieldsProps) {
-  return (
-    <Field label="Approvals" hint="For calls that run commands or use the network.">
-      <Select
-        value={texts.approvals}
-        onChange={({ target }) =>
-          onChange({ approvals: target.value as DefaultTexts['approvals'] })
-        }
-      >
-        {approvalMode.options.map((mode) => (
-          <option key={mode} value={mode}>
-            {approvalModes[mode].label}
-          </option>
-        ))}
-      </Select>
-    </Field>
-  );
-}
+const approvalOptions = approvalMode.options.map((value) => ({
+  value,
+  label: approvalModes[value].label,
+}));
 
-const limits = [
-  { field: 'steps', label: 'Step limit', hint: 'Model calls', step: 1 },
-  { field: 'tokens', label: 'Token limit', hint: 'Prompts and replies together', step: 1 },
-  {
-    field: 'dollars',
-    label: 'Spending limit ($)',
-    hint: 'Needs a model with a known price',
-    step: 'any',
-  },
-  { field: 'minutes', label: 'Time limit (minutes)', hint: 'Wall-clock time', step: 'any' },
-] as const;
+export const ApprovalField = ({ form }: DefaultFieldsProps) => (
+  <SelectField
+    label="Approvals"
+    hint="For calls that run commands or use the network."
+    options={approvalOptions}
+    {...form.bind('approvals')}
+  />
+);
 
-export function BudgetFields({ texts, onChange }: FieldsProps) {
-  return limits.map(({ field, label, hint, step }) => (
-    <Field key={field} label={label} hint={`${hint}. Leave empty for no limit.`}>
-      <Input
+const limitFields: Record<BudgetField, { label: string; hint: string; step: 1 | 'any' }> = {
+  steps: { label: 'Step limit', hint: 'Model calls', step: 1 },
+  tokens: { label: 'Token limit', hint: 'Prompts and replies together', step: 1 },
+  dollars: { label: 'Spending limit ($)', hint: 'Needs a model with a known price', step: 'any' },
+  minutes: { label: 'Time limit (minutes)', hint: 'Wall-clock time', step: 'any' },
+};
+
+export const BudgetFields = ({ form }: DefaultFieldsProps) =>
+  budgetFields.map(({ name }) => {
+    const { label, hint, step } = limitFields[name];
+    return (
+      <TextField
+        key={name}
+        label={label}
+        hint={`${hint}. Leave empty for no limit.`}
         type="number"
         min={step === 1 ? 1 : 0.01}
         step={step}
         placeholder="no limit"
-        value={texts[field]}
-        onChange={({ target }) => onChange({ [field]: target.value })}
+        {...form.bind(name)}
       />
-    </Field>
-  ));
-}
+    );
+  });
 
 /** One click for the hosts of a package manager, which are named below. */
-function HostSets({ hosts, onChange }: { hosts: string; onChange(hosts: string): void }) {
-  const entries = words(hosts);
+function HostSets({ form: { values, change } }: DefaultFieldsProps) {
+  const entries = splitList(values.hosts);
   const chosen = hostSetNames.filter((name) => entries.some((entry) => hostSetIn(entry) === name));
   const toggle = (name: HostSetName) => {
     const others = entries.filter((entry) => hostSetIn(entry) !== name);
-    onChange((chosen.includes(name) ? others : [...entries, `@${name}`]).join(', '));
+    const hosts = chosen.includes(name) ? others : [...entries, `@${name}`];
+    change({ hosts: hosts.join(', ') });
   };
   return (
     <fieldset className="space-y-1">
-      <legend className="text-sm font-medium">Package managers with their sources on GitHub</legend>
+      <legend className="text-sm font-medium">
+        Package managers, including their sources on GitHub
+      </legend>
       <div className="flex flex-wrap gap-2">
         {hostSetNames.map((name) => (
           <Button
@@ -98,35 +94,25 @@ function HostSets({ hosts, onChange }: { hosts: string; onChange(hosts: string):
   );
 }
 
-export function NetworkFields({ texts, onChange }: FieldsProps) {
-  return (
-    <>
-      <Field
-        label="Network"
-        hint="The sandbox has no network interface; allowed traffic goes through the server. Hosts that are reached by HTTPS, registries too, can also be written to."
-      >
-        <Select
-          value={texts.egress}
-          onChange={({ target }) => onChange({ egress: target.value as DefaultTexts['egress'] })}
-        >
-          {networkProfile.options.map((profile) => (
-            <option key={profile} value={profile}>
-              {networkProfiles[profile].label}
-            </option>
-          ))}
-        </Select>
-      </Field>
-      <Field
-        label="Allowed hosts"
-        hint="name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored without network."
-      >
-        <Input
-          placeholder="api.example.com"
-          value={texts.hosts}
-          onChange={({ target }) => onChange({ hosts: target.value })}
-        />
-      </Field>
-      <HostSets hosts={texts.hosts} onChange={(hosts) => onChange({ hosts })} />
-    </>
-  );
-}
+const networkOptions = networkProfile.options.map((value) => ({
+  value,
+  label: networkProfiles[value].label,
+}));
+
+export const NetworkFields = ({ form }: DefaultFieldsProps) => (
+  <>
+    <SelectField
+      label="Network"
+      hint="The sandbox has no network interface; allowed traffic goes through the server. Hosts that are reached by HTTPS, including registries, can also be written to."
+      options={networkOptions}
+      {...form.bind('egress')}
+    />
+    <TextField
+      label="Allowed hosts"
+      hint="name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored without network."
+      placeholder="api.example.com"
+      {...form.bind('hosts')}
+    />
+    <HostSets form={form} />
+  </>
+);

@@ -1,70 +1,58 @@
-import type { SessionDefaults, SessionDefaultsChange } from '@belay/protocol';
+import type { Budgets, SessionDefaults, SessionDefaultsChange } from '@belay/protocol';
+import { splitList } from '@/lib/split-list';
+
+/** The limits in the form: each sets a budget, which may count in another unit. */
+export const budgetFields = [
+  { name: 'steps', budget: 'steps', unit: 1 },
+  { name: 'tokens', budget: 'tokens', unit: 1 },
+  { name: 'dollars', budget: 'dollars', unit: 1 },
+  { name: 'minutes', budget: 'seconds', unit: 60 },
+] as const satisfies { name: string; budget: keyof Budgets; unit: number }[];
+
+export type BudgetField = (typeof budgetFields)[number]['name'];
 
 /** Budgets, network and approvals as the user types them. */
-export interface DefaultTexts {
+export interface DefaultTexts extends Record<BudgetField, string> {
   approvals: SessionDefaults['approvals'];
-  steps: string;
-  tokens: string;
-  dollars: string;
-  minutes: string;
   egress: SessionDefaults['egress']['profile'];
   hosts: string;
 }
 
-export function textsOf({ budgets, egress, approvals }: SessionDefaults): DefaultTexts {
-  const text = (limit: number | null, unit = 1) => (limit === null ? '' : String(limit / unit));
-  return {
-    approvals,
-    steps: text(budgets.steps),
-    tokens: text(budgets.tokens),
-    dollars: text(budgets.dollars),
-    minutes: text(budgets.seconds, 60),
-    egress: egress.profile,
-    hosts: egress.hosts.join(', '),
-  };
-}
-
-/** What a change says, as the user would have typed it. */
-export function textsOfChange({
-  approvals,
-  budgets = {},
-  egress = {},
-}: SessionDefaultsChange): Partial<DefaultTexts> {
-  const { steps, tokens, dollars, seconds } = budgets;
-  const text = (name: keyof DefaultTexts, limit: number | null | undefined, unit = 1) =>
-    limit === undefined ? {} : { [name]: limit === null ? '' : String(limit / unit) };
-  return {
+/** Settings as the user would have typed them; what a change leaves out is left out. */
+export function textsOf(defaults: SessionDefaults): DefaultTexts;
+export function textsOf(change: SessionDefaultsChange): Partial<DefaultTexts>;
+export function textsOf({ approvals, budgets = {}, egress = {} }: SessionDefaultsChange) {
+  const texts: Partial<DefaultTexts> = {
     ...(approvals && { approvals }),
-    ...text('steps', steps),
-    ...text('tokens', tokens),
-    ...text('dollars', dollars),
-    ...text('minutes', seconds, 60),
     ...(egress.profile && { egress: egress.profile }),
     ...(egress.hosts && { hosts: egress.hosts.join(', ') }),
   };
+  for (const { name, budget, unit } of budgetFields) {
+    const limit = budgets[budget];
+    if (limit !== undefined) texts[name] = limit === null ? '' : String(limit / unit);
+  }
+  return texts;
 }
 
 /** Only what was typed: the rest stays with the server’s settings. An empty limit is none. */
 export function changeOf(texts: Partial<DefaultTexts>): SessionDefaultsChange {
-  const { approvals, steps, tokens, dollars, minutes, egress, hosts } = texts;
+  const { approvals, egress, hosts } = texts;
+  const budgets: Partial<Budgets> = {};
+  for (const { name, budget, unit } of budgetFields) {
+    const text = texts[name];
+    if (text !== undefined) budgets[budget] = numberOf(text, unit);
+  }
   return {
     ...(approvals && { approvals }),
-    budgets: {
-      ...(steps !== undefined && { steps: numberOf(steps) }),
-      ...(tokens !== undefined && { tokens: numberOf(tokens) }),
-      ...(dollars !== undefined && { dollars: numberOf(dollars) }),
-      ...(minutes !== undefined && { seconds: numberOf(minutes, 60) }),
-    },
+    budgets,
     egress: {
       ...(egress && { profile: egress }),
-      ...(hosts !== undefined && { hosts: words(hosts) }),
+      ...(hosts !== undefined && { hosts: splitList(hosts) }),
     },
   };
 }
 
-function numberOf(text: string, unit = 1): number | null {
+function numberOf(text: string, unit: number): number | null {
   const value = Number(text.trim());
-  return text.trim() && Number.isFinite(value) && value > 0 ? value * unit : null;
+  return Number.isFinite(value) && value > 0 ? value * unit : null;
 }
-
-export const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);

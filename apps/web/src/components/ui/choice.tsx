@@ -1,9 +1,10 @@
 import { RadioGroup } from 'radix-ui';
+import type { Option } from './field';
 
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;
-  options: readonly { value: T; label: string }[];
+  options: readonly Option<T>[];
   onChange(value: T): void;
 }
 

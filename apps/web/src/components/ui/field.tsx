@@ -8,9 +8,14 @@ import { clsx } from 'clsx';
 
 const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
 
-/** A field fills its place unless it is given a size. */
+/** An input fills its container unless it is given a size. */
 const sized = (given = ''): string =>
   clsx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
+
+interface Labelled {
+  label: string;
+  hint?: ReactNode;
+}
 
 /** A label over its field, with a line that explains it. */
 export function Field({
@@ -18,12 +23,7 @@ export function Field({
   hint,
   children,
   className,
-}: {
-  label: string;
-  hint?: ReactNode;
-  children: ReactNode;
-  className?: string;
-}) {
+}: Labelled & { children: ReactNode; className?: string }) {
   return (
     <label className={clsx('block min-w-0', className)}>
       <span className="mb-1 block text-sm font-medium">{label}</span>
@@ -51,5 +51,85 @@ export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLText
       )}
       {...rest}
     />
+  );
+}
+
+/** What `bind` of a form gives to a field. */
+interface Bound<T> {
+  value: T;
+  onChange(value: T): void;
+}
+
+interface TextFieldProps
+  extends Labelled, Bound<string>, Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'ref'> {
+  /** Why the value is invalid, if it is, for what the attributes of an input cannot say. */
+  check?(value: string): string | undefined;
+}
+
+export function TextField({ label, hint, check, onChange, ...input }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint}>
+      <Input
+        ref={(element) => element?.setCustomValidity(check?.(input.value) ?? '')}
+        onChange={({ target }) => onChange(target.value)}
+        {...input}
+      />
+    </Field>
+  );
+}
+
+export interface Option<T extends string> {
+  value: T;
+  label: string;
+}
+
+export const optionsOf = <T extends string>(labels: Readonly<Record<T, string>>): Option<T>[] =>
+  Object.entries<string>(labels).map(([value, label]) => ({ value: value as T, label }));
+
+interface SelectFieldProps<T extends string> extends Labelled, Bound<T> {
+  options: readonly Option<T>[];
+  disabled?: boolean;
+}
+
+export function SelectField<T extends string>({
+  label,
+  hint,
+  options,
+  onChange,
+  ...select
+}: SelectFieldProps<T>) {
+  return (
+    <Field label={label} hint={hint}>
+      <Select onChange={({ target }) => onChange(target.value as T)} {...select}>
+        <Options of={options} />
+      </Select>
+    </Field>
+  );
+}
+
+export const Options = ({ of }: { of: readonly Option<string>[] }) =>
+  of.map(({ value, label }) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ));
+
+interface CheckFieldProps extends Bound<boolean> {
+  className?: string;
+  title?: string;
+  children: ReactNode;
+}
+
+export function CheckField({ value, onChange, className, title, children }: CheckFieldProps) {
+  return (
+    <label className={clsx('flex items-center gap-2 text-sm', className)} title={title}>
+      <input
+        type="checkbox"
+        checked={value}
+        onChange={({ target }) => onChange(target.checked)}
+        className="accent-[var(--amber)]"
+      />
+      {children}
+    </label>
   );
 }

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { useToasts } from '@/lib/toasts';
-import { usePlaceOfToasts } from './toast-place';
+import { useToastArea } from './toast-area';
 
 /**
  * Toasts lie over the part of the page’s header where there is nothing to click, two lines high; without one, below the
@@ -9,14 +9,14 @@ import { usePlaceOfToasts } from './toast-place';
  */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();
-  const place = usePlaceOfToasts((state) => state.place);
+  const area = useToastArea((state) => state.area);
   return (
     <div
       aria-live="polite"
-      style={place ?? undefined}
+      style={area ?? undefined}
       className={clsx(
         'pointer-events-none fixed z-50 flex flex-col gap-1',
-        place ? 'top-1' : 'top-13 left-1/2 w-100 max-w-[calc(100vw-32px)] -translate-x-1/2',
+        area ? 'top-1' : 'top-13 left-1/2 w-100 max-w-[calc(100vw-32px)] -translate-x-1/2',
       )}
     >
       {toasts.map((toast) => (

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { ActionOutput, InstalledAction } from '@belay/protocol';
+import { bytesText, type ActionOutput, type InstalledAction } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { bytes } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { errorFrom } from '@belay/protocol';
@@ -68,7 +67,7 @@ function Output({ name, output }: { name: string; output: ActionOutput }) {
   const text = output.text || JSON.stringify(structured, null, 2);
   return (
     <div role="status" className="space-y-2">
-      {exitCode !== 0 && <p className="text-sm text-fail">It ended with code {exitCode}.</p>}
+      {exitCode !== 0 && <p className="text-sm text-fail">Exited with code {exitCode}.</p>}
       {(text || errors) && (
         <pre className="max-h-72 overflow-auto rounded-md border p-2 font-mono text-xs whitespace-pre-wrap">
           {[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')}
@@ -94,7 +93,7 @@ function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][nu
         <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />
       )}
       <figcaption className="text-xs text-faint">
-        {file.name}, {bytes(file.bytes)}
+        {file.name}, {bytesText(file.bytes)}
       </figcaption>
     </figure>
   );

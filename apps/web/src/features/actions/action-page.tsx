@@ -3,15 +3,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { permissionSentences, type FoundActions, type InstalledAction } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { Markdown } from '@/components/ui/markdown';
 import { Switch } from '@/components/ui/switch';
-import { askConfirm } from '@/lib/ask';
+import { attemptConfirmed } from '@/lib/ask';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt, toast, toastError } from '@/lib/toasts';
+import { attempt, toast } from '@/lib/toasts';
+import { useBusy } from '@/lib/use-busy';
 import { ActionExamples } from './action-examples';
 import { ActionSecrets } from './action-secrets';
 import { InstallForm } from './install-form';
@@ -24,22 +25,17 @@ export function ActionPage() {
   const { name } = route.useParams();
   const actions = useQuery(actionsQuery);
   const action = actions.data?.find((one) => one.name === name);
-  if (actions.data && !action) return <NoPage title={`There is no action ${name}`} />;
+  if (actions.data && !action) return <NoPage title={`No action named ${name}`} />;
   return (
-    <>
-      <title>{`${action?.manifest.name_for_human ?? name} · Belay`}</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto max-w-3xl space-y-6 p-6 max-sm:p-4">
-          <Link to="/actions" className="block w-fit text-sm text-muted hover:text-ink">
-            ← Actions
-          </Link>
-          {actions.isPending && <Loading what="the action" />}
-          {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
-          {action && <Action key={action.name} action={action} />}
-        </div>
-      </main>
-    </>
+    <Page title={`${action?.manifest.name_for_human ?? name} · Belay`} className="overflow-y-auto">
+      <div className="mx-auto max-w-3xl space-y-6 p-6 max-sm:p-4">
+        <Link to="/actions" className="block w-fit text-sm text-muted hover:text-ink">
+          ← Actions
+        </Link>
+        <QueryState query={actions} what="the action" />
+        {action && <Action key={action.name} action={action} />}
+      </div>
+    </Page>
   );
 }
 
@@ -48,7 +44,7 @@ function Action({ action }: { action: InstalledAction }) {
   return (
     <>
       <Head action={action} />
-      <Section title="What it may do">
+      <Section title="Permissions">
         <ul className="list-disc space-y-0.5 pl-5 text-sm">
           {permissionSentences(manifest).map((sentence) => (
             <li key={sentence}>{sentence}</li>
@@ -65,7 +61,7 @@ function Action({ action }: { action: InstalledAction }) {
           <ActionExamples name={name} examples={manifest.examples} />
         </Section>
       )}
-      <Section title="What the model reads">
+      <Section title="Description for the model">
         <p className="text-sm whitespace-pre-wrap text-muted">{manifest.description_for_model}</p>
       </Section>
       {readme && (
@@ -83,40 +79,12 @@ function Head({ action }: { action: InstalledAction }) {
   const { name, kind, manifest, source, enabled, error } = action;
   const readOnly = useReadOnlySettings();
   const queries = useQueryClient();
-  const navigate = useNavigate();
   const [update, setUpdate] = useState<FoundActions>();
-  const [looking, setLooking] = useState(false);
-  const refresh = () => queries.invalidateQueries(actionsQuery);
   const enable = (on: boolean) =>
     attempt(async () => {
       await client.actions.change(name, { enabled: on });
-      await refresh();
+      await queries.invalidateQueries(actionsQuery);
     });
-  const look = async () => {
-    setLooking(true);
-    try {
-      const { from, version } = source;
-      const found = await client.actions.find({ from, version });
-      const own = found.actions.filter((one) => one.name === name);
-      if (own[0]?.state === 'same') toast(`${manifest.name_for_human} is up to date.`);
-      else setUpdate({ ...found, actions: own, faults: [] });
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setLooking(false);
-    }
-  };
-  const remove = async () => {
-    const text =
-      'Its image and its secrets are deleted. Sessions that have it can no longer call it.';
-    if (!(await askConfirm({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true })))
-      return;
-    attempt(async () => {
-      await client.actions.remove(name);
-      await navigate({ to: '/actions' });
-      await refresh();
-    });
-  };
   return (
     <header className="space-y-3">
       <div className="flex items-start justify-between gap-4">
@@ -128,7 +96,7 @@ function Head({ action }: { action: InstalledAction }) {
           </p>
         </div>
         <span className="flex shrink-0 items-center gap-2 text-sm text-muted">
-          New sessions get it
+          Use in new sessions
           <Switch
             label={`Give ${name} to new sessions`}
             on={enabled}
@@ -149,20 +117,47 @@ function Head({ action }: { action: InstalledAction }) {
           </>
         )}
       </p>
-      {!readOnly && !update && (
-        <div className="flex gap-2">
-          {source.commit !== null && (
-            <Button disabled={looking} onClick={() => void look()}>
-              {looking ? 'Looking…' : 'Check for updates'}
-            </Button>
-          )}
-          <Button look="danger" onClick={() => void remove()}>
-            Remove
-          </Button>
-        </div>
-      )}
+      {!readOnly && !update && <HeadButtons action={action} onUpdate={setUpdate} />}
       {update && <InstallForm found={update} onClose={() => setUpdate(undefined)} />}
     </header>
+  );
+}
+
+interface HeadButtonsProps {
+  action: InstalledAction;
+  onUpdate(found: FoundActions): void;
+}
+
+function HeadButtons({ action: { name, manifest, source }, onUpdate }: HeadButtonsProps) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { busy, run } = useBusy();
+  const look = async () => {
+    const { from, version } = source;
+    const found = await client.actions.find({ from, version });
+    const own = found.actions.filter((one) => one.name === name);
+    if (own[0]?.state === 'same') toast(`${manifest.name_for_human} is up to date.`);
+    else onUpdate({ ...found, actions: own, faults: [] });
+  };
+  const remove = () => {
+    const text = 'This deletes its image and secrets. Sessions that use it can no longer call it.';
+    attemptConfirmed({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true }, async () => {
+      await client.actions.remove(name);
+      await navigate({ to: '/actions' });
+      await queries.invalidateQueries(actionsQuery);
+    });
+  };
+  return (
+    <div className="flex gap-2">
+      {source.commit !== null && (
+        <Button disabled={busy} onClick={() => run(look)}>
+          {busy ? 'Looking…' : 'Check for updates'}
+        </Button>
+      )}
+      <Button look="danger" onClick={remove}>
+        Remove
+      </Button>
+    </div>
   );
 }
 

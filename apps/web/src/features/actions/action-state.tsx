@@ -1,5 +1,4 @@
-import { neededSecrets, type InstalledAction } from '@belay/protocol';
-import { plural } from '@/lib/format';
+import { neededSecrets, pluralText, type InstalledAction } from '@belay/protocol';
 
 /** Whether sessions get it, in a word or two. */
 export function ActionState({ action }: { action: InstalledAction }) {
@@ -8,7 +7,7 @@ export function ActionState({ action }: { action: InstalledAction }) {
   const [text, look] = !enabled
     ? ['off', 'text-faint']
     : missing > 0
-      ? [`${plural(missing, 'secret')} not set`, 'text-muted']
+      ? [`${pluralText(missing, 'secret')} not set`, 'text-muted']
       : state === 'failed'
         ? ['not connected', 'text-fail']
         : ['on', 'text-pass'];

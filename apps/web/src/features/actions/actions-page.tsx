@@ -2,9 +2,10 @@ import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { InstalledAction } from '@belay/protocol';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { SearchField } from '@/components/ui/search-field';
 import { useReadOnlySettings } from '@/lib/role';
 import { ActionState } from './action-state';
@@ -20,52 +21,47 @@ export function ActionsPage() {
   const [installing, setInstalling] = useState(false);
   const shown = (actions.data ?? []).filter((action) => matches(action, search));
   return (
-    <>
-      <title>Actions · Belay</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto max-w-3xl space-y-4 p-6 max-sm:p-4">
-          <div className="flex items-center justify-between gap-3">
-            <h1 className="text-xl font-semibold">Actions</h1>
-            {!readOnly && !installing && (
-              <Button onClick={() => setInstalling(true)}>Install action</Button>
-            )}
-          </div>
-          <p className="text-sm text-muted">
-            An action gives agents a new ability. It comes from a git repository and runs in a
-            container of its own, with only the hosts, secrets and files that it declares. Skills
-            and MCP servers are installed the same way.
-          </p>
-          {installing && <InstallForm onClose={() => setInstalling(false)} />}
-          {(actions.data?.length ?? 0) > 0 && (
-            <SearchField
-              label="Search actions"
-              placeholder="Search actions"
-              value={search}
-              onChange={setSearch}
-            />
-          )}
-          {actions.isPending && <Loading what="the actions" />}
-          {actions.isError && <Failed error={actions.error} retry={() => void actions.refetch()} />}
-          {actions.data?.length === 0 && !installing && (
-            <Empty title="No actions">
-              Install one from a git repository, or create your first one with{' '}
-              <code>belay actions new</code>.
-            </Empty>
-          )}
-          {actions.data !== undefined && actions.data.length > 0 && shown.length === 0 && (
-            <Empty title="No matches" />
-          )}
-          {shown.length > 0 && (
-            <ul aria-label="Installed actions" className="divide-y rounded-md border bg-panel">
-              {shown.map((action) => (
-                <Row key={action.name} action={action} />
-              ))}
-            </ul>
+    <Page title="Actions · Belay" className="overflow-y-auto">
+      <div className="mx-auto max-w-3xl space-y-4 p-6 max-sm:p-4">
+        <div className="flex items-center justify-between gap-3">
+          <h1 className="text-xl font-semibold">Actions</h1>
+          {!readOnly && !installing && (
+            <Button onClick={() => setInstalling(true)}>Install action</Button>
           )}
         </div>
-      </main>
-    </>
+        <p className="text-sm text-muted">
+          An action gives agents a new ability. It comes from a git repository and runs in a
+          container of its own, with only the hosts, secrets and files that it declares. Skills and
+          MCP servers are installed the same way.
+        </p>
+        {installing && <InstallForm onClose={() => setInstalling(false)} />}
+        {(actions.data?.length ?? 0) > 0 && (
+          <SearchField
+            label="Search actions"
+            placeholder="Search actions"
+            value={search}
+            onChange={setSearch}
+          />
+        )}
+        <QueryState query={actions} what="the actions" />
+        {actions.data?.length === 0 && !installing && (
+          <Empty title="No actions">
+            Install one from a git repository, or create your first one with{' '}
+            <code>belay actions new</code>.
+          </Empty>
+        )}
+        {actions.data !== undefined && actions.data.length > 0 && shown.length === 0 && (
+          <Empty title="No matches" />
+        )}
+        {shown.length > 0 && (
+          <ul aria-label="Installed actions" className="divide-y rounded-md border bg-panel">
+            {shown.map((action) => (
+              <Row key={action.name} action={action} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </Page>
   );
 }
 

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import type { FoundActions } from '@belay/protocol';
-import { Button } from '@/components/ui/button';
-import { Field, Input } from '@/components/ui/field';
+import { TextField } from '@/components/ui/field';
+import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
-import { toastError } from '@/lib/toasts';
 import { InstallLog } from './install-log';
 import { Offers } from './offers';
 import { useInstall } from './use-install';
@@ -18,47 +17,28 @@ interface InstallFormProps {
 export function InstallForm({ found: given, onClose }: InstallFormProps) {
   const [address, setAddress] = useState('');
   const [found, setFound] = useState(given);
-  const [looking, setLooking] = useState(false);
   const { job, begin, cancel } = useInstall();
-  const look = async () => {
-    setLooking(true);
-    try {
-      setFound(await client.actions.find(sourceOf(address.trim())));
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setLooking(false);
-    }
-  };
+  const look = async () => setFound(await client.actions.find(sourceOf(address.trim())));
   return (
     <section aria-label="Install action" className="space-y-3 rounded-md border bg-panel p-4">
       {!found && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void look();
-          }}
-          className="space-y-3"
+        <Form
+          submit="Find actions"
+          submitting="Looking…"
+          disabled={address.trim() === ''}
+          onSubmit={look}
+          onCancel={onClose}
         >
-          <Field
+          <TextField
             label="Repository"
-            hint="user/repo of GitHub or the URL of a git repository; @version chooses a branch, a tag or a commit. Folders are installed with belay actions install."
-          >
-            <Input
-              value={address}
-              onChange={({ target }) => setAddress(target.value)}
-              placeholder="user/repo@v1"
-              autoFocus
-              spellCheck={false}
-            />
-          </Field>
-          <div className="flex gap-2">
-            <Button type="submit" look="solid" disabled={looking || address.trim() === ''}>
-              {looking ? 'Looking…' : 'Find actions'}
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </div>
-        </form>
+            hint="user/repo of GitHub or the URL of a git repository; @version chooses a branch, a tag or a commit. To install a folder, use belay actions install."
+            value={address}
+            onChange={setAddress}
+            placeholder="user/repo@v1"
+            autoFocus
+            spellCheck={false}
+          />
+        </Form>
       )}
       {found && !job && (
         <Offers

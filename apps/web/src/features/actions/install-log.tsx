@@ -19,7 +19,7 @@ export function InstallLog({ job, onStop, onClose }: InstallLogProps) {
     <div className="space-y-3">
       <p role="status" className="text-sm font-medium">
         {
-          { running: 'Installing…', done: 'Installed', failed: 'Not everything was installed' }[
+          { running: 'Installing…', done: 'Installed', failed: 'Installation incomplete' }[
             job.state
           ]
         }
@@ -35,7 +35,7 @@ export function InstallLog({ job, onStop, onClose }: InstallLogProps) {
       <pre
         ref={log}
         tabIndex={0}
-        aria-label="Log of the install"
+        aria-label="Installation log"
         className="max-h-72 overflow-auto rounded-md border bg-hover p-2 font-mono text-xs whitespace-pre-wrap"
       >
         {job.lines.join('\n')}

@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import type { ActionOffer, FoundActions } from '@belay/protocol';
+import { pluralText, type ActionOffer, type FoundActions } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
 import { KindLabel } from './kind-label';
 
 interface OffersProps {
@@ -20,7 +19,8 @@ export function Offers({ found, onInstall, onCancel }: OffersProps) {
   return (
     <div className="space-y-3">
       <p className="text-sm break-words text-muted">
-        {plural(found.actions.length, 'action')} in <span className="font-mono">{found.from}</span>
+        {pluralText(found.actions.length, 'action')} in{' '}
+        <span className="font-mono">{found.from}</span>
         {found.commit && (
           <>
             {' '}
@@ -74,7 +74,7 @@ function Offer({
         <span className="font-mono text-xs text-faint">{name}</span>
         <KindLabel kind={kind} />
         <span className="ml-auto text-xs text-muted">
-          {{ new: 'new', other: 'another version', same: 'up to date' }[state]}
+          {{ new: 'new', other: 'a different version', same: 'up to date' }[state]}
         </span>
       </label>
       <p className="text-sm text-muted">{manifest.description_for_human}</p>
@@ -94,7 +94,7 @@ function Offer({
             <li key={sentence}>{sentence}</li>
           ))}
           {changes.added.length + changes.removed.length === 0 && (
-            <li className="text-muted">Its permissions stay as they are.</li>
+            <li className="text-muted">Permissions are unchanged.</li>
           )}
         </ul>
       )}

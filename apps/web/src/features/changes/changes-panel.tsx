@@ -1,4 +1,5 @@
 import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
+import { numberText, pluralText } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
@@ -9,8 +10,7 @@ import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
-import { download } from '@/lib/download';
-import { plural } from '@/lib/format';
+import { downloadFile } from '@/lib/download-file';
 import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -63,7 +63,7 @@ export function ChangesPanel() {
           className="size-6"
           onClick={() =>
             attempt(async () =>
-              download(
+              downloadFile(
                 'changes.patch',
                 (await client.sessions.patch(session)) as BlobPart,
                 'text/x-diff',
@@ -132,11 +132,11 @@ function Totals({ files }: { files: readonly DiffedFile[] }) {
   const sum = (of: (file: DiffedFile) => number) => files.reduce((all, file) => all + of(file), 0);
   return (
     <span className="flex flex-1 gap-2 truncate text-xs text-faint tabular-nums">
-      {plural(files.length, 'file')}
+      {pluralText(files.length, 'file')}
       {files.length > 0 && (
         <span>
-          <span className="text-pass">+{sum(({ added }) => added).toLocaleString('en')}</span>{' '}
-          <span className="text-fail">−{sum(({ removed }) => removed).toLocaleString('en')}</span>
+          <span className="text-pass">+{numberText(sum(({ added }) => added))}</span>{' '}
+          <span className="text-fail">−{numberText(sum(({ removed }) => removed))}</span>
         </span>
       )}
     </span>

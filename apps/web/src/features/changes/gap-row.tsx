@@ -1,6 +1,6 @@
 import { ArrowDownToLine, ArrowUpToLine, UnfoldVertical } from 'lucide-react';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { contextStep, type Gap } from './context-lines';
 import type { FileState } from './diff-rows';
 
@@ -21,7 +21,7 @@ export function GapRow({ gap: { index, from, to }, isLast, state, onShow }: GapR
     <div className="flex min-h-7 flex-wrap items-center gap-x-2 border-t bg-sunken px-3 text-xs text-faint">
       <UnfoldVertical size={12} aria-hidden />
       <span className="tabular-nums">
-        {hidden === null ? 'The rest of the file' : `${plural(hidden, 'line')} not shown`}
+        {hidden === null ? 'The rest of the file' : `${pluralText(hidden, 'line')} not shown`}
       </span>
       {state && 'failed' in state && <span className="text-fail">{state.failed}</span>}
       {!isShort && index > 0 && (
@@ -46,7 +46,7 @@ export function GapRow({ gap: { index, from, to }, isLast, state, onShow }: GapR
       )}
       {hidden !== null && (
         <Button small look="ghost" onClick={() => onShow({ begin: hidden, end: 0 })}>
-          Show {isShort ? plural(hidden, 'line') : 'all'}
+          Show {isShort ? pluralText(hidden, 'line') : 'all'}
         </Button>
       )}
     </div>

@@ -3,7 +3,7 @@ import { MessagesSquare } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { useSessionId } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { toastError } from '@/lib/toasts';
 import { submitReview, useComments, useReviewDrafts } from './review-drafts';
 
@@ -36,7 +36,7 @@ export function ReviewBar() {
       className="flex shrink-0 items-center gap-2 border-t bg-amber-soft px-3 py-1.5 text-sm"
     >
       <MessagesSquare size={14} aria-hidden className="text-amber" />
-      <span className="min-w-0 flex-1">{plural(comments.length, 'comment')} not sent yet</span>
+      <span className="min-w-0 flex-1">{pluralText(comments.length, 'comment')} not sent yet</span>
       <Button small look="ghost" onClick={() => void discard()}>
         Discard…
       </Button>

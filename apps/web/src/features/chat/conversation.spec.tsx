@@ -185,14 +185,14 @@ it('shows how far the workspace is while the session starts', async () => {
   act(() => {
     live.copied?.(50 * 2 ** 20, 200 * 2 ** 20);
   });
-  await screen.findByText('Copying the workspace: 50.0 MB of 200.0 MB');
+  await screen.findByText('Copying the workspace: 50 MiB of 200 MiB');
   expect(screen.getByRole('meter', { name: 'Copied' }).getAttribute('aria-valuenow')).toBe(
     String(50 * 2 ** 20),
   );
   act(() => {
     live.copied?.(300 * 2 ** 20, null);
   });
-  await screen.findByText('Copying the workspace: 300.0 MB');
+  await screen.findByText('Copying the workspace: 300 MiB');
 });
 
 describe('the message box', () => {

@@ -1,9 +1,8 @@
-import type { SessionSummary } from '@belay/protocol';
+import { bytesText, type SessionSummary } from '@belay/protocol';
 import { Meter } from '@/components/ui/meter';
 import { needsUser } from '@/features/session-log/needs-user';
 import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
-import { bytes } from '@/lib/format';
 
 /** What the agent does this second, or which moment of the past is shown. */
 export function Thinking() {
@@ -32,7 +31,8 @@ export function Thinking() {
 
 /** How far the workspace is on its way into the sandbox. */
 function Copying({ done, total }: { done: number; total: number | null }) {
-  const size = total === null ? bytes(done) : `${bytes(Math.min(done, total))} of ${bytes(total)}`;
+  const size =
+    total === null ? bytesText(done) : `${bytesText(Math.min(done, total))} of ${bytesText(total)}`;
   return (
     <div role="status" className="flex items-center gap-3 border-t px-4 py-1 text-xs text-muted">
       <span className="shrink-0 tabular-nums">Copying the workspace: {size}</span>

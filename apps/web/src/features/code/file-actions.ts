@@ -1,5 +1,6 @@
 import {
   isEnded,
+  pluralText,
   type OperationName,
   type OperationRequest,
   type SessionSummary,
@@ -7,8 +8,7 @@ import {
 import { showFile } from '@/features/session-log/panel-links';
 import { askConfirm, askText } from '@/lib/ask';
 import { toBase64 } from '@/lib/base64';
-import { download } from '@/lib/download';
-import { plural } from '@/lib/format';
+import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 import { allBytes } from './file-content';
@@ -28,7 +28,7 @@ interface Listeners {
 /** Hands the bytes of a file to the browser. */
 export const saveFile = (session: string, path: string): void =>
   attempt(async () =>
-    download(baseName(path), await allBytes(session, path), 'application/octet-stream'),
+    downloadFile(baseName(path), await allBytes(session, path), 'application/octet-stream'),
   );
 
 /** The user’s changes to files of the workspace. Each is an event that the agent can read. */
@@ -93,7 +93,7 @@ export function fileActions(
             content: toBase64(new Uint8Array(await file.arrayBuffer())),
             encoding: 'base64',
           });
-        if (fitting.length) toast(`Uploaded ${plural(fitting.length, 'file')}.`);
+        if (fitting.length) toast(`Uploaded ${pluralText(fitting.length, 'file')}.`);
         if (fitting.length < files.length) toast('Files over 50 MB were left out.');
       }),
   };

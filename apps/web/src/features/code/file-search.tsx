@@ -7,7 +7,7 @@ import { FilesFailed } from '@/features/session-log/files-failed';
 import type { FileMatches } from '@/features/session-log/files-query';
 import { showFile } from '@/features/session-log/panel-links';
 import { useSessionId, useView } from '@/features/session-log/session-context';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { client } from '@/lib/server';
 
 type Match = FileMatches['matches'][number];
@@ -53,7 +53,7 @@ export function FileSearch({ onClose }: { onClose(): void }) {
           <p role="status" className="px-2 pb-1 text-xs text-faint">
             {matches.length === 0
               ? 'No matches'
-              : `${plural(matches.length, 'line')}${truncated ? ', and more' : ''}`}
+              : `${pluralText(matches.length, 'line')}${truncated ? ', and more' : ''}`}
           </p>
           <VirtualList
             items={matches}

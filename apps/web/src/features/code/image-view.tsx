@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { bytes as sizeOf } from '@/lib/format';
+import { bytesText } from '@belay/protocol';
 
 /** A picture of the workspace, as large as it is or as fits. */
 export function ImageView({
@@ -26,7 +26,7 @@ export function ImageView({
       />
       <figcaption className="text-xs text-faint tabular-nums">
         {size}
-        {sizeOf(bytes.length)}
+        {bytesText(bytes.length)}
       </figcaption>
     </figure>
   );

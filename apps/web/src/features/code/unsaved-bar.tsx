@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Save } from 'lucide-react';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { formatKeys } from '@/lib/keys';
 
 export interface UnsavedBarProps {
@@ -57,7 +57,7 @@ export function UnsavedBar({ conflict, compared, undecided, ...actions }: Unsave
 const result = (undecided: number): string =>
   undecided === 0
     ? 'The result of the merge is not saved.'
-    : `Merged, except for ${plural(undecided, 'place')} that both changed. Resolve the marked conflicts, then save.`;
+    : `Merged, except for ${pluralText(undecided, 'place')} that both changed. Resolve the marked conflicts, then save.`;
 
 function Bar({ text, amber, children }: { text: string; amber?: boolean; children: ReactNode }) {
   return (

@@ -1,8 +1,13 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { isEnded, isEvent, type SessionCheck, type SessionSummary } from '@belay/protocol';
+import {
+  isEnded,
+  isEvent,
+  elapsedText,
+  type SessionCheck,
+  type SessionSummary,
+} from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { took } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -47,7 +52,7 @@ function Words({ check, ended }: { check: SessionCheck; ended: boolean }) {
   return (
     <span className={passed ? 'text-pass' : 'text-fail'}>
       {passed ? 'passed' : 'failed'}, exit code {exitCode}
-      {seconds !== null && <span className="text-faint"> ({took(seconds)})</span>}{' '}
+      {seconds !== null && <span className="text-faint"> ({elapsedText(seconds)})</span>}{' '}
     </span>
   );
 }

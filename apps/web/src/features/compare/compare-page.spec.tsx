@@ -81,7 +81,7 @@ describe('the page of a comparison', () => {
     const b = await column('google:large');
     b.getByText('running');
     b.getByText('at the end');
-    await b.findByText('No file was changed.');
+    await b.findByText('No files changed.');
   });
 
   it('numbers the runs of one model, and names what was not started', async () => {
@@ -108,7 +108,7 @@ describe('the page of a comparison', () => {
     await waitFor(() => expect(usePublishRequest.getState().session?.id).toBe('a'));
     const a = await column('openai:small');
     a.getByRole('button', { name: 'Publish changes' });
-    a.getByRole('link', { name: 'Continue in it' });
+    a.getByRole('link', { name: 'Continue this session' });
     expect(screen.queryByRole('button', { name: 'Keep google:large' })).toBeNull();
     fireEvent.click(screen.getByRole('button', { name: 'Undo' }));
     await waitFor(() => expect(screen.queryByText('openai:small is kept.')).toBeNull());

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
-import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { Page } from '@/components/page';
+import { QueryState } from '@/components/ui/query-state';
 import { sessionsQuery } from '@/features/session-log/summaries';
 import { useReadOnly } from '@/lib/role';
 import { ComparedSession } from './compared-session';
@@ -30,15 +30,13 @@ export function ComparisonView({ id }: { id: string }) {
     sessions: found.data.sessions.map((session) => known.get(session.id) ?? session),
   };
   return (
-    <>
-      <title>{`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        {found.isPending && <Loading what="the comparison" />}
-        {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
-        {comparison && <Compared comparison={comparison} />}
-      </main>
-    </>
+    <Page
+      title={`Compare · ${comparison?.sessions[0]?.title ?? 'Belay'}`}
+      className="overflow-y-auto"
+    >
+      <QueryState query={found} what="the comparison" />
+      {comparison && <Compared comparison={comparison} />}
+    </Page>
   );
 }
 
@@ -58,7 +56,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
         )}
         {check !== null && (
           <p className="text-sm text-muted">
-            Check, run by the server at the end: <code className="break-all">{check}</code>
+            Check command, run by the server at the end: <code className="break-all">{check}</code>
           </p>
         )}
       </header>

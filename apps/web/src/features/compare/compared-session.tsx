@@ -1,13 +1,20 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { isEnded, wallSeconds, type SessionSummary } from '@belay/protocol';
+import {
+  isEnded,
+  wallSeconds,
+  dollarsText,
+  durationText,
+  pluralText,
+  type SessionSummary,
+} from '@belay/protocol';
 import { clsx } from 'clsx';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
+import { Doing } from '@/components/doing';
+import { Detail } from '@/components/ui/detail';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
-import { useNow } from '@/lib/clock';
-import { dollars, duration, plural } from '@/lib/format';
-import { stripMarkdown } from '@/lib/strip-markdown';
+import { useNow } from '@/lib/use-now';
 import { CheckFigure } from './check-figure';
 import { PatchFiles } from './patch-files';
 import { usePatch, type SessionPatch } from './use-patch';
@@ -25,8 +32,7 @@ interface ComparedSessionProps {
 /** One session of a comparison: its state, figures and changes. */
 export function ComparedSession({ session, label, kept, children }: ComparedSessionProps) {
   const patch = usePatch(session);
-  const { id, state, current, reason } = session;
-  const doing = isEnded(state) ? stripMarkdown(reason ?? '') : (current ?? reason ?? '');
+  const { id, state } = session;
   return (
     <section
       aria-label={label}
@@ -46,14 +52,7 @@ export function ComparedSession({ session, label, kept, children }: ComparedSess
             <WaitingQuestions session={session} />
           </div>
         ) : (
-          <p
-            className={clsx(
-              'line-clamp-3 min-h-5 text-sm break-words text-muted',
-              !isEnded(state) && current !== null && 'font-mono text-xs',
-            )}
-          >
-            {doing}
-          </p>
+          <Doing session={session} className="line-clamp-3 min-h-5" />
         )}
         <div className="flex flex-wrap gap-2 pt-1">{children}</div>
       </header>
@@ -67,32 +66,25 @@ function Figures({ session, patch }: { session: SessionSummary; patch: SessionPa
   const now = useNow(1_000, !isEnded(session.state));
   return (
     <dl className="grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 gap-y-1 p-3 text-sm tabular-nums">
-      <Figure name="Changes">{patch && !patch.tooLarge ? <DiffStat patch={patch} /> : '–'}</Figure>
-      <Figure name="Cost">{dollars(session.dollars)}</Figure>
-      <Figure name="Time">{duration(wallSeconds(session.workTime, now))}</Figure>
-      <Figure name="Steps">{session.steps}</Figure>
+      <Detail name="Changes">{patch && !patch.tooLarge ? <DiffStat patch={patch} /> : '–'}</Detail>
+      <Detail name="Cost">{dollarsText(session.dollars)}</Detail>
+      <Detail name="Time">{durationText(wallSeconds(session.workTime, now))}</Detail>
+      <Detail name="Steps">{session.steps}</Detail>
       {session.check && (
-        <Figure name="Check">
+        <Detail name="Check">
           <CheckFigure session={session} check={session.check} />
-        </Figure>
+        </Detail>
       )}
     </dl>
   );
 }
-
-const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-faint">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </>
-);
 
 function DiffStat({ patch: { files } }: { patch: SessionPatch }) {
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (
     <>
-      {plural(files.length, 'file')} <span className="text-pass">+{added}</span>{' '}
+      {pluralText(files.length, 'file')} <span className="text-pass">+{added}</span>{' '}
       <span className="text-fail">−{removed}</span>
     </>
   );

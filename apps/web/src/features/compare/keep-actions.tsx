@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { isEnded, type Comparison, type SessionSummary } from '@belay/protocol';
+import { isEnded, pluralText, type Comparison, type SessionSummary } from '@belay/protocol';
 import { Check, GitPullRequestArrow, MessageSquare, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { queryClient } from '@/lib/query-client';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
@@ -29,7 +28,7 @@ export function KeepActions({ comparison, session, labelOf }: KeepActionsProps) 
           <GitPullRequestArrow size={13} aria-hidden /> Publish changes
         </Button>
         <Link to="/sessions/$id" params={{ id: session.id }} className={linkLook}>
-          <MessageSquare size={13} aria-hidden /> Continue in it
+          <MessageSquare size={13} aria-hidden /> Continue this session
         </Link>
       </>
     );
@@ -58,8 +57,8 @@ export function KeptBar({ comparison, label }: { comparison: Comparison; label: 
       className="flex flex-wrap items-center gap-3 rounded-md border border-pass bg-pass-soft px-3 py-2 text-sm"
     >
       <p className="min-w-0 flex-1 basis-60">
-        <strong className="font-medium">{label} is kept.</strong> {plural(others.length, 'other')}{' '}
-        archived
+        <strong className="font-medium">{label} is kept.</strong>{' '}
+        {pluralText(others.length, 'other')} archived
         {stopped > 0 && `, ${stopped} of them stopped`}.
       </p>
       {!readOnly && (
@@ -81,7 +80,7 @@ async function keep(
   const others = sessions.filter((each) => each.id !== session.id);
   const sure = await askConfirm({
     title: `Keep ${labelOf(session.id)}?`,
-    text: `The others are archived; their logs and files stay, and you can undo it.${hasEnded ? ' Then you choose where its changes go.' : ''}`,
+    text: `The other sessions are archived. Their logs and files are kept, and you can undo this.${hasEnded ? ' You then choose where to publish the changes.' : ''}`,
     lines: others.map(
       (other) =>
         `${labelOf(other.id)}: ${isEnded(other.state) ? 'archived' : 'stopped and archived'}`,

@@ -10,8 +10,9 @@ const maxFiles = 100;
 /** The changed files, each with its lines once it is unfolded. */
 export function PatchFiles({ patch, label }: { patch: SessionPatch; label: string }) {
   const { files, tooLarge } = patch;
-  if (tooLarge) return <Note>The changes are too large to be shown here. Open the session.</Note>;
-  if (files.length === 0) return <Note>No file was changed.</Note>;
+  if (tooLarge)
+    return <Note>The changes are too large to show here. Open the session to see them.</Note>;
+  if (files.length === 0) return <Note>No files changed.</Note>;
   return (
     <ul aria-label={`Files changed by ${label}`} className="divide-y border-t">
       {files.slice(0, maxFiles).map((file) => (
@@ -45,7 +46,7 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
         <span className="text-fail tabular-nums">−{removed}</span>
       </summary>
       {binary ? (
-        <p className="px-3 py-2 text-sm text-faint">A binary file.</p>
+        <p className="px-3 py-2 text-sm text-faint">Binary file</p>
       ) : (
         <div
           tabIndex={0}

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { errorFrom, type EvaluationSummary } from '@belay/protocol';
+import { errorFrom, percentText, type EvaluationSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { NoPage } from '@/components/no-page';
-import { TopBar } from '@/components/top-bar';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Page } from '@/components/page';
+import { Empty, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import {
   evaluationQuery,
   evaluationsQuery,
-  keyOf,
+  trialKey,
   trialsQuery,
   useEvaluationUpdates,
 } from './queries';
 import { RunHeader } from './run-header';
-import { percent } from './run-words';
 import { TaskLine } from './task-line';
 import { taskRows, type TaskRow } from './task-rows';
 import { TrialDetail } from './trial-detail';
@@ -34,13 +34,10 @@ export function EvaluationPage() {
   if (run.isError && errorFrom(run.error).code === 'not_found')
     return <NoPage title={run.error.message} />;
   return (
-    <>
-      <title>{titleOf(summary)}</title>
-      <TopBar />
-      {run.isPending && <Loading what="the run" />}
-      {run.isError && <Failed error={run.error} retry={() => void run.refetch()} />}
+    <Page title={titleOf(summary)} className="flex flex-col">
+      <QueryState query={run} what="the run" />
       {run.data && summary && <Board summary={summary} tasks={run.data.tasks} />}
-    </>
+    </Page>
   );
 }
 
@@ -59,13 +56,13 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
   const { task, attempt = 1 } = filter;
   const isOpen = task !== undefined && tasks.includes(task);
   return (
-    <main id="content" className="flex min-h-0 flex-1 flex-col">
+    <>
       <RunHeader run={summary} now={now} />
       <div className="flex min-h-0 flex-1">
         <div className={clsx('flex min-w-0 flex-1 flex-col', isOpen && 'max-md:hidden')}>
           <TrialFilters run={summary} filter={filter} />
           {rows.length === 0 ? (
-            <Empty title="No task matches.">
+            <Empty title="No matching tasks">
               <Link to="/evaluations/$id" params={{ id }} className="underline">
                 Show all {tasks.length}
               </Link>
@@ -85,22 +82,22 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
         </div>
         {isOpen && (
           <TrialDetail
-            key={keyOf(task, attempt)}
+            key={trialKey(task, attempt)}
             run={id}
             task={task}
             attempt={attempt}
             attempts={attempts}
-            trial={trials.data.byKey.get(keyOf(task, attempt))}
+            trial={trials.data.byKey.get(trialKey(task, attempt))}
             flagged={validity?.flagged.find((each) => each.task === task)?.why}
           />
         )}
       </div>
-    </main>
+    </>
   );
 }
 
 function titleOf(run: EvaluationSummary | undefined): string {
   if (!run) return 'Evaluation · Belay';
-  const score = run.score ? `${percent(run.score.value)} · ` : '';
+  const score = run.score ? `${percentText(run.score.value)} · ` : '';
   return `${score}${run.suite} · Belay`;
 }

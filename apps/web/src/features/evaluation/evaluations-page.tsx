@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { EvaluationSummary } from '@belay/protocol';
-import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { Page } from '@/components/page';
+import { QueryState } from '@/components/ui/query-state';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { evaluationsQuery, useEvaluationUpdates } from './queries';
 import { RunListHeader, RunRow } from './run-row';
 import { StartHint } from './start-hint';
@@ -17,28 +17,23 @@ export function EvaluationsPage() {
   const now = useNow(1_000);
   const shown = (runs.data ?? []).toSorted((a, b) => b.created.localeCompare(a.created));
   return (
-    <>
-      <title>Evaluations · Belay</title>
-      <TopBar />
-      <main id="content" className="flex min-h-0 flex-1 flex-col">
-        <h1 className="sr-only">Evaluations</h1>
-        {runs.isPending && <Loading what="the benchmark runs" />}
-        {runs.isError && <Failed error={runs.error} retry={() => void runs.refetch()} />}
-        {runs.data?.length === 0 && <StartHint />}
-        {shown.length > 0 && (
-          <>
-            <RunListHeader />
-            <VirtualList
-              items={shown}
-              keyOf={idOf}
-              estimate={61}
-              label="Benchmark runs"
-              className="min-h-0 flex-1 overflow-y-auto"
-              render={(run) => <RunRow run={run} now={now} />}
-            />
-          </>
-        )}
-      </main>
-    </>
+    <Page title="Evaluations · Belay" className="flex flex-col">
+      <h1 className="sr-only">Evaluations</h1>
+      <QueryState query={runs} what="the benchmark runs" />
+      {runs.data?.length === 0 && <StartHint />}
+      {shown.length > 0 && (
+        <>
+          <RunListHeader />
+          <VirtualList
+            items={shown}
+            keyOf={idOf}
+            estimate={61}
+            label="Benchmark runs"
+            className="min-h-0 flex-1 overflow-y-auto"
+            render={(run) => <RunRow run={run} now={now} />}
+          />
+        </>
+      )}
+    </Page>
   );
 }

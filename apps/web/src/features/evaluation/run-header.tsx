@@ -1,17 +1,22 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import type { EvaluationSummary } from '@belay/protocol';
+import {
+  countText,
+  dollarsText,
+  durationText,
+  percentText,
+  type EvaluationSummary,
+} from '@belay/protocol';
 import { Meter } from '@/components/ui/meter';
-import { count, dollars, duration } from '@/lib/format';
 import { RunState } from './run-state';
-import { isSilent, percent, secondsLeft, spread, trialsOf, validityWords } from './run-words';
+import { isSilent, secondsLeft, intervalText, trialCount, validityWords } from './run-words';
 
 /** Score, counts, progress, cost and time of a run. */
 export function RunHeader({ run, now }: { run: EvaluationSummary; now: number }) {
   const { outcomes, score } = run;
   const left = secondsLeft(run, now);
-  const all = trialsOf(run);
+  const all = trialCount(run);
   return (
     <header className="shrink-0 border-b bg-panel px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -30,8 +35,8 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <Figure name="Score">
           {score ? (
             <>
-              <span className="text-xl font-semibold">{percent(score.value)}</span>{' '}
-              <span className="text-xs text-faint">95 %: {spread(score.interval)}</span>
+              <span className="text-xl font-semibold">{percentText(score.value)}</span>{' '}
+              <span className="text-xs text-faint">95 %: {intervalText(score.interval)}</span>
             </>
           ) : (
             <span className="text-faint">no verdict yet</span>
@@ -40,7 +45,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <Figure name="Validity">
           {validityWords(run)}
           {score && score.valid !== null && (
-            <span className="text-xs text-faint"> · {percent(score.valid)} over these</span>
+            <span className="text-xs text-faint"> · {percentText(score.valid)} over these</span>
           )}
         </Figure>
         <Figure name="Verdicts">
@@ -48,15 +53,15 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           <span className="text-fail">{outcomes.fail} failed</span> · {outcomes.invalid} invalid
         </Figure>
         <Figure name="Cost">
-          {dollars(run.dollars)}{' '}
-          <span className="text-xs text-faint">{count(run.tokens)} tokens</span>
+          {dollarsText(run.dollars)}{' '}
+          <span className="text-xs text-faint">{countText(run.tokens)} tokens</span>
         </Figure>
         {run.checks && (
           <Figure name="Preflight">
             {run.checks.done} of {run.checks.all} checks
           </Figure>
         )}
-        {left !== null && <Figure name="Time left">about {duration(left)}</Figure>}
+        {left !== null && <Figure name="Time left">about {durationText(left)}</Figure>}
       </dl>
       <div className="mt-2 flex items-center gap-3 text-xs text-muted tabular-nums">
         <div className="w-64 max-sm:w-32">
@@ -76,7 +81,7 @@ function Note({ run, now }: { run: EvaluationSummary; now: number }) {
   const goOn = silent || run.state === 'interrupted' || run.state === 'failed';
   return (
     <p className="mt-2 text-sm text-muted">
-      {silent ? 'Its process was killed, or cannot reach this server. ' : `${run.reason} `}
+      {silent ? 'Its process was killed or cannot reach this server. ' : `${run.reason} `}
       {goOn && (
         <>
           To continue, run on {run.host}:{' '}

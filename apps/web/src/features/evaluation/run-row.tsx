@@ -1,16 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import type { EvaluationSummary } from '@belay/protocol';
+import { ageText, dollarsText, percentText, type EvaluationSummary } from '@belay/protocol';
 import { MoreHorizontal } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { Meter } from '@/components/ui/meter';
 import { askConfirm } from '@/lib/ask';
-import { age, dollars } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { RunState } from './run-state';
-import { percent, spread, trialsOf, validityWords } from './run-words';
+import { intervalText, trialCount, validityWords } from './run-words';
 
 const columns =
   'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_28px]';
@@ -62,8 +61,8 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         {run.score ? (
           <>
             <p>
-              <span className="font-medium">{percent(run.score.value)}</span>{' '}
-              <span className="text-xs text-faint">{spread(run.score.interval)}</span>
+              <span className="font-medium">{percentText(run.score.value)}</span>{' '}
+              <span className="text-xs text-faint">{intervalText(run.score.interval)}</span>
             </p>
             <p className="text-xs text-faint">{validityWords(run)}</p>
           </>
@@ -72,9 +71,9 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         )}
       </div>
       <div className="text-xs text-muted tabular-nums max-md:col-span-2 max-md:row-start-3">
-        <Meter label={`Trials of ${name}`} value={run.done} max={trialsOf(run)} plain />
+        <Meter label={`Trials of ${name}`} value={run.done} max={trialCount(run)} plain />
         <p className="mt-1">
-          {run.done} of {trialsOf(run)} <span className="sr-only">trials done</span>
+          {run.done} of {trialCount(run)} <span className="sr-only">trials done</span>
           <span className="lg:hidden">
             {' · '}
             <RunState run={run} now={now} />
@@ -82,13 +81,13 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         </p>
       </div>
       <span className="text-right text-sm text-muted tabular-nums max-lg:hidden">
-        {dollars(run.dollars)}
+        {dollarsText(run.dollars)}
       </span>
       <span
         className="text-right text-sm text-muted tabular-nums max-lg:hidden"
         title={run.created}
       >
-        {age(run.created, now)}
+        {ageText(run.created, now)}
       </span>
       {readOnly ? (
         <span />

@@ -1,6 +1,5 @@
-import type { EvaluationSummary } from '@belay/protocol';
+import { ageText, dateTimeText, type EvaluationSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
-import { age, moment } from '@/lib/format';
 import { isSilent } from './run-words';
 
 const colours = {
@@ -16,7 +15,7 @@ export function RunState({ run, now }: { run: EvaluationSummary; now: number }) 
   const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;
   return (
     <span
-      title={silent ? `Last report ${moment(run.reported)}` : undefined}
+      title={silent ? `Last report ${dateTimeText(run.reported)}` : undefined}
       className={clsx(
         'inline-flex items-center gap-1.5 text-sm',
         silent ? 'text-muted' : colours[run.state],
@@ -30,7 +29,7 @@ export function RunState({ run, now }: { run: EvaluationSummary; now: number }) 
           !silent && run.state === 'running' && 'animate-breathe',
         )}
       />
-      {silent ? `no report for ${age(run.reported, now)}` : word}
+      {silent ? `no report for ${ageText(run.reported, now)}` : word}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import {
   evaluationSilenceMs,
+  percentText,
   type EvaluationSummary,
   type TrialOutcome,
   type TrialState,
@@ -9,21 +10,19 @@ import {
 export const isSilent = ({ state, reported }: EvaluationSummary, now: number): boolean =>
   state === 'running' && now - Date.parse(reported) > evaluationSilenceMs;
 
-export const trialsOf = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
+export const trialCount = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
 
 /** Seconds until the last verdict, at the pace of this process; null while there is none to tell. */
 export function secondsLeft(run: EvaluationSummary, now: number): number | null {
   const made = run.done - run.doneBefore;
   if (run.state !== 'running' || !run.begun || made < 1 || isSilent(run, now)) return null;
   const pace = (now - Date.parse(run.begun)) / 1_000 / made;
-  return Math.max(0, pace * (trialsOf(run) - run.done));
+  return Math.max(0, pace * (trialCount(run) - run.done));
 }
 
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-/** How wide the interval is to each side of the score, for a line of a list. */
-export const spread = ([low, high]: [number, number]): string =>
-  `${percent(low)} to ${percent(high)}`;
+/** The interval of a score. */
+export const intervalText = ([low, high]: [number, number]): string =>
+  `${percentText(low)} to ${percentText(high)}`;
 
 /** How many tasks are reliable, with the wording of the report. */
 export function validityWords({ validity, tasks }: EvaluationSummary): string {
@@ -34,9 +33,9 @@ export function validityWords({ validity, tasks }: EvaluationSummary): string {
 }
 
 /** What a trial shows: its verdict once there is one. */
-export type Shown = TrialOutcome | Exclude<TrialState, 'done'>;
+export type TrialStatus = TrialOutcome | Exclude<TrialState, 'done'>;
 
-export const words: Record<Shown, string> = {
+export const trialWords: Record<TrialStatus, string> = {
   pass: 'passed',
   fail: 'failed',
   invalid: 'invalid',
@@ -46,5 +45,5 @@ export const words: Record<Shown, string> = {
   verifying: 'verifying',
 };
 
-/** In words what the table’s causes mean. */
+/** A cause of the table in words. */
 export const causeWords = (cause: string): string => cause.replaceAll('_', ' ');

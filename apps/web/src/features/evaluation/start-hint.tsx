@@ -2,10 +2,10 @@
 export function StartHint() {
   return (
     <div className="mx-auto max-w-2xl p-6 max-sm:p-4">
-      <h2 className="text-lg font-semibold">No benchmark run yet</h2>
+      <h2 className="text-lg font-semibold">No benchmark runs yet</h2>
       <p className="mt-1 mb-3 text-muted">
-        A run that is started in a terminal of this machine appears here, trial by trial, with its
-        score, answers and test logs. Tasks are read from your own copy of a suite.
+        A run started in a terminal on this machine appears here trial by trial, with its score,
+        answers and test logs. Tasks are read from your own copy of a suite.
       </p>
       <p className="text-sm text-muted">First check that the tasks work, without a model:</p>
       <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --agent oracle" />

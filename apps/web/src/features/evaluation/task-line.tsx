@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { EvaluationTrial } from '@belay/protocol';
+import { dollarsText, elapsedText, type EvaluationTrial } from '@belay/protocol';
 import { clsx } from 'clsx';
-import { dollars, took } from '@/lib/format';
-import { words } from './run-words';
+import { trialWords } from './run-words';
 import { shownOf, type TaskRow } from './task-rows';
 import { VerdictMark } from './verdict-mark';
 
@@ -75,7 +74,7 @@ function Attempt({ run, of, trial, word, isOpen }: AttemptProps) {
       search={(now) => ({ ...now, ...of })}
       replace
       preload={false}
-      aria-label={`${of.task}, attempt ${of.attempt}: ${words[shown]}`}
+      aria-label={`${of.task}, attempt ${of.attempt}: ${trialWords[shown]}`}
       aria-current={isOpen ? 'true' : undefined}
       className={clsx(
         'inline-flex h-6 min-w-6 items-center justify-center rounded-md hover:bg-hover',
@@ -95,6 +94,6 @@ function spent(trials: readonly (EvaluationTrial | undefined)[]): string {
   const sum = (of: (trial: EvaluationTrial) => number) =>
     there.reduce((total, trial) => total + (trial ? of(trial) : 0), 0);
   const cost = sum((trial) => trial.dollars);
-  const time = took(sum(({ seconds }) => seconds.agent + seconds.verify));
-  return cost > 0 ? `${time} · ${dollars(cost)}` : time;
+  const time = elapsedText(sum(({ seconds }) => seconds.agent + seconds.verify));
+  return cost > 0 ? `${time} · ${dollarsText(cost)}` : time;
 }

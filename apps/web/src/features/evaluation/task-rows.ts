@@ -1,6 +1,6 @@
 import type { EvaluationTrial } from '@belay/protocol';
-import { keyOf, type Trials } from './queries';
-import type { Shown } from './run-words';
+import { trialKey, type Trials } from './queries';
+import type { TrialStatus } from './run-words';
 
 /** What narrows the table; it is in the address. */
 export interface TrialFilter {
@@ -32,14 +32,14 @@ export function taskRows(run: Run, trials: Trials, { q, show }: TrialFilter): Ta
       task,
       flagged: why.get(task),
       trials: Array.from({ length: run.attempts }, (_, index) =>
-        trials.byKey.get(keyOf(task, index + 1)),
+        trials.byKey.get(trialKey(task, index + 1)),
       ),
     }))
     .filter((row) => !show || row.trials.some((trial) => kindOf(shownOf(trial)) === show));
 }
 
-export const shownOf = (trial: EvaluationTrial | undefined): Shown =>
+export const shownOf = (trial: EvaluationTrial | undefined): TrialStatus =>
   trial?.verdict?.outcome ?? (trial && trial.state !== 'done' ? trial.state : 'queued');
 
-const kindOf = (shown: Shown): TrialFilter['show'] =>
+const kindOf = (shown: TrialStatus): TrialFilter['show'] =>
   shown === 'building' || shown === 'working' || shown === 'verifying' ? 'running' : shown;

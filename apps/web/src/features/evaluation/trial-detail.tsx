@@ -1,12 +1,11 @@
-import type { ReactNode } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { EvaluationTrial } from '@belay/protocol';
+import { countText, dollarsText, elapsedText, type EvaluationTrial } from '@belay/protocol';
 import { Play, X } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
-import { count, dollars, took } from '@/lib/format';
 import { causeWords } from './run-words';
 import { shownOf } from './task-rows';
-import { TrialRecord } from './trial-record';
+import { Detail } from '@/components/ui/detail';
+import { RecordSection } from './record-section';
 import { VerdictMark } from './verdict-mark';
 
 interface TrialDetailProps {
@@ -60,12 +59,12 @@ export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: Tr
       )}
       {!trial?.verdict && (
         <p className="mt-3 text-sm text-faint">
-          Its verdict, answer and test log appear here when it is done.
+          The verdict, answer and test log appear here when the trial is done.
         </p>
       )}
       {trial?.verdict && <Verdict trial={trial} verdict={trial.verdict} />}
-      {trial?.answer && <TrialRecord title="Answer" run={run} blob={trial.answer} />}
-      {trial?.log && <TrialRecord title="Test log" run={run} blob={trial.log} />}
+      {trial?.answer && <RecordSection title="Answer" run={run} blob={trial.answer} />}
+      {trial?.log && <RecordSection title="Test log" run={run} blob={trial.log} />}
     </aside>
   );
 }
@@ -79,7 +78,7 @@ function Verdict({
 }) {
   return (
     <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-      <Detail name="Why">
+      <Detail name="Reason">
         {verdict.cause && <span className="font-medium">{causeWords(verdict.cause)}: </span>}
         <span className="break-words whitespace-pre-wrap">{verdict.detail}</span>
       </Detail>
@@ -87,22 +86,14 @@ function Verdict({
         <Detail name="Reward">{verdict.reward.toFixed(2)} of 1</Detail>
       )}
       <Detail name="Time">
-        build {took(seconds.build)} · agent {took(seconds.agent)} · tests {took(seconds.verify)}
+        build {elapsedText(seconds.build)} · agent {elapsedText(seconds.agent)} · tests{' '}
+        {elapsedText(seconds.verify)}
       </Detail>
       {tokens > 0 && (
         <Detail name="Cost">
-          {dollars(cost)} · {count(tokens)} tokens
+          {dollarsText(cost)} · {countText(tokens)} tokens
         </Detail>
       )}
     </dl>
-  );
-}
-
-function Detail({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-faint">{name}</dt>
-      <dd className="min-w-0 tabular-nums">{children}</dd>
-    </>
   );
 }

@@ -1,17 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { EvaluationSummary } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
+import { optionsOf } from '@/components/ui/field';
 import { SearchField } from '@/components/ui/search-field';
 import type { TrialFilter } from './task-rows';
 
-const shows = [
-  { value: 'all', label: 'All' },
-  { value: 'pass', label: 'Passed' },
-  { value: 'fail', label: 'Failed' },
-  { value: 'invalid', label: 'Invalid' },
-  { value: 'running', label: 'Running' },
-  { value: 'queued', label: 'Queued' },
-] as const;
+const shows = optionsOf({
+  all: 'All',
+  pass: 'Passed',
+  fail: 'Failed',
+  invalid: 'Invalid',
+  running: 'Running',
+  queued: 'Queued',
+});
 
 export function TrialFilters({ run, filter }: { run: EvaluationSummary; filter: TrialFilter }) {
   const navigate = useNavigate({ from: '/evaluations/$id' });

@@ -1,8 +1,8 @@
 import { Circle, CircleCheck, CircleDashed, CircleSlash, CircleX } from 'lucide-react';
 import { clsx } from 'clsx';
-import { words, type Shown } from './run-words';
+import { trialWords, type TrialStatus } from './run-words';
 
-const looks: Record<Shown, { icon: typeof Circle; colour: string }> = {
+const looks: Record<TrialStatus, { icon: typeof Circle; colour: string }> = {
   pass: { icon: CircleCheck, colour: 'text-pass' },
   fail: { icon: CircleX, colour: 'text-fail' },
   invalid: { icon: CircleSlash, colour: 'text-muted' },
@@ -13,7 +13,7 @@ const looks: Record<Shown, { icon: typeof Circle; colour: string }> = {
 };
 
 /** A verdict, or what a trial does, as a shape and a word; never by colour alone. */
-export function VerdictMark({ shown, word = true }: { shown: Shown; word?: boolean }) {
+export function VerdictMark({ shown, word = true }: { shown: TrialStatus; word?: boolean }) {
   const { icon: Icon, colour } = looks[shown];
   return (
     <span className={clsx('inline-flex items-center gap-1 text-sm whitespace-nowrap', colour)}>
@@ -22,7 +22,7 @@ export function VerdictMark({ shown, word = true }: { shown: Shown; word?: boole
         aria-hidden
         className={clsx('shrink-0', Icon === Circle && 'animate-breathe fill-current')}
       />
-      <span className={word ? '' : 'sr-only'}>{words[shown]}</span>
+      <span className={word ? '' : 'sr-only'}>{trialWords[shown]}</span>
     </span>
   );
 }

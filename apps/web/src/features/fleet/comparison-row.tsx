@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { SessionSummary } from '@belay/protocol';
+import { dollarsText, pluralText, type SessionSummary } from '@belay/protocol';
 import { FoldButton } from '@/components/ui/fold';
-import { dollars, plural } from '@/lib/format';
-import type { FoldedComparison } from './fleet-fold';
+import type { FoldedComparison } from './fleet-lines';
 import { needOf } from './fleet-order';
 
 interface ComparisonRowProps {
@@ -24,7 +23,7 @@ export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
         onToggle={() => onToggle(comparison)}
         className="h-8 text-sm text-muted"
       >
-        {plural(sessions.length, 'session')}
+        {pluralText(sessions.length, 'session')}
       </FoldButton>
       <Link
         to="/compare/$id"
@@ -37,7 +36,7 @@ export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
       </Link>
       <span className="text-sm text-muted">{statesOf(sessions)}</span>
       <span className="text-sm text-muted tabular-nums">
-        {dollars(sessions.reduce((sum, session) => sum + session.dollars, 0))}
+        {dollarsText(sessions.reduce((sum, session) => sum + session.dollars, 0))}
       </span>
       <Link
         to="/compare/$id"

@@ -3,13 +3,14 @@ import type { SessionSummary } from '@belay/protocol';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '@/components/ui/empty';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
+import { toggled } from '@/lib/toggled';
 import { ComparisonRow } from './comparison-row';
 import { FleetBulk } from './fleet-bulk';
 import { FleetFilters } from './fleet-filters';
-import { fleetLines, keyOfLine } from './fleet-fold';
+import { fleetLines, keyOfLine } from './fleet-lines';
 import { FleetHeader } from './fleet-header';
 import { groupFleet, type FleetFilter } from './fleet-order';
 import { FleetRow } from './fleet-row';
@@ -35,12 +36,7 @@ export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: Fle
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
   const lines = useMemo(() => fleetLines(groups, unfolded), [groups, unfolded]);
   const toggle = useCallback(
-    (comparison: string) =>
-      setUnfolded((now) => {
-        const next = new Set(now);
-        if (!next.delete(comparison)) next.add(comparison);
-        return next;
-      }),
+    (comparison: string) => setUnfolded((now) => toggled(now, comparison)),
     [],
   );
   const shown = groups.flatMap((group) => group.sessions);
@@ -97,7 +93,7 @@ export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: Fle
 }
 
 function emptyTitle({ q, tag, show }: FleetFilter): string {
-  if (q || tag) return 'No title, task or tag matches.';
+  if (q || tag) return 'No matching sessions';
   if (show === 'waiting') return 'Nothing is waiting for you.';
   if (show === 'archived') return 'The archive is empty.';
   return show === 'active' ? 'No session is running.' : 'No session has ended yet.';

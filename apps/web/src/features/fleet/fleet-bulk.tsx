@@ -1,9 +1,8 @@
 import { Archive, ArchiveRestore, Check, Square, X } from 'lucide-react';
-import { errorFrom, isEnded, type SessionSummary } from '@belay/protocol';
+import { errorFrom, isEnded, pluralText, type SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { archiveControl, sessionControls } from '@/features/session-controls/session-controls';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 import { toast, useToasts } from '@/lib/toasts';
 
@@ -69,7 +68,7 @@ type Run = (
 async function allow(asking: readonly SessionSummary[], run: Run): Promise<void> {
   const requests = asking.flatMap(({ waitingFor }) => waitingFor);
   const sure = await askConfirm({
-    title: `Allow ${plural(requests.length, 'call')} once?`,
+    title: `Allow ${pluralText(requests.length, 'call')} once?`,
     lines: requests.map(({ operation, subject }) => `${operation} ${subject}`),
     verb: 'Allow once',
   });
@@ -95,12 +94,12 @@ async function forEach(
   const outcomes = await Promise.allSettled(sessions.map(work));
   const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
   const well = outcomes.length - failed.length;
-  if (well > 0) toast(`${plural(well, 'session')} ${done}.`);
+  if (well > 0) toast(`${pluralText(well, 'session')} ${done}.`);
   if (failed[0])
     useToasts
       .getState()
       .show(
-        `${plural(failed.length, 'session')} not ${done}: ${errorFrom(failed[0].reason).message}`,
+        `${pluralText(failed.length, 'session')} not ${done}: ${errorFrom(failed[0].reason).message}`,
         'fail',
       );
 }

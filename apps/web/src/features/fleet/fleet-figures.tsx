@@ -1,10 +1,16 @@
-import { wallSeconds, type SessionSummary } from '@belay/protocol';
+import {
+  wallSeconds,
+  ageText,
+  dollarsText,
+  durationText,
+  dateTimeText,
+  type SessionSummary,
+} from '@belay/protocol';
 import { MoreHorizontal } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { sessionActions } from '@/features/session-controls/session-actions';
-import { useNow } from '@/lib/clock';
-import { age, dollars, duration, moment } from '@/lib/format';
+import { useNow } from '@/lib/use-now';
 import { Sparkline } from './sparkline';
 
 /** Activity, model, steps, cost and age of a session, and its menu. */
@@ -33,7 +39,7 @@ export function FleetFigures({
         )}
         <span className="sr-only"> steps</span>
       </span>
-      <span className="w-14 text-right">{dollars(session.dollars)}</span>
+      <span className="w-14 text-right">{dollarsText(session.dollars)}</span>
       <Age session={session} />
       <Menu
         trigger={<IconButton label={`More for ${session.title}`} icon={MoreHorizontal} />}
@@ -49,9 +55,9 @@ function Age({ session }: { session: SessionSummary }) {
   return (
     <span
       className="w-14 text-right"
-      title={`Started ${moment(session.created)}; active for ${duration(worked)}`}
+      title={`Started ${dateTimeText(session.created)}; active for ${durationText(worked)}`}
     >
-      {age(session.created, now)}
+      {ageText(session.created, now)}
     </span>
   );
 }

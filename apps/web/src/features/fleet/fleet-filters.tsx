@@ -2,23 +2,20 @@ import { useMemo, type ReactNode } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
-import { Select } from '@/components/ui/field';
+import { optionsOf, Select } from '@/components/ui/field';
 import { SearchField } from '@/components/ui/search-field';
 import { usePreferences } from '@/lib/preferences';
 import type { FleetFilter } from './fleet-order';
 
-const shows = [
-  { value: 'all', label: 'All' },
-  { value: 'waiting', label: 'Needs you' },
-  { value: 'active', label: 'Active' },
-  { value: 'ended', label: 'Ended' },
-  { value: 'archived', label: 'Archived' },
-] as const;
+const shows = optionsOf({
+  all: 'All',
+  waiting: 'Needs you',
+  active: 'Active',
+  ended: 'Ended',
+  archived: 'Archived',
+});
 
-const views = [
-  { value: 'list', label: 'List' },
-  { value: 'board', label: 'Board' },
-] as const;
+const views = optionsOf({ list: 'List', board: 'Board' });
 
 interface FleetFiltersProps {
   sessions: readonly SessionSummary[];

@@ -2,12 +2,13 @@ import { useCallback, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SessionSummary } from '@belay/protocol';
-import { TopBar } from '@/components/top-bar';
-import { Failed, Loading } from '@/components/ui/empty';
+import { Page } from '@/components/page';
+import { QueryState } from '@/components/ui/query-state';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionsQuery } from '@/features/session-log/summaries';
+import { toggled } from '@/lib/toggled';
 import { FleetBoard } from './fleet-board';
-import { useFleetKeys } from './fleet-keys';
+import { useFleetKeys } from './use-fleet-keys';
 import { Welcome } from './welcome';
 
 const route = getRouteApi('/');
@@ -21,34 +22,21 @@ export function FleetPage() {
   const pick = useCallback((id: string) => setPicked((now) => toggled(now, id)), []);
   useFleetKeys(pick);
   return (
-    <>
-      <title>{waiting ? `(${waiting}) Belay` : 'Belay'}</title>
-      <TopBar />
-      <main id="content" className="flex min-h-0 flex-1 flex-col">
-        <h1 className="sr-only">Fleet</h1>
-        {sessions.isPending && <Loading what="the sessions" />}
-        {sessions.isError && (
-          <Failed error={sessions.error} retry={() => void sessions.refetch()} />
-        )}
-        {sessions.data?.length === 0 && <Welcome />}
-        {!!sessions.data?.length && (
-          <FleetBoard
-            sessions={sessions.data}
-            filter={filter}
-            picked={picked}
-            onPick={pick}
-            onPickOnly={setPicked}
-          />
-        )}
-      </main>
-    </>
+    <Page title={waiting ? `(${waiting}) Belay` : 'Belay'} className="flex flex-col">
+      <h1 className="sr-only">Fleet</h1>
+      <QueryState query={sessions} what="the sessions" />
+      {sessions.data?.length === 0 && <Welcome />}
+      {!!sessions.data?.length && (
+        <FleetBoard
+          sessions={sessions.data}
+          filter={filter}
+          picked={picked}
+          onPick={pick}
+          onPickOnly={setPicked}
+        />
+      )}
+    </Page>
   );
-}
-
-function toggled(picked: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(picked);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }
 
 const isWaiting = (session: SessionSummary): boolean => !session.archived && needsUser(session);

@@ -1,12 +1,12 @@
 import { memo } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { isEnded, mountWords, type SessionSummary } from '@belay/protocol';
+import { mountWords, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { HardDrive } from 'lucide-react';
+import { Doing } from '@/components/doing';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
-import { stripMarkdown } from '@/lib/strip-markdown';
 import { FleetFigures } from './fleet-figures';
 import { columns } from './fleet-header';
 import { needOf } from './fleet-order';
@@ -63,47 +63,8 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         )}
         <StateDot state={session.state} queued={needOf(session) === 'Queued'} />
         <div className="min-w-0 max-md:order-first max-md:col-span-2">
-          <div className="flex min-w-0 items-baseline gap-2">
-            <Link
-              to="/sessions/$id"
-              params={{ id: session.id }}
-              data-session={session.id}
-              title={session.title}
-              className="truncate font-medium hover:underline"
-            >
-              {session.title}
-            </Link>
-            {within && (
-              <span className="truncate font-mono text-xs text-muted">{session.model}</span>
-            )}
-            {session.machine && (
-              <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
-                <MachineLabel machine={session.machine} />
-              </span>
-            )}
-            {session.mounts.length > 0 && (
-              <span
-                role="img"
-                aria-label="Has host folders"
-                title={session.mounts.map(mountWords).join('\n')}
-                className={clsx(
-                  'shrink-0 self-center',
-                  session.mounts.some(({ readOnly }) => !readOnly) ? 'text-amber' : 'text-muted',
-                )}
-              >
-                <HardDrive size={12} aria-hidden />
-              </span>
-            )}
-            {session.tags.map((tag) => (
-              <span
-                key={tag}
-                className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
-              >
-                {tag}
-              </span>
-            ))}
-          </div>
-          <Doing session={session} />
+          <NameLine session={session} within={within} />
+          {!waits && <Doing session={session} className="truncate leading-4" />}
         </div>
         <FleetFigures session={session} readOnly={picked === undefined} />
       </div>
@@ -116,12 +77,47 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
   );
 });
 
-/** What a machine does is in monospace, what is said in words is not. While it waits for the user its question is said below. */
-function Doing({ session }: { session: SessionSummary }) {
-  const { state, current, reason } = session;
-  if (needsUser(session)) return null;
-  if (current !== null && !isEnded(state))
-    return <p className="truncate font-mono text-xs text-muted">{current}</p>;
-  const words = state === 'running' ? 'Waiting for the model’s reply' : stripMarkdown(reason ?? '');
-  return <p className="truncate text-sm leading-4 text-muted empty:hidden">{words}</p>;
+/** The title, and what tells a session from others. */
+function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>) {
+  const { id, title, model, machine, mounts, tags } = session;
+  return (
+    <div className="flex min-w-0 items-baseline gap-2">
+      <Link
+        to="/sessions/$id"
+        params={{ id: id }}
+        data-session={id}
+        title={title}
+        className="truncate font-medium hover:underline"
+      >
+        {title}
+      </Link>
+      {within && <span className="truncate font-mono text-xs text-muted">{model}</span>}
+      {machine && (
+        <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
+          <MachineLabel machine={machine} />
+        </span>
+      )}
+      {mounts.length > 0 && (
+        <span
+          role="img"
+          aria-label="Has host folders"
+          title={mounts.map(mountWords).join('\n')}
+          className={clsx(
+            'shrink-0 self-center',
+            mounts.some(({ readOnly }) => !readOnly) ? 'text-amber' : 'text-muted',
+          )}
+        >
+          <HardDrive size={12} aria-hidden />
+        </span>
+      )}
+      {tags.map((tag) => (
+        <span
+          key={tag}
+          className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
+        >
+          {tag}
+        </span>
+      ))}
+    </div>
+  );
 }

@@ -1,5 +1,4 @@
-import { isEnded, type SessionSummary } from '@belay/protocol';
-import { dollars, plural } from '@/lib/format';
+import { isEnded, dollarsText, pluralText, type SessionSummary } from '@belay/protocol';
 import { needOf } from './fleet-order';
 
 interface FleetTotalsProps {
@@ -13,16 +12,16 @@ export function FleetTotals({ sessions, now }: FleetTotalsProps) {
   const many = (need: ReturnType<typeof needOf>) => needs.get(need)?.length ?? 0;
   const today = new Date(now).toDateString();
   const cost = (of: readonly SessionSummary[]) =>
-    dollars(of.reduce((sum, each) => sum + each.dollars, 0));
+    dollarsText(of.reduce((sum, each) => sum + each.dollars, 0));
   const begun = sessions.filter(({ created }) => new Date(created).toDateString() === today);
   return (
     <p
       aria-label="Totals"
       className="ml-auto text-sm text-faint tabular-nums max-md:hidden"
-      title={`${plural(sessions.filter(({ state }) => isEnded(state)).length, 'session')} ended; “today” is what sessions that began today have cost`}
+      title={`${pluralText(sessions.filter(({ state }) => isEnded(state)).length, 'session')} ended; “today” is the cost of the sessions started today`}
     >
       {[
-        plural(sessions.length, 'session'),
+        pluralText(sessions.length, 'session'),
         many('At work') && `${many('At work')} at work`,
         many('Queued') && `${many('Queued')} queued`,
         `${cost(begun)} today`,

@@ -1,8 +1,9 @@
 import { memo } from 'react';
 import { Link } from '@tanstack/react-router';
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { ageText, dollarsText, type SessionSummary } from '@belay/protocol';
 import { Archive, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
+import { Doing } from '@/components/doing';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
@@ -10,11 +11,9 @@ import { StateDot } from '@/components/ui/state-dot';
 import { needsUser } from '@/features/session-log/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
-import { useNow } from '@/lib/clock';
-import { age, dollars } from '@/lib/format';
+import { useNow } from '@/lib/use-now';
 import { useReadOnly } from '@/lib/role';
-import { stripMarkdown } from '@/lib/strip-markdown';
-import type { Lane } from './fleet-lanes';
+import type { Lane } from './lanes';
 import { needOf } from './fleet-order';
 import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 
@@ -27,9 +26,8 @@ interface LaneCardProps {
 export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps) {
   const readOnly = useReadOnly();
   const now = useNow(5_000);
-  const { id, title, state, current, reason, comparison } = session;
+  const { id, title, state, comparison } = session;
   const waits = needsUser(session);
-  const doing = isEnded(state) ? stripMarkdown(reason ?? '') : (current ?? reason ?? '');
   return (
     <article
       aria-label={title}
@@ -57,22 +55,15 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
       {waits ? (
         <WaitingQuestions session={session} />
       ) : (
-        <p
-          className={clsx(
-            'line-clamp-2 text-muted break-words empty:hidden',
-            !isEnded(state) && current !== null ? 'font-mono text-xs' : 'text-sm',
-          )}
-        >
-          {doing}
-        </p>
+        <Doing session={session} className="line-clamp-2" />
       )}
       <div className="flex items-center gap-x-3 text-xs whitespace-nowrap text-muted tabular-nums">
         <StateDot state={state} queued={needOf(session) === 'Queued'} />
         <span className="min-w-0 truncate font-mono text-faint" title={session.model}>
           {session.model.split(/[:/]/).at(-1)}
         </span>
-        <span>{dollars(session.dollars)}</span>
-        <span title="Since it was started">{age(session.created, now)}</span>
+        <span>{dollarsText(session.dollars)}</span>
+        <span title="Time since it started">{ageText(session.created, now)}</span>
       </div>
       <div className="flex items-center gap-2 empty:hidden">
         {lane === 'Review' && !readOnly && (

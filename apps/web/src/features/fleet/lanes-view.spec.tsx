@@ -58,7 +58,7 @@ describe('the board', () => {
       replies,
     });
     expect(screen.getAllByRole('article')).toHaveLength(1);
-    lane(/^Queued 0/).getByText(/wait for a free sandbox/);
+    lane(/^Queued 0/).getByText(/waiting for a free sandbox/);
     fireEvent.click(screen.getByRole('button', { name: 'Archive Has finished' }));
     await screen.findByText('Archived.');
     expect(rest.bodiesOf('sessions.change')).toEqual([{ archived: true }]);

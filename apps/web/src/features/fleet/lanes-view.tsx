@@ -2,7 +2,7 @@ import { useMemo, useState, type KeyboardEvent } from 'react';
 import type { SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import type { FleetFilter } from './fleet-order';
-import { lanes, sessionsByLane, type Lane } from './fleet-lanes';
+import { lanes, sessionsByLane, type Lane } from './lanes';
 import { LaneCard } from './lane-card';
 
 /** Cards of a lane that are drawn at first, and with each click. */
@@ -67,11 +67,11 @@ function LaneColumn({ lane, sessions }: { lane: Lane; sessions: readonly Session
 }
 
 const emptyLanes: Record<Lane, string> = {
-  Queued: 'Sessions that wait for a free sandbox.',
-  Working: 'Sessions whose agent works.',
-  'Needs you': 'Sessions that ask you something.',
-  Review: 'Sessions that have ended, until you archive them.',
-  Done: 'Sessions that were archived or stopped.',
+  Queued: 'Sessions waiting for a free sandbox.',
+  Working: 'Sessions with an agent at work.',
+  'Needs you': 'Sessions waiting for your answer.',
+  Review: 'Ended sessions, until you archive them.',
+  Done: 'Archived or stopped sessions.',
 };
 
 const steps: Record<string, readonly [lane: number, card: number]> = {

@@ -1,9 +1,8 @@
 import { useDeferredValue, type ReactNode } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { SessionSummary } from '@belay/protocol';
+import { pluralText, type SessionSummary } from '@belay/protocol';
 import { Failed } from '@/components/ui/empty';
-import { plural } from '@/lib/format';
 import { client } from '@/lib/server';
 
 interface LogSearchProps {
@@ -63,7 +62,7 @@ const headline = (places: number): string =>
     ? 'No matches in the logs'
     : places === most
       ? `The newest ${most} results in the logs`
-      : `${plural(places, 'result')} in the logs`;
+      : `${pluralText(places, 'result')} in the logs`;
 
 /** The searched words in an excerpt, set apart. */
 function marked(excerpt: string, query: string): ReactNode {

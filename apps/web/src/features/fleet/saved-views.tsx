@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { askText } from '@/lib/ask';
 import type { FleetFilter } from './fleet-order';
-import { useViews } from './views-store';
+import { useViews } from './use-views';
 
 /** The views that the user saved, each a link that can be shared, and the way to save this one. */
 export function SavedViews({ filter }: { filter: FleetFilter }) {

@@ -1,5 +1,5 @@
 import { activityAt, type Activity } from '@belay/protocol';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 
 /** The last two minutes of a session as bars. */
 export function Sparkline({ activity }: { activity: Activity }) {

@@ -21,7 +21,7 @@ const demos = {
   decide: {
     name: 'ask-first',
     title: 'Change a guide, asking first',
-    task: 'Ask me for a better unit of distances, change the code, and check it by the tests.',
+    task: 'Ask me for a better unit of distance, change the code, and check it with the tests.',
     model: 'scripted:example:ask-first',
     approvals: 'ask',
   },
@@ -89,8 +89,8 @@ function Beginnings() {
         </Link>
       </div>
       <p className="mt-2 text-sm text-faint">
-        The demo fixes a failing test; the other one asks you a question and for an approval. Their
-        model is scripted: they need no key and cost nothing.
+        The demo fixes a failing test; the other session asks you a question and for an approval.
+        Both use a scripted model: they need no key and cost nothing.
       </p>
     </>
   );

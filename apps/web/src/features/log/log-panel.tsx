@@ -1,5 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react';
-import type { Event } from '@belay/protocol';
+import { clockText, type Event } from '@belay/protocol';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
 import {
@@ -8,7 +8,6 @@ import {
   useMoment,
   useSessionContext,
 } from '@/features/session-log/session-context';
-import { clock } from '@/lib/format';
 
 const seqOf = (event: Event): number => event.seq;
 
@@ -46,7 +45,7 @@ export function LogPanel() {
             className="flex w-full gap-2 border-b px-2 py-0.5 text-left font-mono text-xs leading-5 hover:bg-hover"
           >
             <span className="w-10 shrink-0 text-right text-faint">{event.seq}</span>
-            <span className="shrink-0 text-faint">{clock(event.time)}</span>
+            <span className="shrink-0 text-faint">{clockText(event.time)}</span>
             <span className="w-28 shrink-0 truncate">{event.action}</span>
             <span className="truncate text-muted">{event.message}</span>
           </button>

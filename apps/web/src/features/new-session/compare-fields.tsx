@@ -1,6 +1,6 @@
 import { maxCompared } from '@belay/protocol';
-import { Field, Input, Select } from '@/components/ui/field';
-import type { SessionForm } from './new-session';
+import { Field, Select, TextField } from '@/components/ui/field';
+import type { SessionForm } from './session-form';
 
 interface CompareFieldsProps {
   form: SessionForm;
@@ -13,19 +13,16 @@ export function CompareFields({ form, onChange }: CompareFieldsProps) {
   const most = Math.floor(maxCompared / Math.max(1, models.length));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-4 max-sm:grid-cols-1">
-      <Field
+      <TextField
         label="Check command"
         hint="Optional. The server runs it in the sandbox at the end and shows its exit code, whatever the agent says."
-      >
-        <Input
-          placeholder="npm test"
-          value={check}
-          onChange={({ target }) => onChange({ check: target.value })}
-          className="font-mono text-xs"
-        />
-      </Field>
+        placeholder="npm test"
+        className="font-mono text-xs"
+        value={check}
+        onChange={(next) => onChange({ check: next })}
+      />
       {tasks.length === 1 && most > 1 && (
-        <Field label="Runs of each model" className="sm:w-40">
+        <Field label="Runs per model" className="sm:w-40">
           <Select
             value={Math.min(runs, most)}
             onChange={({ target }) => onChange({ runs: Number(target.value) })}

@@ -5,15 +5,15 @@ import { machinesQuery } from '@/lib/queries';
 
 interface MachineFieldProps {
   /** Null is a sandbox of the server. */
-  chosen: string | null;
-  onChange(chosen: string | null): void;
+  value: string | null;
+  onChange(value: string | null): void;
 }
 
 /** Where the agent runs; nothing where no machine has joined. */
-export function MachineField({ chosen, onChange }: MachineFieldProps) {
+export function MachineField({ value, onChange }: MachineFieldProps) {
   const { data = [] } = useQuery(machinesQuery);
   if (data.length === 0) return null;
-  const machine = data.find(({ name }) => name === chosen);
+  const machine = data.find(({ name }) => name === value);
   return (
     <Field
       label="Runs in"
@@ -27,7 +27,7 @@ export function MachineField({ chosen, onChange }: MachineFieldProps) {
         )
       }
     >
-      <Select value={chosen ?? ''} onChange={({ target }) => onChange(target.value || null)}>
+      <Select value={value ?? ''} onChange={({ target }) => onChange(target.value || null)}>
         <option value="">A sandbox of this server</option>
         {data.map(({ name, host, kind, connected }) => (
           <option key={name} value={name} disabled={!connected}>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import type { ModelChoice } from '@belay/protocol';
+import { pluralText, type ModelChoice } from '@belay/protocol';
 import { Failed, Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 
@@ -59,11 +59,12 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
         className="mt-2 font-mono text-xs"
       />
       <p className="mt-1 text-xs text-faint">
-        Several models work on the same task, each in a session of its own, and are compared.
+        With several models, each works on the task in a session of its own, and the results are
+        compared.
         {closed > 0 && (
           <>
             {' '}
-            {closed} more {closed === 1 ? 'model needs' : 'models need'} a key:{' '}
+            {pluralText(closed, 'more model needs', 'more models need')} a key:{' '}
             <Link to="/settings" search={{ section: 'models' }} className="underline">
               add one
             </Link>

@@ -206,7 +206,7 @@ describe('the form of a new session', () => {
     const { rest, pathname } = await show({ replies: { ...replies, comparisons } });
     fireEvent.click(await box('google:large'));
     write('Task', 'Fix');
-    write(/^Runs of each model/, '3');
+    write(/^Runs per model/, '3');
     write(/^Check command/, ' npm test ');
     await click(start('Start 6 sessions'));
     await waitFor(() => expect(pathname()).toBe('/compare/c'));

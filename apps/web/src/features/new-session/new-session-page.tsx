@@ -1,26 +1,20 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { maxCompared, sentWorkspace, type ModelChoice } from '@belay/protocol';
+import { maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
 import { isPlayed } from '@/components/checks/checks';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
-import { plural } from '@/lib/format';
 import { formatKeys } from '@/lib/keys';
 import { examplesQuery, modelsQuery } from '@/lib/queries';
-import { client } from '@/lib/server';
 import { toast, toastError } from '@/lib/toasts';
+import { useForm } from '@/lib/use-form';
+import { CompareFields } from './compare-fields';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
-import { CompareFields } from './compare-fields';
-import {
-  archiveOf,
-  comparisonOf,
-  emptyForm,
-  sessionsOf,
-  uploadWorkspace,
-  type SessionForm,
-} from './new-session';
+import { rememberedForm, rememberForm } from './remembered-form';
+import { emptyForm, type SessionForm } from './session-form';
+import { sessionCount, startSessions, type Started } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
 import { WorkspaceField } from './workspace-field';
@@ -33,122 +27,97 @@ export function NewSessionPage() {
   const navigate = useNavigate();
   const models = useQuery(modelsQuery);
   const examples = useQuery(examplesQuery);
-  const [form, setForm] = useState<SessionForm>(() => ({
+  const { values, change, bind } = useForm<SessionForm>(() => ({
     ...emptyForm,
-    ...remembered(),
+    ...rememberedForm(),
     tasks: [task ?? ''],
     ...(example && { workspace: { kind: 'example' as const, name: example } }),
   }));
   const [picked, setPicked] = useState(false);
-  const [working, setWorking] = useState('');
-  const change = (part: Partial<SessionForm>) => setForm((now) => ({ ...now, ...part }));
+  const [phase, setPhase] = useState('');
+  const choose = (part: Partial<SessionForm>) => {
+    if (part.models) setPicked(true);
+    change(part);
+  };
   // Models of the last time that cannot be called now are not started out of sight.
   const ready = new Set(models.data?.filter((each) => each.ready).map(({ name }) => name));
-  const usable = picked ? form.models : form.models.filter((name) => ready.has(name));
-  const chosen = usable.length ? usable : suggested(models.data, form);
+  const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
+  const chosen = usable.length ? usable : suggested(models.data, values);
   const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
-  const wholeForm = { ...form, models: chosen, runs: Math.min(form.runs, most) };
-  const compares = comparisonOf(wholeForm, null) !== undefined;
-  const count = sessionsOf(wholeForm, null).length * (compares ? wholeForm.runs : 1);
-
+  const form = { ...values, models: chosen, runs: Math.min(values.runs, most) };
   const start = async () => {
     try {
-      const files = form.workspace.kind === 'folder' ? form.workspace.files : undefined;
-      setWorking(files ? 'Uploading…' : 'Starting…');
-      const archive = files && count <= mostSent ? await archiveOf(files) : undefined;
-      const workspace = archive ? sentWorkspace : await uploadWorkspace(form);
-      setWorking('Starting…');
-      const comparison = comparisonOf(wholeForm, workspace);
-      if (comparison) {
-        const { id } = await client.comparisons.create(comparison);
-        remember({ ...form, models: picked ? form.models : usable });
-        await navigate({ to: '/compare/$id', params: { id } });
-        return;
-      }
-      const wanted = sessionsOf(wholeForm, workspace);
-      const started = [];
-      for (const session of wanted) started.push(await client.sessions.create(session));
-      remember({ ...form, models: picked ? form.models : usable });
-      // Its page shows how far the files are.
-      if (archive) for (const { id } of started) send(id, archive);
-      const [only] = started;
-      if (started.length === 1 && only)
-        await navigate({ to: '/sessions/$id', params: { id: only.id } });
-      else {
-        toast(`${plural(started.length, 'session')} started.`);
-        await navigate({ to: '/' });
-      }
+      const started = await startSessions(form, setPhase);
+      rememberForm({ ...values, models: usable });
+      if ('sessions' in started && started.sessions.length !== 1)
+        toast(`${pluralText(started.sessions.length, 'session')} started.`);
+      await navigate(pageOf(started));
     } catch (error) {
       toastError(error);
-      setWorking('');
+      setPhase('');
     }
   };
-
   return (
-    <>
-      <title>New session · Belay</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        <form
-          className="mx-auto max-w-2xl space-y-6 p-6 max-sm:p-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (working === '' && chosen.length > 0) void start();
-          }}
-        >
-          <div className="flex flex-wrap items-center justify-between gap-2">
-            <h1 className="text-xl font-semibold">New session</h1>
-            <TemplateField
-              form={form}
-              models={chosen}
-              onChoose={(part) => {
-                if (part.models) setPicked(true);
-                change(part);
-              }}
-            />
-          </div>
-          <TaskFields tasks={form.tasks} onChange={(tasks) => change({ tasks })} />
-          <ModelPicker
-            choices={models.data}
-            error={models.error}
-            chosen={chosen}
-            onChange={(next) => {
-              setPicked(true);
-              change({ models: next });
-            }}
-          />
-          <CompareFields form={wholeForm} onChange={change} />
-          <WorkspaceField
-            value={form.workspace}
-            examples={examples.data ?? []}
-            onChange={(workspace) => change({ workspace })}
-          />
-          <MoreOptions form={form} onChange={change} />
-          <div className="flex items-center gap-3 border-t pt-4">
-            <Button look="solid" type="submit" disabled={working !== '' || chosen.length === 0}>
-              {working || (count > 1 ? `Start ${plural(count, 'session')}` : 'Start')}
-            </Button>
-            {chosen.length > 0 && working === '' && (
-              <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>
-            )}
-            {chosen.length === 0 && (
-              <span className="text-sm text-muted">
-                Choose a model first. Scripted models only play what was written for them.
-              </span>
-            )}
-          </div>
-        </form>
-      </main>
-    </>
+    <Page title="New session · Belay" className="overflow-y-auto">
+      <form
+        className="mx-auto max-w-2xl space-y-6 p-6 max-sm:p-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (phase === '' && chosen.length > 0) void start();
+        }}
+      >
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <h1 className="text-xl font-semibold">New session</h1>
+          <TemplateField form={values} models={chosen} onChoose={choose} />
+        </div>
+        <TaskFields {...bind('tasks')} />
+        <ModelPicker
+          choices={models.data}
+          error={models.error}
+          chosen={chosen}
+          onChange={(next) => choose({ models: next })}
+        />
+        <CompareFields form={form} onChange={change} />
+        <WorkspaceField examples={examples.data ?? []} {...bind('workspace')} />
+        <MoreOptions form={values} onChange={change} />
+        <StartButton phase={phase} count={sessionCount(form)} ready={chosen.length > 0} />
+      </form>
+    </Page>
   );
 }
 
-/** A browser has six connections to a server. A folder for more sessions is stored there once, and read by each. */
-const mostSent = 4;
+interface StartButtonProps {
+  /** What is being done; empty before. */
+  phase: string;
+  count: number;
+  /** Whether a model is chosen. */
+  ready: boolean;
+}
 
-/** Into the sandbox of the session that waits for it. */
-function send(session: string, archive: Uint8Array): void {
-  client.uploads.toSession(session, archive, { bytes: archive.length }).catch(toastError);
+function StartButton({ phase, count, ready }: StartButtonProps) {
+  return (
+    <div className="flex items-center gap-3 border-t pt-4">
+      <Button look="solid" type="submit" disabled={phase !== '' || !ready}>
+        {phase || (count > 1 ? `Start ${pluralText(count, 'session')}` : 'Start')}
+      </Button>
+      {ready && phase === '' && <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>}
+      {!ready && (
+        <span className="text-sm text-muted">
+          Choose a model first. Scripted models only replay their script.
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** The page of what was started. */
+function pageOf(started: Started) {
+  if ('comparison' in started)
+    return { to: '/compare/$id', params: { id: started.comparison } } as const;
+  const [only, ...more] = started.sessions;
+  if (only !== undefined && more.length === 0)
+    return { to: '/sessions/$id', params: { id: only } } as const;
+  return { to: '/' } as const;
 }
 
 /** The first model that can be called; one that only plays an example is not a model for a task of one’s own. */
@@ -158,29 +127,4 @@ function suggested(models: readonly ModelChoice[] = [], { workspace }: SessionFo
     models.find(({ name, ready }) => ready && !isPlayed(name)) ??
     models.find(({ name }) => name === example);
   return model ? [model.name] : [];
-}
-
-const storageKey = 'belay.new-session';
-
-/** What was chosen last, but for the task, the files, and what the server has settings for. */
-function remembered(): Partial<SessionForm> {
-  try {
-    return JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<SessionForm>;
-  } catch {
-    return {};
-  }
-}
-
-function remember({
-  tasks: _tasks,
-  workspace: _workspace,
-  own: _own,
-  check: _check,
-  runs: _runs,
-  mcp: _mcp,
-  actions: _actions,
-  mounts: _mounts,
-  ...rest
-}: SessionForm): void {
-  localStorage.setItem(storageKey, JSON.stringify(rest));
 }

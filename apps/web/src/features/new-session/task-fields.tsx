@@ -3,12 +3,12 @@ import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 
 interface TaskFieldsProps {
-  tasks: readonly string[];
-  onChange(tasks: string[]): void;
+  value: readonly string[];
+  onChange(value: readonly string[]): void;
 }
 
 /** One task, or several that each become a session of their own. */
-export function TaskFields({ tasks, onChange }: TaskFieldsProps) {
+export function TaskFields({ value: tasks, onChange }: TaskFieldsProps) {
   const several = tasks.length > 1;
   return (
     <div className="space-y-3">

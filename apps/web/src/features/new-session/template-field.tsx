@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { SavedTemplate } from '@belay/protocol';
 import { Trash2 } from 'lucide-react';
-import { changeOf, textsOfChange } from '@/components/session-defaults/default-texts';
+import { changeOf, textsOf } from '@/components/session-defaults/default-texts';
 import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
@@ -11,7 +11,7 @@ import { templatesQuery } from '@/lib/queries';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import type { SessionForm } from './new-session';
+import type { SessionForm } from './session-form';
 
 interface TemplateFieldProps {
   form: SessionForm;
@@ -75,7 +75,7 @@ function formOf({ task, model, check, ...rest }: SavedTemplate): Partial<Session
     tasks: [task],
     ...(model !== null && { models: [model] }),
     check: check ?? '',
-    own: textsOfChange(settings),
+    own: textsOf(settings),
   };
 }
 

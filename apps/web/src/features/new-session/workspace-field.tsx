@@ -1,19 +1,19 @@
-import type { Example } from '@belay/protocol';
+import { bytesText, pluralText, type Example } from '@belay/protocol';
 import { FolderUp } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
-import { Field, Input, Select } from '@/components/ui/field';
-import { bytes, plural } from '@/lib/format';
-import { entriesOf, type SessionForm } from './new-session';
+import { optionsOf, Select, TextField } from '@/components/ui/field';
+import { formState } from '@/lib/use-form';
+import { tarEntriesOf, type SessionForm } from './session-form';
 
 type Workspace = SessionForm['workspace'];
 
-const kinds = [
-  { value: 'empty', label: 'Empty' },
-  { value: 'folder', label: 'My folder' },
-  { value: 'repository', label: 'Git repository' },
-  { value: 'example', label: 'Example' },
-] as const;
+const kinds = optionsOf({
+  empty: 'Empty',
+  folder: 'My folder',
+  repository: 'Git repository',
+  example: 'Example',
+});
 
 interface WorkspaceFieldProps {
   value: Workspace;
@@ -59,38 +59,35 @@ export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProp
 
 type Repository = Extract<Workspace, { kind: 'repository' }>;
 
-function RepositoryFields({
-  value,
-  onChange,
-}: {
+interface RepositoryFieldsProps {
   value: Repository;
   onChange(value: Repository): void;
-}) {
-  const field = (name: 'url' | 'branch') => ({
-    value: value[name],
-    spellCheck: false,
-    className: 'font-mono text-xs',
-    onChange: ({ target }: { target: { value: string } }) =>
-      onChange({ ...value, [name]: target.value }),
-  });
+}
+
+function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
+  const { bind } = formState<Pick<Repository, 'url' | 'branch'>>(value, (part) =>
+    onChange({ ...value, ...part }),
+  );
   return (
-    <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
-      <Field
+    <div className="grid grid-cols-[2fr_1fr] gap-4 max-sm:grid-cols-1">
+      <TextField
         label="Repository"
-        className="col-span-2 max-sm:col-span-1"
-        hint="The server clones it. Tokens are kept under Settings, Git hosts; no sandbox sees them."
-      >
-        <Input
-          required
-          autoFocus
-          inputMode="url"
-          placeholder="https://github.com/owner/name"
-          {...field('url')}
-        />
-      </Field>
-      <Field label="Branch">
-        <Input placeholder="the default branch" {...field('branch')} />
-      </Field>
+        hint="The server clones it. Tokens are kept under Settings → Git hosts; no sandbox sees them."
+        required
+        autoFocus
+        inputMode="url"
+        spellCheck={false}
+        className="font-mono text-xs"
+        placeholder="https://github.com/owner/name"
+        {...bind('url')}
+      />
+      <TextField
+        label="Branch"
+        spellCheck={false}
+        className="font-mono text-xs"
+        placeholder="the default branch"
+        {...bind('branch')}
+      />
     </div>
   );
 }
@@ -103,7 +100,7 @@ function FolderChoice({ files, onChange }: { files: File[]; onChange(files: File
     input.addEventListener('change', () => onChange([...(input.files ?? [])]));
     input.click();
   };
-  const packed = entriesOf(files);
+  const packed = tarEntriesOf(files);
   const size = packed.reduce((sum, entry) => sum + entry.size, 0);
   return (
     <div className="flex flex-wrap items-center gap-3 text-sm text-muted">
@@ -112,7 +109,7 @@ function FolderChoice({ files, onChange }: { files: File[]; onChange(files: File
         {files.length ? 'Choose another folder' : 'Choose a folder'}
       </Button>
       {files.length > 0
-        ? `${files[0]?.webkitRelativePath.split('/')[0] ?? ''}: ${plural(packed.length, 'file')}, ${bytes(size)}`
+        ? `${files[0]?.webkitRelativePath.split('/')[0] ?? ''}: ${pluralText(packed.length, 'file')}, ${bytesText(size)}`
         : 'Copied into the sandbox; your own files stay unchanged.'}
     </div>
   );

@@ -1,9 +1,8 @@
-import { planProgress } from '@belay/protocol';
+import { planProgress, clockText } from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Markdown } from '@/components/ui/markdown';
 import { Meter } from '@/components/ui/meter';
 import { useView } from '@/features/session-log/session-context';
-import { clock } from '@/lib/format';
 
 export function PlanPanel() {
   const plan = useView((view) => view.plan);
@@ -31,7 +30,7 @@ export function PlanPanel() {
       )}
       <Markdown text={plan.args.markdown} />
       <p className="mt-3 text-xs text-faint">
-        Updated {clock(plan.time)}
+        Updated {clockText(plan.time)}
         {plan.args.file !== undefined && <> · saved in {plan.args.file}, where you can edit it</>}
       </p>
     </div>

@@ -2,7 +2,7 @@ import { Download } from 'lucide-react';
 import type { SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -12,7 +12,7 @@ export function ApplyToFolder({ session: { id, title } }: { session: SessionSumm
   const patch = `${fileName(title)}.patch`;
   const save = () =>
     attempt(async () =>
-      download(patch, (await client.sessions.patch(id)) as BlobPart, 'text/x-diff'),
+      downloadFile(patch, (await client.sessions.patch(id)) as BlobPart, 'text/x-diff'),
     );
   return (
     <div className="space-y-5 text-sm">

@@ -1,5 +1,4 @@
-import type { PreparedPublish } from '@belay/protocol';
-import { plural } from '@/lib/format';
+import { pluralText, numberText, type PreparedPublish } from '@belay/protocol';
 
 const marks = {
   added: { letter: 'A', look: 'text-pass' },
@@ -13,11 +12,11 @@ const mostShown = 500;
 /** The files of the commit that would be pushed, as the server compared them. */
 export function PublishFiles({ prepared: { files } }: { prepared: PreparedPublish }) {
   const sum = (name: 'added' | 'removed') =>
-    files.reduce((all, file) => all + (file[name] ?? 0), 0).toLocaleString('en');
+    numberText(files.reduce((all, file) => all + (file[name] ?? 0), 0));
   return (
     <div>
       <p className="mb-1 flex gap-2 text-sm tabular-nums">
-        <span className="font-medium">{plural(files.length, 'file')}</span>
+        <span className="font-medium">{pluralText(files.length, 'file')}</span>
         <span className="text-pass">+{sum('added')}</span>
         <span className="text-fail">−{sum('removed')}</span>
       </p>

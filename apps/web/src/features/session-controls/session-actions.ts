@@ -1,6 +1,6 @@
 import { approvalMode, isEnded, type SessionSummary } from '@belay/protocol';
 import type { MenuItem } from '@/components/ui/menu';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -67,5 +67,5 @@ type ExportFormat = keyof typeof exportTypes;
 
 async function save({ id, title }: SessionSummary, format: ExportFormat): Promise<void> {
   const content = await client.sessions.export(id, { format });
-  download(`${fileName(title)}.${format}`, content as BlobPart, exportTypes[format]);
+  downloadFile(`${fileName(title)}.${format}`, content as BlobPart, exportTypes[format]);
 }

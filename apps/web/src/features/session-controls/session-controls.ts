@@ -2,12 +2,12 @@ import {
   approvalModes,
   networkProfiles,
   sessionCommands,
+  pluralText,
   type ApprovalMode,
   type NetworkProfile,
   type SessionSummary,
 } from '@belay/protocol';
 import { askConfirm, askText, type Question } from '@/lib/ask';
-import { plural } from '@/lib/format';
 import { steering } from '@/lib/steering-client';
 import { attempt, toast } from '@/lib/toasts';
 
@@ -41,7 +41,7 @@ const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => Conf
           danger: true,
         }
       : {
-          title: `Stop ${plural(others.length + 1, 'session')}?`,
+          title: `Stop ${pluralText(others.length + 1, 'session')}?`,
           text: 'Their logs and files are kept. Each can be restarted from its log.',
           lines: [only, ...others].flatMap((session) => session?.title ?? []),
           verb: 'Stop',

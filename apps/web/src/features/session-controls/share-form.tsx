@@ -1,12 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { errorFrom, type SessionSummary } from '@belay/protocol';
+import { errorFrom, dateTimeText, type SessionSummary } from '@belay/protocol';
 import { Download } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
 import { Failed } from '@/components/ui/empty';
 import { Field, Input, Select } from '@/components/ui/field';
-import { moment } from '@/lib/format';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 import { attempt, toastError } from '@/lib/toasts';
@@ -139,8 +138,8 @@ function Links({ session: { id } }: { session: SessionSummary }) {
           <span className="min-w-0 flex-1">
             <span className="block truncate">{label}</span>
             <span className="block text-xs text-faint">
-              expires {moment(expires)},{' '}
-              {lastUsed === null ? 'never used' : `last used ${moment(lastUsed)}`}
+              expires {dateTimeText(expires)},{' '}
+              {lastUsed === null ? 'never used' : `last used ${dateTimeText(lastUsed)}`}
             </span>
           </span>
           <Button

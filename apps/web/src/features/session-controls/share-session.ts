@@ -1,7 +1,7 @@
 import { isEvent, type Event, type SessionSummary } from '@belay/protocol';
 import { fillPage, type SessionRecording } from '@/features/session-controls/session-recording';
 import { toBase64 } from '@/lib/base64';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
@@ -17,7 +17,7 @@ export async function shareSession(summary: SessionSummary): Promise<void> {
   if (!player.ok) throw new Error('The server has no player page. Rebuild the dashboard.');
   const recording = await recordingOf(summary);
   const html = fillPage(await player.text(), recording);
-  download(`${fileName(summary.title)}.html`, html, 'text/html');
+  downloadFile(`${fileName(summary.title)}.html`, html, 'text/html');
 }
 
 /** All of a session that can be read now. */

@@ -1,5 +1,5 @@
 import { isEnded } from '@belay/protocol';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { recorded } from '@/lib/server';
 import { useMoment, useSessionId } from './session-context';
 import { useSessionState, useSummaryPart } from './summaries';

@@ -10,7 +10,7 @@ import {
 } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
 import { summaryNow, useSessionState } from '@/features/session-log/summaries';
-import { openPalette, useCommands, type Command } from '@/lib/commands';
+import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { panelIds, type PanelId } from '@/lib/panels';
 import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
 import { attempt } from '@/lib/toasts';
@@ -37,7 +37,7 @@ const offeredByKeys = {
   restart: { control: restart, keys: '' },
 };
 
-function controls(id: string, state: SessionState | undefined): Command[] {
+function controls(id: string, state: SessionState | undefined): PaletteCommand[] {
   if (!state) return [];
   return Object.entries(offeredByKeys)
     .filter(([, { control }]) => control.offered({ state, archived: false }))
@@ -50,7 +50,7 @@ function controls(id: string, state: SessionState | undefined): Command[] {
     }));
 }
 
-const panelCommands: readonly Command[] = [
+const panelCommands: readonly PaletteCommand[] = [
   ...panelIds.map((panel) => ({
     ...panelShortcut(panel),
     group: 'Panels',
@@ -64,8 +64,12 @@ const panelCommands: readonly Command[] = [
   },
 ];
 
-function logCommands(context: SessionContext): Command[] {
-  const command = (id: keyof typeof sessionShortcuts, group: string, run: () => void): Command => ({
+function logCommands(context: SessionContext): PaletteCommand[] {
+  const command = (
+    id: keyof typeof sessionShortcuts,
+    group: string,
+    run: () => void,
+  ): PaletteCommand => ({
     ...sessionShortcuts[id],
     id,
     group,

@@ -1,6 +1,13 @@
 import { memo } from 'react';
 import { clsx } from 'clsx';
-import { mountMark, mountWords, type SessionSummary } from '@belay/protocol';
+import {
+  mountMark,
+  mountWords,
+  countText,
+  dollarsText,
+  durationText,
+  type SessionSummary,
+} from '@belay/protocol';
 import {
   GitFork,
   GitPullRequestArrow,
@@ -19,7 +26,7 @@ import { IconButton } from '@/components/ui/icon-button';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { ToastPlace } from '@/components/ui/toast-place';
+import { ToastArea } from '@/components/ui/toast-area';
 import { askFork } from '@/features/session-controls/fork-request';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { sessionActions } from '@/features/session-controls/session-actions';
@@ -38,7 +45,6 @@ import {
   useSummaryPart,
   useTitle,
 } from '@/features/session-log/summaries';
-import { count, dollars, duration } from '@/lib/format';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { SettingChips } from './setting-chips';
@@ -52,13 +58,13 @@ export function SessionHeader() {
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
       <Wordmark short />
       <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
-      <ToastPlace className="flex min-w-0 flex-1 items-center gap-3">
+      <ToastArea className="flex min-w-0 flex-1 items-center gap-3">
         <p className="min-w-0 flex-1 truncate font-medium" title={task}>
           {title}
         </p>
         <ConnectionStatus />
         <Figures />
-      </ToastPlace>
+      </ToastArea>
       {!readOnly && <SettingChips />}
       {!readOnly && <Controls id={id} />}
       {readOnly && (
@@ -90,11 +96,13 @@ function Figures() {
         step {summary.steps}
         {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
       </span>
-      <span className="max-md:hidden" title={`${count(summary.tokens)} tokens`}>
-        {dollars(summary.dollars)}
+      <span className="max-md:hidden" title={`${countText(summary.tokens)} tokens`}>
+        {dollarsText(summary.dollars)}
         {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
       </span>
-      <span className="max-lg:hidden">{duration((end - Date.parse(summary.created)) / 1_000)}</span>
+      <span className="max-lg:hidden">
+        {durationText((end - Date.parse(summary.created)) / 1_000)}
+      </span>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
-import type { AuditEntry } from '@belay/protocol';
+import { dateTimeText, type AuditEntry } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 
 /** Who changed what, and who was refused, in pages. */
@@ -17,11 +18,10 @@ export function AuditSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Every change and every refused request, through any API, newest first. Reads are not
-        recorded, nor is what was typed or sent.
+        Every change and every refused request through any API, newest first. Reads are not
+        recorded, and neither is what was typed or sent.
       </p>
-      {audit.isPending && <Loading what="the audit log" />}
-      {audit.isError && <Failed error={audit.error} retry={() => void audit.refetch()} />}
+      <QueryState query={audit} what="the audit log" />
       {audit.data && entries.length === 0 && <Empty title="Nothing recorded yet" />}
       {entries.length > 0 && (
         <div className="overflow-x-auto rounded-md border bg-panel">
@@ -66,13 +66,13 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
     <tr className="align-top">
       <td
         className="px-3 py-1.5 tabular-nums max-sm:px-2 sm:whitespace-nowrap"
-        title={at.toLocaleString()}
+        title={dateTimeText(time)}
       >
         {at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}{' '}
         <span className="text-muted">{at.toLocaleTimeString()}</span>
       </td>
       <td className="max-w-40 px-3 py-1.5 max-sm:max-w-20 max-sm:px-2">
-        <p className="truncate">{label ?? 'Nobody'}</p>
+        <p className="truncate">{label ?? 'Not logged in'}</p>
         {address && <p className="truncate text-faint">{address.replace(/^::ffff:/, '')}</p>}
       </td>
       <td className="px-3 py-1.5 max-sm:hidden">{api}</td>

@@ -5,14 +5,17 @@ import {
   ApprovalField,
   BudgetFields,
   NetworkFields,
+  type DefaultFieldsProps,
 } from '@/components/session-defaults/default-fields';
 import { changeOf, textsOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
-import { Button } from '@/components/ui/button';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { Form } from '@/components/ui/form';
 import { settingsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
+import { toast } from '@/lib/toasts';
+import { formState } from '@/lib/use-form';
+import type { Submitted } from '@/lib/use-submit';
 
 export const BudgetSettings = () => (
   <DefaultSettings
@@ -31,16 +34,16 @@ export const NetworkSettings = () => (
 export const ApprovalDefault = () => (
   <DefaultSettings
     Fields={ApprovalField}
-    text="Reading and editing files in the sandbox always runs; commands, pages and MCP servers follow this, unless a rule below says otherwise."
+    text="When commands, web pages and MCP servers need your approval, unless a rule below decides. Only the strictest setting asks about reading and editing files, too."
   />
 );
 
 interface DefaultSettingsProps {
-  Fields: ComponentType<{ texts: DefaultTexts; onChange(part: Partial<DefaultTexts>): void }>;
+  Fields: ComponentType<DefaultFieldsProps>;
   text: ReactNode;
 }
 
-/** What counts for all sessions to come. */
+/** Defaults of new sessions. */
 function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
   const settings = useQuery(settingsQuery);
   return (
@@ -48,8 +51,7 @@ function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
       <p className="text-sm text-muted">
         {text} Applies to new sessions; existing sessions keep theirs.
       </p>
-      {settings.isPending && <Loading what="the settings" />}
-      {settings.isError && <Failed error={settings.error} retry={() => void settings.refetch()} />}
+      <QueryState query={settings} what="the settings" />
       {settings.data && (
         <DefaultForm key={JSON.stringify(settings.data)} saved={settings.data} Fields={Fields} />
       )}
@@ -64,29 +66,22 @@ function DefaultForm({
   const readOnly = useReadOnlySettings();
   const queries = useQueryClient();
   const [typed, setTyped] = useState<Partial<DefaultTexts>>({});
-  const save = () =>
-    attempt(async () => {
-      const next = await client.settings.change(changeOf(typed));
-      queries.setQueryData(settingsQuery.queryKey, next);
-    }, 'Saved for new sessions.');
+  const form = formState({ ...textsOf(saved), ...typed }, (part) =>
+    setTyped({ ...typed, ...part }),
+  );
+  const save = async (): Promise<Submitted> => {
+    const next = await client.settings.change(changeOf(typed));
+    queries.setQueryData(settingsQuery.queryKey, next);
+    toast('Saved for new sessions.');
+    return 'again';
+  };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
-      <fieldset disabled={readOnly} className="space-y-4">
+    <fieldset disabled={readOnly}>
+      <Form submit="Save" disabled={Object.keys(typed).length === 0} onSubmit={save}>
         <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
-          <Fields
-            texts={{ ...textsOf(saved), ...typed }}
-            onChange={(part) => setTyped({ ...typed, ...part })}
-          />
+          <Fields form={form} />
         </div>
-        <Button type="submit" small look="solid" disabled={Object.keys(typed).length === 0}>
-          Save
-        </Button>
-      </fieldset>
-    </form>
+      </Form>
+    </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Choice } from '@/components/ui/choice';
-import { Input } from '@/components/ui/field';
+import { Input, optionsOf } from '@/components/ui/field';
 import { Switch } from '@/components/ui/switch';
 import { allowNotifications } from '@/lib/notify';
 import { usePreferences, type Theme } from '@/lib/preferences';
@@ -8,11 +8,7 @@ import { usePasswordUser } from '@/lib/role';
 import { attempt, toast } from '@/lib/toasts';
 import { OwnPassword } from './own-password';
 
-const themes: readonly { value: Theme; label: string }[] = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-];
+const themes = optionsOf<Theme>({ system: 'System', light: 'Light', dark: 'Dark' });
 
 /** How the dashboard looks and behaves on this machine. */
 export function GeneralSettings() {
@@ -80,7 +76,7 @@ interface RowProps {
   children: ReactNode;
 }
 
-export function Row({ title, text, children }: RowProps) {
+function Row({ title, text, children }: RowProps) {
   return (
     <div className="flex items-center justify-between gap-4 py-3 max-sm:flex-wrap">
       <div className="min-w-0 flex-1 basis-40">

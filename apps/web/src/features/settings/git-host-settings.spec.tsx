@@ -47,7 +47,7 @@ it('finds a wrong token when it is saved, and keeps one that is not typed', asyn
   expect(screen.getByLabelText(/^Token/)).toHaveProperty('value', '');
   write(/^Token/, 'wrong');
   await click('Save');
-  await screen.findByText(/^It is saved, but: git.example.com refused the token/);
+  await screen.findByText(/^Saved, but the test failed: git.example.com refused the token/);
   write(/^Token/, '');
   await click('Save');
   await waitFor(() => expect(rest.sentTo('git.setHost')).toHaveLength(2));

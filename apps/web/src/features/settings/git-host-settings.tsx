@@ -2,20 +2,13 @@ import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { GitHost } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { askConfirm } from '@/lib/ask';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { attemptConfirmed } from '@/lib/ask';
 import { gitHostsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
-import { GitHostForm } from './git-host-form';
-
-const kinds: Record<GitHost['kind'], string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  gitea: 'Gitea or Forgejo',
-  other: 'Pushes alone',
-};
+import { GitHostForm, gitHostKinds } from './git-host-form';
 
 /** Hosts that the server clones from and pushes to, with tokens that no sandbox sees. */
 export function GitHostSettings() {
@@ -28,8 +21,7 @@ export function GitHostSettings() {
         The server clones repositories and pushes changes; a sandbox never holds a token. Public
         repositories can be cloned without one.
       </p>
-      {hosts.isPending && <Loading what="the git hosts" />}
-      {hosts.isError && <Failed error={hosts.error} retry={() => void hosts.refetch()} />}
+      <QueryState query={hosts} what="the git hosts" />
       {hosts.data?.length === 0 && !adding && (
         <Empty title="No git hosts">Add one to clone private repositories and to push.</Empty>
       )}
@@ -51,24 +43,25 @@ function HostCard({ host, readOnly }: { host: GitHost; readOnly: boolean }) {
   const [open, setOpen] = useState(false);
   const queries = useQueryClient();
   const remove = () =>
-    attempt(async () => {
-      const sure = await askConfirm({
+    attemptConfirmed(
+      {
         title: `Remove ${host.host}?`,
         text: 'Its token is deleted too. Sessions can no longer be published there.',
         verb: 'Remove',
         danger: true,
-      });
-      if (!sure) return;
-      await client.git.removeHost(host.host);
-      await queries.invalidateQueries(gitHostsQuery);
-    });
+      },
+      async () => {
+        await client.git.removeHost(host.host);
+        await queries.invalidateQueries(gitHostsQuery);
+      },
+    );
   return (
     <section aria-label={host.host} className="rounded-md border bg-panel p-3">
       <div className="flex items-center justify-between gap-3">
         <div className="min-w-0">
           <h2 className="truncate font-medium">{host.host}</h2>
           <p className="text-sm text-muted">
-            {kinds[host.kind]}
+            {gitHostKinds[host.kind]}
             {' · '}
             <span className={host.token ? 'text-pass' : undefined}>
               {host.token ? 'a token is saved' : 'no token'}

@@ -1,17 +1,19 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { confinementOf, machineName, type Machine } from '@belay/protocol';
+import { confinementOf, machineName, pluralText, type Machine } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
-import { CopyButton } from '@/components/ui/copy-button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { Field, Input } from '@/components/ui/field';
-import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
+import { CopyText } from '@/components/ui/copy-text';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { CheckField, TextField } from '@/components/ui/field';
+import { Form } from '@/components/ui/form';
+import { attemptConfirmed } from '@/lib/ask';
 import { machinesQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
+import { useForm } from '@/lib/use-form';
+import type { Submitted } from '@/lib/use-submit';
 
 /** Machines that joined this server, to run agents outside of its sandboxes. */
 export function MachineSettings() {
@@ -20,19 +22,18 @@ export function MachineSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        A machine that joins runs the agents of the sessions that you direct to it; all others stay
-        in sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
+        A joined machine runs the agents of the sessions that you direct to it; all others stay in
+        sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
         machine nothing is confined: commands run with all rights of the user who joined it.
       </p>
-      {machines.isPending && <Loading what="the machines" />}
-      {machines.isError && <Failed error={machines.error} retry={() => void machines.refetch()} />}
+      <QueryState query={machines} what="the machines" />
       {machines.data?.length === 0 && (
         <Empty title="No machines">Add one to run agents on it.</Empty>
       )}
       {machines.data?.map((machine) => (
         <MachineRow key={machine.id} machine={machine} readOnly={readOnly} />
       ))}
-      {!readOnly && <NewMachine />}
+      {!readOnly && <NewMachineForm />}
     </div>
   );
 }
@@ -40,11 +41,10 @@ export function MachineSettings() {
 function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean }) {
   const queries = useQueryClient();
   const { id, name, host, os, arch, kind, connected, sessions } = machine;
-  const remove = async () => {
+  const remove = () => {
     const title = `Remove ${name}?`;
-    const text = 'It can no longer connect. Its agents end, and their sessions fail.';
-    if (!(await askConfirm({ title, text, verb: 'Remove', danger: true }))) return;
-    attempt(async () => {
+    const text = 'It can no longer connect. Its agents stop, and their sessions fail.';
+    attemptConfirmed({ title, text, verb: 'Remove', danger: true }, async () => {
       await client.machines.remove(id);
       await queries.invalidateQueries(machinesQuery);
     });
@@ -66,11 +66,11 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
         </p>
         <p className="text-xs break-words text-faint">
           {kind === 'bare' && `${host}, `}
-          {os}, {arch} · {plural(sessions.length, 'session')}
+          {os}, {arch} · {pluralText(sessions.length, 'session')}
         </p>
       </div>
       {!readOnly && (
-        <Button small look="danger" onClick={() => void remove()} aria-label={`Remove ${name}`}>
+        <Button small look="danger" onClick={remove} aria-label={`Remove ${name}`}>
           Remove
         </Button>
       )}
@@ -78,47 +78,33 @@ function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean
   );
 }
 
-function NewMachine() {
-  const [name, setName] = useState('');
-  const [contained, setContained] = useState(true);
+function NewMachineForm() {
+  const { values, bind } = useForm({ name: '', contained: true });
   const [command, setCommand] = useState('');
-  const invite = () =>
-    attempt(async () => {
-      const { token } = await client.machines.invite({ name });
-      const flag = contained ? ' --container' : '';
-      setCommand(`belay join ${location.origin} --token ${token}${flag}`);
-    });
+  const invite = async (): Promise<Submitted> => {
+    const { token } = await client.machines.invite({ name: values.name });
+    const flag = values.contained ? ' --container' : '';
+    setCommand(`belay join ${location.origin} --token ${token}${flag}`);
+    return 'again';
+  };
   return (
-    <form
-      className="space-y-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        invite();
-      }}
-    >
-      <Field label="New machine">
-        <Input placeholder="laptop" value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
-      <label className="flex items-center gap-2 text-sm">
-        <input
-          type="checkbox"
-          checked={contained}
-          onChange={({ target }) => setContained(target.checked)}
-        />
-        Run agents in containers, which needs Docker there
-      </label>
-      <Button type="submit" disabled={!machineName.safeParse(name).success}>
-        Create token
-      </Button>
+    <>
+      <Form
+        submit="Create token"
+        disabled={!machineName.safeParse(values.name).success}
+        onSubmit={invite}
+      >
+        <TextField label="New machine" placeholder="laptop" {...bind('name')} />
+        <CheckField {...bind('contained')}>
+          Run agents in containers (needs Docker on that machine)
+        </CheckField>
+      </Form>
       {command && (
         <div role="status" className="space-y-2 rounded-md border border-line-strong bg-panel p-3">
           <p className="text-sm">Run this on the machine within the hour; the token works once:</p>
-          <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
-            <code className="min-w-0 flex-1 text-xs break-all">{command}</code>
-            <CopyButton label="Copy command" text={() => command} />
-          </div>
+          <CopyText label="Copy command" text={command} />
         </div>
       )}
-    </form>
+    </>
   );
 }

@@ -1,78 +1,71 @@
-import type { McpServer, McpTransport, NewMcpServer } from '@belay/protocol';
+import type { McpServer, McpTransport } from '@belay/protocol';
+import { splitList } from '@/lib/split-list';
 
 /** One header or variable. A saved value is not known here: it stays as it is while `value` is null. */
-export interface Secret {
-  key: number;
+export interface SecretField {
   name: string;
   value: string | null;
 }
 
 /** What the form holds; text as it was typed. */
-export interface McpFields {
-  name: string;
-  type: 'http' | 'stdio';
-  url: string;
-  headers: readonly Secret[];
-  command: string;
+export const newMcpFields = {
+  name: '',
+  type: 'http' as McpTransport['type'],
+  url: '',
+  headers: [] as readonly SecretField[],
+  command: '',
   /** One argument in each line. */
-  args: string;
-  env: readonly Secret[];
-  where: 'container' | 'host';
-  image: string;
-  folder: string;
+  args: '',
+  env: [] as readonly SecretField[],
+  where: 'container' as 'container' | 'host',
+  image: '',
+  folder: '',
   /** Separated by spaces or commas. */
-  hosts: string;
-}
+  hosts: '',
+};
 
-let keys = 0;
-export const newSecret = (name = '', value: string | null = ''): Secret => ({
-  key: (keys += 1),
-  name,
-  value,
-});
+export type McpFields = typeof newMcpFields;
 
-export function fieldsOf(server: McpServer | null): McpFields {
-  const transport = server?.transport;
-  const http = transport?.type === 'http' ? transport : null;
-  const stdio = transport?.type === 'stdio' ? transport : null;
+export function mcpFieldsOf({ name, transport }: McpServer): McpFields {
+  if (transport.type === 'http') {
+    const { type, url, headers } = transport;
+    return { ...newMcpFields, name, type, url, headers: saved(headers) };
+  }
+  const { type, command, args, env, host, image, folder, hosts } = transport;
   return {
-    name: server?.name ?? '',
-    type: transport?.type ?? 'http',
-    url: http?.url ?? '',
-    headers: (http?.headers ?? []).map((name) => newSecret(name, null)),
-    command: stdio?.command ?? '',
-    args: stdio?.args.join('\n') ?? '',
-    env: (stdio?.env ?? []).map((name) => newSecret(name, null)),
-    where: stdio?.host ? 'host' : 'container',
-    image: stdio?.image ?? '',
-    folder: stdio?.folder ?? '',
-    hosts: stdio?.hosts.join(' ') ?? '',
+    ...newMcpFields,
+    name,
+    type,
+    command,
+    args: args.join('\n'),
+    env: saved(env),
+    where: host ? 'host' : 'container',
+    image: image ?? '',
+    folder: folder ?? '',
+    hosts: hosts.join(' '),
   };
 }
 
 export function transportOf(fields: McpFields): McpTransport {
   if (fields.type === 'http') {
-    return { type: 'http', url: fields.url.trim(), headers: record(fields.headers) };
+    return { type: 'http', url: fields.url.trim(), headers: recordOf(fields.headers) };
   }
-  const args = fields.args.split('\n').filter((line) => line.trim() !== '');
   return {
     type: 'stdio',
     command: fields.command.trim(),
-    args,
-    env: record(fields.env),
+    args: fields.args.split('\n').filter((line) => line.trim() !== ''),
+    env: recordOf(fields.env),
     host: fields.where === 'host',
     image: fields.image.trim() || null,
     folder: fields.folder.trim() || null,
-    hosts: fields.hosts.split(/[\s,]+/).filter(Boolean),
+    hosts: splitList(fields.hosts),
   };
 }
 
-export const serverOf = (fields: McpFields): NewMcpServer => ({
-  name: fields.name.trim(),
-  transport: transportOf(fields),
-});
+const saved = (names: readonly string[]): SecretField[] =>
+  names.map((name) => ({ name, value: null }));
 
-const record = (secrets: readonly Secret[]): Record<string, string | null> =>
+const recordOf = (secrets: readonly SecretField[]): Record<string, string | null> =>
   Object.fromEntries(
-    secrets.flatMap(({ name, value }) => (name.trim() ? [[name.trim(), value]] : [])),
+    secrets.map(({ name, value }) => [name.trim(), value] as const).filter(([name]) => name),
   );

@@ -59,13 +59,13 @@ describe('the form of a new MCP server', () => {
   it('runs a program in a container, and warns of one on the host; its arguments are lines', async () => {
     const { rest } = await show(null);
     fireEvent.click(await screen.findByRole('radio', { name: 'A program on the server' }));
-    await screen.findByText(/It reaches only the hosts/);
+    await screen.findByText(/It can reach only the hosts/);
     screen.getByRole('radio', { name: 'In a container', checked: true });
     await write(/^Image/, ' mcp/files ');
     await write(/^Hosts/, 'api.example, *.example.org');
-    expect(screen.queryByText(/outside of every sandbox/)).toBeNull();
+    expect(screen.queryByText(/outside any sandbox/)).toBeNull();
     fireEvent.click(screen.getByRole('radio', { name: 'On this machine' }));
-    await screen.findByText(/outside of every sandbox/);
+    await screen.findByText(/outside any sandbox/);
     fireEvent.click(screen.getByRole('radio', { name: 'In a container' }));
     await write(/^Name/, 'files');
     await write('Command', 'npx');

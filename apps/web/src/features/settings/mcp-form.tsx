@@ -1,22 +1,14 @@
-import { useState } from 'react';
 import type { McpServer } from '@belay/protocol';
-import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
-import { Field, Input } from '@/components/ui/field';
+import { Field, optionsOf, TextArea, TextField } from '@/components/ui/field';
+import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
-import { useSubmit } from '@/lib/use-submit';
-import { fieldsOf, serverOf, transportOf, type McpFields } from './mcp-fields';
+import { useForm, type FormState } from '@/lib/use-form';
+import { mcpFieldsOf, newMcpFields, transportOf, type McpFields } from './mcp-fields';
 import { SecretRows } from './secret-rows';
 
-const kinds = [
-  { value: 'http', label: 'At a URL' },
-  { value: 'stdio', label: 'A program on the server' },
-] as const;
-
-const places = [
-  { value: 'container', label: 'In a container' },
-  { value: 'host', label: 'On this machine' },
-] as const;
+const kinds = optionsOf({ http: 'At a URL', stdio: 'A program on the server' });
+const places = optionsOf({ container: 'In a container', host: 'On this machine' });
 
 interface McpFormProps {
   /** Null for a new one. */
@@ -27,172 +19,122 @@ interface McpFormProps {
 
 /** How an MCP server is reached. Saving connects it, so that it shows at once whether it works. */
 export function McpForm({ server, onSaved, onCancel }: McpFormProps) {
-  const [fields, setFields] = useState(() => fieldsOf(server));
-  const change = (part: Partial<McpFields>) => setFields((now) => ({ ...now, ...part }));
-  const { saving, onSubmit } = useSubmit(async () =>
-    onSaved(
-      server
-        ? await client.mcp.change(server.name, { transport: transportOf(fields) })
-        : await client.mcp.create(serverOf(fields)),
-    ),
-  );
+  const form = useForm(server ? mcpFieldsOf(server) : newMcpFields);
+  const save = async () => {
+    const transport = transportOf(form.values);
+    const saved = server
+      ? await client.mcp.change(server.name, { transport })
+      : await client.mcp.create({ name: form.values.name.trim(), transport });
+    onSaved(saved);
+  };
   return (
-    <form
-      className="space-y-3 rounded-md border bg-panel p-3"
-      aria-label={server ? `Edit ${server.name}` : 'New MCP server'}
-      onSubmit={onSubmit}
+    <Form
+      label={server ? `Edit ${server.name}` : 'New MCP server'}
+      className="rounded-md border bg-panel p-3"
+      submit="Save and connect"
+      submitting="Connecting…"
+      onSubmit={save}
+      onCancel={onCancel}
     >
-      {server && <h2 className="font-medium">{server.name}</h2>}
-      {!server && (
-        <Field label="Name" hint="Lowercase letters, digits and -; part of its tools’ names.">
-          <Input
-            autoFocus
-            required
-            maxLength={24}
-            pattern="[a-z0-9][a-z0-9\-]*"
-            value={fields.name}
-            placeholder="github"
-            onChange={({ target }) => change({ name: target.value })}
-          />
-        </Field>
-      )}
-      <Choice
-        label="Connection"
-        value={fields.type}
-        options={kinds}
-        onChange={(type) => change({ type })}
-      />
-      {fields.type === 'http' ? (
-        <HttpFields fields={fields} onChange={change} />
+      {server ? (
+        <h2 className="font-medium">{server.name}</h2>
       ) : (
-        <StdioFields fields={fields} onChange={change} />
+        <TextField
+          label="Name"
+          hint="Lowercase letters, digits and -; part of its tools’ names."
+          autoFocus
+          required
+          maxLength={24}
+          pattern="[a-z0-9][a-z0-9\-]*"
+          placeholder="github"
+          {...form.bind('name')}
+        />
       )}
-      <div className="flex gap-2">
-        <Button type="submit" small look="solid" disabled={saving}>
-          {saving ? 'Connecting…' : 'Save and connect'}
-        </Button>
-        <Button small look="ghost" onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+      <Choice label="Connection" options={kinds} {...form.bind('type')} />
+      {form.values.type === 'http' ? <HttpFields form={form} /> : <StdioFields form={form} />}
+    </Form>
   );
 }
 
 interface FieldsProps {
-  fields: McpFields;
-  onChange(part: Partial<McpFields>): void;
+  form: FormState<McpFields>;
 }
 
-function HttpFields({ fields, onChange }: FieldsProps) {
-  return (
-    <>
-      <Field
-        label="URL"
-        hint="Its streamable HTTP endpoint. Put secrets in headers: the URL is visible."
-      >
-        <Input
-          type="url"
-          required
-          value={fields.url}
-          placeholder="https://mcp.example.com/mcp"
-          onChange={({ target }) => onChange({ url: target.value })}
-        />
-      </Field>
-      <fieldset>
-        <legend className="mb-1 text-sm font-medium">Headers</legend>
-        <SecretRows
-          what="header"
-          secrets={fields.headers}
-          onChange={(headers) => onChange({ headers })}
-        />
-      </fieldset>
-    </>
-  );
-}
+const HttpFields = ({ form: { bind } }: FieldsProps) => (
+  <>
+    <TextField
+      label="URL"
+      hint="Its streamable HTTP endpoint. Put secrets in headers: the URL is visible."
+      type="url"
+      required
+      placeholder="https://mcp.example.com/mcp"
+      {...bind('url')}
+    />
+    <SecretRows title="Headers" what="header" {...bind('headers')} />
+  </>
+);
 
-function StdioFields({ fields, onChange }: FieldsProps) {
+function StdioFields({ form }: FieldsProps) {
+  const { values, change, bind } = form;
   return (
     <>
-      <Choice
-        label="Where it runs"
-        value={fields.where}
-        options={places}
-        onChange={(where) => onChange({ where })}
-      />
-      {fields.where === 'host' ? (
+      <Choice label="Where it runs" options={places} {...bind('where')} />
+      {values.where === 'host' ? (
         <p className="rounded-md bg-amber-soft px-3 py-2 text-sm">
-          It runs on the server’s host, as the user that runs Belay and outside of every sandbox: it
-          can read and change what that user can. Connect only programs that you trust.
+          It runs on the server’s host, as the user that runs Belay and outside any sandbox: it can
+          read and change what that user can. Connect only programs that you trust.
         </p>
       ) : (
-        <ContainerFields fields={fields} onChange={onChange} />
+        <ContainerFields form={form} />
       )}
-      <Field label="Command">
-        <Input
-          required
-          className="font-mono text-xs"
-          value={fields.command}
-          placeholder="npx"
-          onChange={({ target }) => onChange({ command: target.value })}
-        />
-      </Field>
+      <TextField
+        label="Command"
+        required
+        className="font-mono text-xs"
+        placeholder="npx"
+        {...bind('command')}
+      />
       <Field label="Arguments" hint="One per line.">
-        <textarea
-          rows={3}
-          className="w-full rounded-md border border-line-strong bg-panel px-2 py-1 font-mono text-xs"
-          value={fields.args}
+        <TextArea
+          className="font-mono text-xs"
           placeholder={'-y\n@modelcontextprotocol/server-everything'}
-          onChange={({ target }) => onChange({ args: target.value })}
+          value={values.args}
+          onChange={({ target }) => change({ args: target.value })}
         />
       </Field>
-      <fieldset>
-        <legend className="mb-1 text-sm font-medium">Environment variables</legend>
-        <SecretRows what="variable" secrets={fields.env} onChange={(env) => onChange({ env })} />
-      </fieldset>
+      <SecretRows title="Environment variables" what="variable" {...bind('env')} />
     </>
   );
 }
 
-function ContainerFields({ fields, onChange }: FieldsProps) {
-  return (
-    <>
-      <p className="rounded-md bg-sunken px-3 py-2 text-sm">
-        It reaches only the hosts and sees only the folder given below. What npx or uvx downloads
-        needs the hosts of its registry.
-      </p>
-      <Field label="Image" hint="It must contain the program. Leave empty for the sandbox image.">
-        <Input
-          className="font-mono text-xs"
-          value={fields.image}
-          placeholder="mcp/time"
-          onChange={({ target }) => onChange({ image: target.value })}
-        />
-      </Field>
-      <Field
-        label="Folder"
-        hint="The folder of this machine that contains the program; it is read-only."
-      >
-        <Input
-          className="font-mono text-xs"
-          pattern="/.*"
-          title="The absolute path of a folder."
-          value={fields.folder}
-          placeholder="/home/me/my-server"
-          onChange={({ target }) => onChange({ folder: target.value })}
-        />
-      </Field>
-      <Field
-        label="Hosts"
-        hint="Hosts that it can reach, through the proxy of sandboxes. Leave empty for none."
-      >
-        <Input
-          className="font-mono text-xs"
-          value={fields.hosts}
-          placeholder="api.example.com registry.npmjs.org"
-          onChange={({ target }) => onChange({ hosts: target.value })}
-        />
-      </Field>
-    </>
-  );
-}
+const ContainerFields = ({ form: { bind } }: FieldsProps) => (
+  <>
+    <p className="rounded-md bg-sunken px-3 py-2 text-sm">
+      It can reach only the hosts and see only the folder given below. npx and uvx need the hosts of
+      their registries.
+    </p>
+    <TextField
+      label="Image"
+      hint="It must contain the program. Leave empty for the sandbox image."
+      className="font-mono text-xs"
+      placeholder="mcp/time"
+      {...bind('image')}
+    />
+    <TextField
+      label="Folder"
+      hint="The folder of this machine that contains the program; it is read-only."
+      className="font-mono text-xs"
+      pattern="/.*"
+      title="The absolute path of a folder."
+      placeholder="/home/me/my-server"
+      {...bind('folder')}
+    />
+    <TextField
+      label="Hosts"
+      hint="Hosts that it can reach through the sandbox proxy. Leave empty for none."
+      className="font-mono text-xs"
+      placeholder="api.example.com registry.npmjs.org"
+      {...bind('hosts')}
+    />
+  </>
+);

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { McpServer, McpServerChange } from '@belay/protocol';
+import { pluralText, type McpServer, type McpServerChange } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Switch } from '@/components/ui/switch';
-import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
+import { attemptConfirmed } from '@/lib/ask';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
-import { attempt, toast, toastError } from '@/lib/toasts';
+import { attempt, toast } from '@/lib/toasts';
+import { useBusy } from '@/lib/use-busy';
 import { McpForm } from './mcp-form';
 import { McpTools } from './mcp-tools';
 
@@ -18,44 +18,14 @@ interface McpServerCardProps {
 
 /** One MCP server: whether it is there, what it has, and what can be done about it. */
 export function McpServerCard({ server, onChange }: McpServerCardProps) {
+  const { name, transport, error, offered } = server;
   const isInstalled = server.installed === true;
   const readOnly = useReadOnlySettings();
   const [editing, setEditing] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const { name, transport } = server;
-  const work = async (run: () => Promise<McpServer>): Promise<McpServer | undefined> => {
-    setBusy(true);
-    try {
-      const next = await run();
-      onChange(next);
-      return next;
-    } catch (error) {
-      toastError(error);
-      return undefined;
-    } finally {
-      setBusy(false);
-    }
-  };
-  const change = (part: McpServerChange) => void work(() => client.mcp.change(name, part));
-  const test = async () => {
-    const next = await work(() => client.mcp.test(name));
-    if (next?.state === 'connected') toast(`${name} has ${plural(next.offered.length, 'tool')}.`);
-  };
-  const logIn = () =>
-    attempt(async () => {
-      const { url } = await client.mcp.login(name);
-      window.open(url, '_blank', 'noopener');
-      toast(`Log in on the page of ${name}. It connects by itself afterwards.`);
-    });
-  const remove = async () => {
-    const text = 'Its secrets are deleted and calls of its tools will fail.';
-    if (!(await askConfirm({ title: `Remove ${name}?`, text, verb: 'Remove', danger: true })))
-      return;
-    attempt(async () => {
-      await client.mcp.remove(name);
-      onChange(null);
-    });
-  };
+  const { busy, run } = useBusy();
+  const disabled = readOnly || busy || isInstalled;
+  const change = (part: McpServerChange) =>
+    run(async () => onChange(await client.mcp.change(name, part)));
   if (editing)
     return (
       <McpForm
@@ -76,7 +46,7 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
           <Switch
             label={`Use ${name}`}
             on={server.enabled}
-            disabled={readOnly || busy || isInstalled}
+            disabled={disabled}
             onChange={(enabled) => change({ enabled })}
           />
         </span>
@@ -100,21 +70,12 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
           )}
         </p>
       )}
-      {server.error && <p className="text-sm break-words text-fail">{server.error}</p>}
-      {server.offered.length > 0 && (
-        <McpTools server={server} disabled={readOnly || busy || isInstalled} onChange={change} />
-      )}
+      {error && <p className="text-sm break-words text-fail">{error}</p>}
+      {offered.length > 0 && <McpTools server={server} disabled={disabled} onChange={change} />}
       {!readOnly && (
         <div className="flex flex-wrap gap-2">
           {server.enabled && (
-            <Button small disabled={busy} onClick={() => void test()} aria-label={`Test ${name}`}>
-              {busy ? 'Connecting…' : 'Test'}
-            </Button>
-          )}
-          {transport.type === 'http' && server.enabled && server.state === 'failed' && (
-            <Button small disabled={busy} onClick={logIn} aria-label={`Connect ${name}`}>
-              Connect
-            </Button>
+            <ConnectButtons server={server} work={{ busy, run }} onChange={onChange} />
           )}
           {!isInstalled && (
             <>
@@ -124,7 +85,7 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
               <Button
                 small
                 look="danger"
-                onClick={() => void remove()}
+                onClick={() => remove(name, onChange)}
                 aria-label={`Remove ${name}`}
               >
                 Remove
@@ -136,6 +97,52 @@ export function McpServerCard({ server, onChange }: McpServerCardProps) {
     </section>
   );
 }
+
+interface ConnectButtonsProps extends McpServerCardProps {
+  work: ReturnType<typeof useBusy>;
+}
+
+/** Tries the connection again; one by HTTP may need the user to log in. */
+function ConnectButtons({ server, work: { busy, run }, onChange }: ConnectButtonsProps) {
+  const { name, transport, state } = server;
+  const test = async () => {
+    const next = await client.mcp.test(name);
+    onChange(next);
+    if (next.state === 'connected')
+      toast(`${name} has ${pluralText(next.offered.length, 'tool')}.`);
+  };
+  const logIn = async () => {
+    const { url } = await client.mcp.login(name);
+    window.open(url, '_blank', 'noopener');
+    toast(`Log in on the page of ${name}. It connects by itself afterwards.`);
+  };
+  return (
+    <>
+      <Button small disabled={busy} onClick={() => run(test)} aria-label={`Test ${name}`}>
+        {busy ? 'Connecting…' : 'Test'}
+      </Button>
+      {transport.type === 'http' && state === 'failed' && (
+        <Button small disabled={busy} onClick={() => attempt(logIn)} aria-label={`Connect ${name}`}>
+          Connect
+        </Button>
+      )}
+    </>
+  );
+}
+
+const remove = (name: string, onChange: McpServerCardProps['onChange']) =>
+  attemptConfirmed(
+    {
+      title: `Remove ${name}?`,
+      text: 'Its secrets are deleted, and calls to its tools will fail.',
+      verb: 'Remove',
+      danger: true,
+    },
+    async () => {
+      await client.mcp.remove(name);
+      onChange(null);
+    },
+  );
 
 const looks = {
   off: 'text-muted',
@@ -150,7 +157,7 @@ function State({ server: { state, offered, tools }, busy }: { server: McpServer;
   const words = {
     off: 'off',
     connecting: 'connecting…',
-    connected: `connected, ${plural(used, 'tool')} in use`,
+    connected: `connected, ${pluralText(used, 'tool')} in use`,
     failed: 'not connected',
   };
   return <span className={`text-sm ${looks[shown]}`}>{words[shown]}</span>;

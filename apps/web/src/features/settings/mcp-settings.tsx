@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { McpServer } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { mcpQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { McpForm } from './mcp-form';
@@ -24,13 +25,12 @@ export function McpSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Belay’s server connects to them and keeps their secrets; a sandbox gets neither. New
-        sessions get the tools of all servers that are on, unless you choose; a session keeps the
-        tools it started with. You’re asked about each call as about a connection, unless the
-        session runs calls at once or a rule allows it.
+        The Belay server connects to MCP servers and keeps their secrets; a sandbox gets neither.
+        New sessions get the tools of all enabled servers unless you choose; a session keeps the
+        tools it started with. You’re asked about each call, as you are about connections, unless
+        the session runs calls at once or a rule allows it.
       </p>
-      {servers.isPending && <Loading what="the MCP servers" />}
-      {servers.isError && <Failed error={servers.error} retry={() => void servers.refetch()} />}
+      <QueryState query={servers} what="the MCP servers" />
       {servers.data?.length === 0 && !adding && (
         <Empty title="No MCP servers">
           Connect one to give agents more tools: an issue tracker, a database, a search.

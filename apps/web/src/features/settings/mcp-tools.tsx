@@ -1,6 +1,5 @@
-import type { McpServer } from '@belay/protocol';
+import { pluralText, type McpServer } from '@belay/protocol';
 import { Disclosure } from '@/components/ui/disclosure';
-import { plural } from '@/lib/format';
 
 interface McpToolsProps {
   server: McpServer;
@@ -18,7 +17,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
     onChange({ tools: chosen.length === offered.length ? null : chosen });
   };
   return (
-    <Disclosure title={plural(offered.length, 'tool')}>
+    <Disclosure title={pluralText(offered.length, 'tool')}>
       <ul className="mt-2 space-y-2">
         {offered.map(({ name, title, description, readOnly }) => (
           <li key={name}>
@@ -33,7 +32,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
               <span className="min-w-0">
                 <code className="text-xs">{name}</code>
                 {title !== name && <> · {title}</>}
-                {readOnly && <span className="text-faint"> · says that it only reads</span>}
+                {readOnly && <span className="text-faint"> · declared read-only</span>}
                 <span className="block text-xs break-words text-muted">{description}</span>
               </span>
             </label>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { modelsQuery, providersQuery } from '@/lib/queries';
 import { ModelRow } from './model-row';
 import { ProviderForm } from './provider-form';
@@ -11,18 +11,15 @@ export function ModelSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        Keys stay with the server: they are never shown again and never sent to a sandbox. One that
-        is set here takes precedence over one from the server’s environment.
+        Keys stay on the server: they are never shown again and never sent to a sandbox. A key set
+        here takes precedence over one from the server’s environment.
       </p>
-      {providers.isError && (
-        <Failed error={providers.error} retry={() => void providers.refetch()} />
-      )}
+      <QueryState query={providers} what="the providers" />
       {providers.data?.map((provider) => (
         <ProviderForm key={provider.name} provider={provider} />
       ))}
       <h2 className="pt-2 font-medium">Models</h2>
-      {models.isPending && <Loading what="the models" />}
-      {models.isError && <Failed error={models.error} retry={() => void models.refetch()} />}
+      <QueryState query={models} what="the models" />
       <ul className="divide-y rounded-md border bg-panel empty:hidden">
         {models.data?.map((model) => (
           <ModelRow key={model.name} model={model} />

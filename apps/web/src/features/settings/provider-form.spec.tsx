@@ -81,7 +81,7 @@ describe('the form of a provider’s key', () => {
     write(/^API key/, 'sk-wrong');
     await click('Save');
     expect((await screen.findByRole('alert')).textContent).toBe(
-      'It is saved, but a short call failed: OpenAI refused the key.',
+      'Saved, but a test call failed: OpenAI refused the key.',
     );
     expect(screen.getByLabelText(/^API key/)).toHaveProperty('value', 'sk-wrong');
     expect(rest.bodiesOf('models.try')).toEqual([{ model: 'openai:small' }]);

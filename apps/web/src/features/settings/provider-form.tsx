@@ -1,11 +1,14 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { errorFrom, type ProviderChange, type ProviderSetup } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Field, Input } from '@/components/ui/field';
+import { TextField } from '@/components/ui/field';
+import { Form } from '@/components/ui/form';
 import { modelsQuery, providersQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
-import { toast, toastError } from '@/lib/toasts';
+import { attempt, toast } from '@/lib/toasts';
+import { useForm } from '@/lib/use-form';
+import type { Submitted } from '@/lib/use-submit';
 
 const titles: Record<ProviderSetup['name'], string> = {
   anthropic: 'Anthropic',
@@ -45,96 +48,73 @@ export function ProviderForm({ provider }: { provider: ProviderSetup }) {
           </Button>
         )}
       </div>
-      {open && <Form provider={provider} onClose={() => setOpen(false)} />}
+      {open && <KeyForm provider={provider} onClose={() => setOpen(false)} />}
     </section>
   );
 }
 
 /** A key is written and never shown again. */
-function Form({ provider, onClose }: { provider: ProviderSetup; onClose(): void }) {
+function KeyForm({ provider, onClose }: { provider: ProviderSetup; onClose(): void }) {
   const queries = useQueryClient();
-  const [key, setKey] = useState('');
-  const [url, setUrl] = useState(provider.url ?? '');
-  const compatible = provider.name === 'openai-compatible';
-  const [checking, setChecking] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const change = async (next: ProviderChange, done: string) => {
-    setFault(null);
-    setChecking(true);
-    try {
-      const providers = await client.models.setProvider(provider.name, next);
-      const wrong = next.key ? await faultOfKey(provider.name) : null;
-      queries.setQueryData(providersQuery.queryKey, providers);
-      void queries.invalidateQueries({ queryKey: modelsQuery.queryKey });
-      if (wrong !== null) return setFault(`It is saved, but a short call failed: ${wrong}`);
-      onClose();
-      toast(done);
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setChecking(false);
-    }
+  const { name } = provider;
+  const before = provider.url ?? '';
+  const { values, bind } = useForm({ key: '', url: before });
+  const compatible = name === 'openai-compatible';
+  const save = async (change: ProviderChange, done: string): Promise<Submitted> => {
+    const providers = await client.models.setProvider(name, change);
+    const fault = change.key ? await faultOfKey(name) : null;
+    queries.setQueryData(providersQuery.queryKey, providers);
+    void queries.invalidateQueries({ queryKey: modelsQuery.queryKey });
+    if (fault !== null) return { warning: `Saved, but a test call failed: ${fault}` };
+    onClose();
+    toast(done);
   };
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    const address = url.trim() === (provider.url ?? '') ? undefined : url.trim() || null;
-    void change(
-      { key: key.trim() || undefined, url: address },
-      `${titles[provider.name]} is saved.`,
+  const submit = () => {
+    const url = values.url.trim();
+    return save(
+      { key: values.key.trim() || undefined, url: url === before ? undefined : url || null },
+      `${titles[name]} saved.`,
     );
   };
   return (
-    <form onSubmit={save} className="mt-3 space-y-3">
-      <div className="grid gap-3 md:grid-cols-2">
-        <Field
-          label="API key"
-          hint={compatible ? 'Leave empty if the server needs none.' : undefined}
-        >
-          <Input
-            autoFocus
-            type="password"
-            autoComplete="off"
-            value={key}
-            placeholder={provider.key ? 'Enter a new key to replace it' : 'Paste the key'}
-            onChange={(event) => setKey(event.target.value)}
-          />
-        </Field>
-        <Field
-          label="Base URL"
-          hint={compatible ? undefined : 'Leave empty for the provider’s default.'}
-        >
-          <Input
-            type="url"
-            value={url}
-            placeholder={compatible ? 'http://127.0.0.1:11434/v1' : ''}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        </Field>
-      </div>
-      {fault !== null && (
-        <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
-          {fault}
-        </p>
-      )}
-      <div className="flex gap-2">
-        <Button type="submit" small look="solid" disabled={checking}>
-          {checking ? 'Checking…' : 'Save'}
-        </Button>
-        <Button small look="ghost" onClick={onClose}>
-          Cancel
-        </Button>
-        {provider.key === 'saved' && (
+    <Form
+      className="mt-3"
+      submit="Save"
+      submitting="Checking…"
+      onSubmit={submit}
+      onCancel={onClose}
+      aside={
+        provider.key === 'saved' && (
           <Button
             small
             look="danger"
             className="ml-auto"
-            onClick={() => void change({ key: null }, 'Key removed.')}
+            onClick={() => attempt(() => save({ key: null }, 'Key removed.'))}
           >
             Remove key
           </Button>
-        )}
+        )
+      }
+    >
+      <div className="grid gap-3 md:grid-cols-2">
+        <TextField
+          label="API key"
+          hint={compatible && 'Leave empty if the server needs none.'}
+          autoFocus
+          type="password"
+          autoComplete="off"
+          placeholder={provider.key ? 'Enter a new key to replace it' : 'Paste the key'}
+          {...bind('key')}
+        />
+        <TextField
+          label="Base URL"
+          hint={!compatible && 'Leave empty for the provider’s default.'}
+          type="url"
+          placeholder={compatible ? 'http://127.0.0.1:11434/v1' : ''}
+          {...bind('url')}
+        />
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { exactText, type Rule } from '@belay/protocol';
+import { exactText, ageText, pluralText, dateTimeText, type Rule } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { age, plural } from '@/lib/format';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { ApprovalDefault } from './default-settings';
-import { NewRule } from './new-rule';
+import { NewRuleForm } from './new-rule-form';
 
 const rulesKey = ['rules'];
 
-/** What was allowed or forbidden for always, and the way to take it back. */
+/** The rules that answer requests without asking, and the form of a new one. */
 export function RuleSettings() {
   const rules = useQuery({ queryKey: rulesKey, queryFn: () => client.rules.list() });
   const cache = useQueryClient();
@@ -19,8 +19,7 @@ export function RuleSettings() {
     <div className="space-y-6">
       <ApprovalDefault />
       <h2 className="font-medium">Rules</h2>
-      {rules.isPending && <Loading what="the rules" />}
-      {rules.isError && <Failed error={rules.error} retry={() => void rules.refetch()} />}
+      <QueryState query={rules} what="the rules" />
       {rules.data?.length === 0 && (
         <Empty title="No rules">
           Choose “Always…” on a request to create one, or create one below.
@@ -40,7 +39,7 @@ export function RuleSettings() {
           />
         ))}
       </ul>
-      <NewRule onMade={again} />
+      <NewRuleForm onMade={again} />
     </div>
   );
 }
@@ -61,8 +60,8 @@ function RuleLine({ rule, onRevoke }: { rule: Rule; onRevoke(): void }) {
           <code className="break-all">{exact ?? rule.pattern}</code>
         </p>
         <p className="text-xs text-faint">
-          {scopes[rule.scope]} · used {plural(rule.uses, 'time')} · {age(rule.created)} old
-          {rule.expires && ` · until ${new Date(rule.expires).toLocaleString()}`}
+          {scopes[rule.scope]} · used {pluralText(rule.uses, 'time')} · {ageText(rule.created)} old
+          {rule.expires && ` · until ${dateTimeText(rule.expires)}`}
         </p>
       </div>
       <Button small look="danger" onClick={onRevoke}>

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { TopBar } from '@/components/top-bar';
+import { Page } from '@/components/page';
 import { useAdmin } from '@/lib/role';
 import { AuditSettings } from './audit-settings';
 import { BudgetSettings, NetworkSettings } from './default-settings';
@@ -37,7 +37,7 @@ const sections = [
   forAdmins?: boolean;
 }[];
 
-/** On a phone the sections are a line that is longer than the page is wide. */
+/** On a phone the sections form a row that scrolls. */
 const intoView = (link: HTMLElement | null): void =>
   link?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
@@ -47,36 +47,32 @@ export function SettingsPage() {
   const offered = sections.filter((each) => isAdmin || !('forAdmins' in each));
   const shown = offered.find(({ id }) => id === section) ?? sections[0];
   return (
-    <>
-      <title>{`${shown.title} · Belay`}</title>
-      <TopBar />
-      <main id="content" className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto flex max-w-4xl gap-8 p-6 max-sm:flex-col max-sm:gap-4 max-sm:p-4">
-          <nav
-            aria-label="Settings"
-            className="flex w-44 shrink-0 flex-col gap-0.5 max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto"
-          >
-            {offered.map(({ id, title }) => (
-              <Link
-                key={id}
-                to="/settings"
-                search={{ section: id }}
-                ref={id === shown.id ? intoView : undefined}
-                className={clsx(
-                  'rounded-md px-2 py-1.5 text-sm whitespace-nowrap',
-                  id === shown.id ? 'bg-hover font-medium' : 'text-muted hover:text-ink',
-                )}
-              >
-                {title}
-              </Link>
-            ))}
-          </nav>
-          <section className="min-w-0 flex-1">
-            <h1 className="mb-4 text-xl font-semibold">{shown.title}</h1>
-            <shown.Content />
-          </section>
-        </div>
-      </main>
-    </>
+    <Page title={`${shown.title} · Belay`} className="overflow-y-auto">
+      <div className="mx-auto flex max-w-4xl gap-8 p-6 max-sm:flex-col max-sm:gap-4 max-sm:p-4">
+        <nav
+          aria-label="Settings"
+          className="flex w-44 shrink-0 flex-col gap-0.5 max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto"
+        >
+          {offered.map(({ id, title }) => (
+            <Link
+              key={id}
+              to="/settings"
+              search={{ section: id }}
+              ref={id === shown.id ? intoView : undefined}
+              className={clsx(
+                'rounded-md px-2 py-1.5 text-sm whitespace-nowrap',
+                id === shown.id ? 'bg-hover font-medium' : 'text-muted hover:text-ink',
+              )}
+            >
+              {title}
+            </Link>
+          ))}
+        </nav>
+        <section className="min-w-0 flex-1">
+          <h1 className="mb-4 text-xl font-semibold">{shown.title}</h1>
+          <shown.Content />
+        </section>
+      </div>
+    </Page>
   );
 }

@@ -1,13 +1,13 @@
 import { useState, type KeyboardEvent } from 'react';
 import { Button } from '@/components/ui/button';
-import { keysOf, useCommandList, type Command } from '@/lib/commands';
+import { keysOf, useCommandList, type PaletteCommand } from '@/lib/commands';
 import { formatKeys, strokeOf, writeStroke } from '@/lib/keys';
 import { panelIds } from '@/lib/panels';
 import { usePreferences } from '@/lib/preferences';
 import { fleetShortcuts, panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
 import { toast } from '@/lib/toasts';
 
-type Bound = Pick<Command, 'id' | 'title' | 'keys'>;
+type Bound = Pick<PaletteCommand, 'id' | 'title' | 'keys'>;
 
 /** Commands of other pages are not offered on this one, yet their keys can be chosen here. */
 const elsewhere: Record<string, readonly Bound[]> = {

@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { MadeToken, TokenInfo } from '@belay/protocol';
+import { ageText, pluralText, type MadeToken, type TokenInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { CopyButton } from '@/components/ui/copy-button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { askConfirm } from '@/lib/ask';
-import { age } from '@/lib/format';
+import { CopyText } from '@/components/ui/copy-text';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { attemptConfirmed } from '@/lib/ask';
 import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
-import { NewTokenForm } from './new-token';
+import { NewTokenForm } from './new-token-form';
+import { scopeTitles } from './scopes';
 
 const tokensKey = ['tokens'];
 
@@ -23,32 +23,31 @@ export function TokenSettings() {
     setAdding(false);
     await cache.invalidateQueries({ queryKey: tokensKey });
   };
-  const revoke = async (token: TokenInfo) => {
-    const { label } = token;
+  const revoke = ({ id, label }: TokenInfo) => {
     const title = `Revoke the token “${label}”?`;
     const text = 'Whatever uses it loses its connection at once. This cannot be undone.';
-    if (!(await askConfirm({ title, text, verb: 'Revoke token', danger: true }))) return;
-    attempt(async () => {
-      await client.tokens.revoke(token.id);
-      if (made?.id === token.id) setMade(null);
+    const work = async () => {
+      await client.tokens.revoke(id);
+      if (made?.id === id) setMade(null);
       await cache.invalidateQueries({ queryKey: tokensKey });
-    }, 'Token revoked.');
+    };
+    attemptConfirmed({ title, text, verb: 'Revoke token', danger: true }, work, 'Token revoked.');
   };
-  const rotate = async (token: TokenInfo) => {
-    const title = `Replace the secret of “${token.label}”?`;
+  const rotate = ({ id, label }: TokenInfo) => {
+    const title = `Replace the secret of “${label}”?`;
     const text = 'The old token stops working at once. The new one is shown here.';
-    if (!(await askConfirm({ title, text, verb: 'Replace secret' }))) return;
-    attempt(async () => show(await client.tokens.rotate(token.id)));
+    attemptConfirmed({ title, text, verb: 'Replace secret' }, async () =>
+      show(await client.tokens.rotate(id)),
+    );
   };
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
         A token lets a program, or somebody else, use this server with no more rights than you give
-        it. Only its hash is stored, so it is shown once.
+        it. Only its hash is stored, so it is shown only once.
       </p>
       {made && <Made token={made} onClose={() => setMade(null)} />}
-      {tokens.isPending && <Loading what="the tokens" />}
-      {tokens.isError && <Failed error={tokens.error} retry={() => void tokens.refetch()} />}
+      <QueryState query={tokens} what="the tokens" />
       {tokens.data?.length === 0 && !adding && (
         <Empty title="No tokens">Create one for a script, a GPT or a colleague.</Empty>
       )}
@@ -57,8 +56,8 @@ export function TokenSettings() {
           <TokenLine
             key={token.id}
             token={token}
-            onRotate={() => void rotate(token)}
-            onRevoke={() => void revoke(token)}
+            onRotate={() => rotate(token)}
+            onRevoke={() => revoke(token)}
           />
         ))}
       </ul>
@@ -78,18 +77,13 @@ function Made({ token, onClose }: { token: MadeToken; onClose(): void }) {
         <span className="font-medium">{token.label}</span>: copy this token now. It is not shown
         again.
       </p>
-      <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-2">
-        <code className="min-w-0 flex-1 text-xs break-all">{token.token}</code>
-        <CopyButton label="Copy token" text={() => token.token} />
-      </div>
+      <CopyText label="Copy token" text={token.token} />
       <Button small onClick={onClose}>
         Done
       </Button>
     </div>
   );
 }
-
-const scopes = { view: 'View', operate: 'Operate', admin: 'Admin' };
 
 interface TokenLineProps {
   token: TokenInfo;
@@ -105,8 +99,8 @@ function TokenLine({ token, onRotate, onRevoke }: TokenLineProps) {
       <div className="min-w-0">
         <p className="truncate text-sm font-medium">{label}</p>
         <p className="text-xs text-faint">
-          {scopes[scope]} · {sessionsOf(token)} ·{' '}
-          {lastUsed ? `last used ${age(lastUsed)} ago` : 'never used'}
+          {scopeTitles[scope]} · {sessionsOf(token)} ·{' '}
+          {lastUsed ? `last used ${ageText(lastUsed)} ago` : 'never used'}
           {expires !== null && (
             <span className={expired ? 'text-fail' : undefined}>
               {' · '}
@@ -133,5 +127,5 @@ const isOver = (expires: string | null, now = Date.now()): boolean =>
 function sessionsOf({ sessions }: TokenInfo): string {
   if (sessions === 'all') return 'all sessions';
   if (sessions === 'own') return 'sessions that it starts';
-  return sessions.length === 1 ? `session ${sessions[0]}` : `${sessions.length} sessions`;
+  return sessions.length === 1 ? `session ${sessions[0]}` : pluralText(sessions.length, 'session');
 }

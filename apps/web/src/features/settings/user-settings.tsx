@@ -1,45 +1,44 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Scope, UserInfo } from '@belay/protocol';
+import { ageText, type Scope, type UserInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { Empty, Failed, Loading } from '@/components/ui/empty';
-import { Select } from '@/components/ui/field';
-import { askConfirm } from '@/lib/ask';
-import { age } from '@/lib/format';
+import { Empty } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
+import { Options, Select } from '@/components/ui/field';
+import { attemptConfirmed } from '@/lib/ask';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { NewUserForm } from './new-user';
-import { scopeOptions } from './scopes';
+import { NewUserForm } from './new-user-form';
+import { scopes } from './scopes';
 
 const usersKey = ['users'];
-/** Users of a team. On one’s own machine there are none, and everything is as before. */
+/** Users of a team. A server without users belongs to its owner alone. */
 export function UserSettings() {
   const users = useQuery({ queryKey: usersKey, queryFn: () => client.users.list() });
   const cache = useQueryClient();
-  const again = () => cache.invalidateQueries({ queryKey: usersKey });
+  const refresh = () => cache.invalidateQueries({ queryKey: usersKey });
   const [adding, setAdding] = useState(false);
-  const remove = async ({ id, name }: UserInfo) => {
+  const remove = ({ id, name }: UserInfo) => {
     const title = `Remove ${name}?`;
-    const text = 'Everything that this user has open is closed at once. Sessions stay.';
-    if (!(await askConfirm({ title, text, verb: 'Remove user', danger: true }))) return;
-    attempt(async () => {
+    const text = 'All connections of this user are closed at once. Sessions are kept.';
+    const work = async () => {
       await client.users.remove(id);
-      await again();
-    }, 'User removed.');
+      await refresh();
+    };
+    attemptConfirmed({ title, text, verb: 'Remove user', danger: true }, work, 'User removed.');
   };
   const change = (user: UserInfo, scope: Scope) =>
     attempt(async () => {
       await client.users.change(user.id, { scope });
-      await again();
-    }, `${user.name} has to log in again.`);
+      await refresh();
+    }, `${user.name} must log in again.`);
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        People of a team log in with a name and a password, or through your identity provider when
-        the server is set up with one. Without users, this server is yours alone.
+        Team members log in with a name and a password, or through your identity provider if the
+        server is set up with one. Without users, this server is yours alone.
       </p>
-      {users.isPending && <Loading what="the users" />}
-      {users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
+      <QueryState query={users} what="the users" />
       {users.data?.length === 0 && !adding && (
         <Empty title="No users">Add one for each colleague who works with these sessions.</Empty>
       )}
@@ -53,7 +52,7 @@ export function UserSettings() {
               <p className="truncate text-sm font-medium">{user.name}</p>
               <p className="text-xs text-faint">
                 {user.logsInBy === 'oidc' ? 'identity provider' : 'password'} ·{' '}
-                {user.lastLogin ? `logged in ${age(user.lastLogin)} ago` : 'never logged in'}
+                {user.lastLogin ? `logged in ${ageText(user.lastLogin)} ago` : 'never logged in'}
               </p>
             </div>
             <div className="flex shrink-0 items-center gap-2">
@@ -65,13 +64,13 @@ export function UserSettings() {
                 value={user.scope}
                 onChange={({ target }) => change(user, target.value as Scope)}
               >
-                {scopeOptions}
+                <Options of={scopes} />
               </Select>
               <Button
                 small
                 look="danger"
                 aria-label={`Remove ${user.name}`}
-                onClick={() => void remove(user)}
+                onClick={() => remove(user)}
               >
                 Remove
               </Button>
@@ -83,7 +82,7 @@ export function UserSettings() {
         <NewUserForm
           onMade={async () => {
             setAdding(false);
-            await again();
+            await refresh();
           }}
           onCancel={() => setAdding(false)}
         />

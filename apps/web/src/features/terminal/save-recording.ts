@@ -1,6 +1,6 @@
 import type { Event } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { toAsciicast } from './asciicast';
 
@@ -22,5 +22,5 @@ export async function saveRecording({
 }: SaveOptions): Promise<void> {
   const bytes = await load(session, terminal, { from: 0 });
   const cast = toAsciicast({ title, terminal, bytes, events });
-  download(`${fileName(title)}-${terminal}.cast`, cast, 'application/x-asciicast');
+  downloadFile(`${fileName(title)}-${terminal}.cast`, cast, 'application/x-asciicast');
 }

@@ -6,7 +6,7 @@ import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal, type ILink, type ITheme } from '@xterm/xterm';
 import type { TerminalBuffer } from '@/features/session-log/terminal-buffer';
 import { fileRefsIn, type FileRef } from '@/lib/file-refs';
-import { bytes as bytesText } from '@/lib/format';
+import { bytesText } from '@belay/protocol';
 import { colour } from '@/lib/theme';
 import { ShortWrites } from './short-writes';
 

@@ -14,7 +14,7 @@ import {
 } from '@/features/session-log/session-context';
 import { useSessionState, useTitle } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
-import { useCommands, type Command } from '@/lib/commands';
+import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { intoView } from '@/lib/into-view';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -190,7 +190,10 @@ function Holder({ terminal, inUse }: { terminal: string; inUse: boolean }) {
   );
 }
 
-const takeOver = (holder: 'agent' | 'user', hold: (next: 'agent' | 'user') => void): Command => ({
+const takeOver = (
+  holder: 'agent' | 'user',
+  hold: (next: 'agent' | 'user') => void,
+): PaletteCommand => ({
   id: 'terminal.hold',
   title: holder === 'user' ? 'Hand the terminal back' : 'Take over the terminal',
   group: 'Panels',

@@ -6,7 +6,7 @@ import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
 import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
-import { usePhone } from '@/lib/media';
+import { usePhone } from '@/lib/use-media';
 import { attempt } from '@/lib/toasts';
 import { nextName, terminalNames } from './terminal-names';
 import { useSplits, type SplitOrientation } from './split-store';

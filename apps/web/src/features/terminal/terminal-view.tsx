@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ignoreError, isEnded } from '@belay/protocol';
-import { useCommands, type Command } from '@/lib/commands';
+import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
-import { usePhone } from '@/lib/media';
+import { usePhone } from '@/lib/use-media';
 import { live } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';
 import { useReadOnly } from '@/lib/role';
 import { useSessionState } from '@/features/session-log/summaries';
-import { useLiveState } from '@/lib/live-state';
+import { useLiveState } from '@/lib/use-live-state';
 import { showFile, usePanelLinks } from '@/features/session-log/panel-links';
 import { useCanAct } from '@/features/session-log/use-can-act';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
@@ -130,7 +130,7 @@ function reportSize({ panelSize, ...terminal }: Fit): void {
     );
 }
 
-const findCommand = (run: () => void): Command => ({
+const findCommand = (run: () => void): PaletteCommand => ({
   id: 'terminal.find',
   title: 'Search the terminal',
   group: 'Panels',

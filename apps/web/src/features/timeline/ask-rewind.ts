@@ -1,6 +1,6 @@
 import { lookAt, type SessionContext } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 
@@ -14,7 +14,7 @@ export async function askRewind(context: SessionContext, seq: number): Promise<v
   });
   const sure = await askConfirm({
     title: `Rewind to event ${seq}?`,
-    text: `Restores ${plural(files.length, 'file')} and ignores ${plural(messages, 'message')}. The log keeps everything.`,
+    text: `Restores ${pluralText(files.length, 'file')} and ignores ${pluralText(messages, 'message')}. The log keeps everything.`,
     lines: files.slice(0, 50).map(({ path, status }) => `${status}  ${path}`),
     verb: 'Rewind',
   });

@@ -13,7 +13,7 @@ import {
   useSessionContext,
 } from '@/features/session-log/session-context';
 import { summaryNow, useSessionState } from '@/features/session-log/summaries';
-import { useLiveState } from '@/lib/live-state';
+import { useLiveState } from '@/lib/use-live-state';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';

@@ -1,11 +1,17 @@
-import { mountWords, wallSeconds } from '@belay/protocol';
+import {
+  mountWords,
+  wallSeconds,
+  clockText,
+  countText,
+  dollarsText,
+  durationText,
+} from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Meter } from '@/components/ui/meter';
 import type { LogView } from '@/features/session-log/log-view';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
-import { clock, count, dollars, duration } from '@/lib/format';
 
 /** Tokens, cost, how full the context is, and how much of each budget is used. */
 export function UsagePanel() {
@@ -34,24 +40,29 @@ export function UsagePanel() {
           label="Context"
           used={context}
           limit={contextWindow}
-          format={count}
+          format={countText}
           suffix=" tokens"
         />
         <LimitRow label="Steps" used={summary.steps} limit={budgets.steps} format={String} />
-        <LimitRow label="Cost" used={summary.dollars} limit={budgets.dollars} format={dollars} />
+        <LimitRow
+          label="Cost"
+          used={summary.dollars}
+          limit={budgets.dollars}
+          format={dollarsText}
+        />
         <LimitRow
           label="Tokens"
           used={summary.tokens}
           limit={budgets.tokens}
-          format={count}
-          suffix={` · ${count(output)} output · ${count(cached)} cached`}
+          format={countText}
+          suffix={` · ${countText(output)} output · ${countText(cached)} cached`}
         />
         {budgets.seconds !== null && (
           <LimitRow
             label="Time"
             used={wallSeconds(summary.wallTime, now)}
             limit={budgets.seconds}
-            format={duration}
+            format={durationText}
           />
         )}
       </div>
@@ -109,11 +120,11 @@ function Calls({ usage }: Pick<LogView, 'usage'>) {
           .toReversed()
           .map(({ seq, time, args }) => (
             <tr key={seq} className="border-t">
-              <td className="py-0.5">{clock(time)}</td>
-              <td className="text-right">{count(args.inputTokens)}</td>
-              <td className="text-right">{count(args.outputTokens)}</td>
+              <td className="py-0.5">{clockText(time)}</td>
+              <td className="text-right">{countText(args.inputTokens)}</td>
+              <td className="text-right">{countText(args.outputTokens)}</td>
               <td className="text-right">
-                {args.dollars === null ? 'unknown' : dollars(args.dollars)}
+                {args.dollars === null ? 'unknown' : dollarsText(args.dollars)}
               </td>
             </tr>
           ))}

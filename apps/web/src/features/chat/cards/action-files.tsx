@@ -1,9 +1,8 @@
-import { actionOutput, type ActionOutput } from '@belay/protocol';
+import { actionOutput, bytesText, type ActionOutput } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { useBlobUrl } from '@/features/session-log/blob-image';
 import { useSessionId } from '@/features/session-log/session-context';
-import { download } from '@/lib/download';
-import { bytes } from '@/lib/format';
+import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
@@ -30,12 +29,12 @@ function FileLine({ file }: { file: LeftFile }) {
   const save = () =>
     attempt(async () => {
       const content = await client.sessions.blob(session, file.blob);
-      download(file.name, content as BlobPart, file.type);
+      downloadFile(file.name, content as BlobPart, file.type);
     });
   return (
     <p className="flex items-center gap-2">
       <span className="min-w-0 truncate font-mono">{file.name}</span>
-      <span className="shrink-0 text-faint">{bytes(file.bytes)}</span>
+      <span className="shrink-0 text-faint">{bytesText(file.bytes)}</span>
       <Button small onClick={save} aria-label={`Download ${file.name}`}>
         Download
       </Button>

@@ -4,7 +4,7 @@ import { ApprovalActions } from '@/components/approvals/approval-actions';
 import { approvalQuestion } from '@/components/approvals/approval-question';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/features/session-log/summaries';
-import { useNow } from '@/lib/clock';
+import { useNow } from '@/lib/use-now';
 import { decisionOf } from './decision';
 
 /** A call that waits for the user, or what was decided. */

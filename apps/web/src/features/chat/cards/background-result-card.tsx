@@ -1,7 +1,6 @@
-import type { Event, EventOf } from '@belay/protocol';
+import { clockText, type Event, type EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { Blocks } from 'lucide-react';
-import { clock } from '@/lib/format';
 import { ActionFiles } from './action-files';
 import { readableOutput } from './call-text';
 
@@ -18,7 +17,7 @@ export function BackgroundResultCard({ event }: { event: Event & EventOf<'backgr
             {event.message}
           </span>
           <time dateTime={event.time} className="shrink-0 text-xs text-faint tabular-nums">
-            {clock(event.time)}
+            {clockText(event.time)}
           </time>
         </p>
         {text && (

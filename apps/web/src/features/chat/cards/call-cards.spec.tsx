@@ -95,7 +95,7 @@ describe('the card of a command', () => {
     await show(npmTest, run({ exitCode: 2, text: lines(40).join('\n'), omittedBytes: 2_048 }));
     await card(/npm test exit 2/);
     const glance = screen.getByText(/line 40/);
-    expect(glance.textContent).toMatch(/^line 36\n[^]*\n\[2\.0 kB left out\]$/);
+    expect(glance.textContent).toMatch(/^line 36\n[^]*\n\[2 KiB left out\]$/);
     await open(/npm test/);
     const output = screen.getByLabelText('Output').textContent;
     expect(output.split('\n').slice(0, -1)).toEqual(lines(40));

@@ -4,7 +4,7 @@ import { CopyButton } from '@/components/ui/copy-button';
 import { BlobImage } from '@/features/session-log/blob-image';
 import type { Result } from '@/features/session-log/call-result';
 import { useSessionId } from '@/features/session-log/session-context';
-import { download } from '@/lib/download';
+import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { readableInput, readableOutput } from './call-text';
@@ -41,7 +41,7 @@ function WholeOutput({ output }: { output: unknown }) {
   const save = () =>
     attempt(async () => {
       const text = await client.sessions.blob(session, full);
-      download('output.txt', text as BlobPart, 'text/plain');
+      downloadFile('output.txt', text as BlobPart, 'text/plain');
     });
   return (
     <div className="border-t px-3 py-1.5">

@@ -1,11 +1,10 @@
-import { isEnded, runResultOf, type Event } from '@belay/protocol';
+import { isEnded, runResultOf, durationText, elapsedText, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState, useWaits } from '@/features/session-log/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
-import { duration, took } from '@/lib/format';
 import { decisionOf } from './decision';
 
 interface CallOutcomeProps {
@@ -62,7 +61,7 @@ function Verdict({ verdict }: { verdict: Event }) {
 /** Shown after the first three seconds. */
 function Elapsed({ since }: { since: string }) {
   const seconds = (useSessionTime() - Date.parse(since)) / 1_000;
-  return seconds < 3 ? null : <span className="tabular-nums">{duration(seconds)}</span>;
+  return seconds < 3 ? null : <span className="tabular-nums">{durationText(seconds)}</span>;
 }
 
 function Ended({ call, result }: { call: string; result: Result }) {
@@ -85,7 +84,7 @@ function Ended({ call, result }: { call: string; result: Result }) {
       )}
       {!result.args.ok && <span className="text-fail">failed</span>}
       {run?.status === 'background' && <span className="text-run">in background</span>}
-      <span className="text-faint">{took(result.args.seconds)}</span>
+      <span className="text-faint">{elapsedText(result.args.seconds)}</span>
     </span>
   );
 }

@@ -5,10 +5,10 @@ import {
   mcpOutput,
   mcpToolNamed,
   runResultOf,
+  bytesText,
   type Event,
   type EventArgs,
 } from '@belay/protocol';
-import { bytes } from '@/lib/format';
 import { byOperation, on } from './by-operation';
 
 /** The input of a call for reading: what is long text by itself as it is, everything else as JSON. */
@@ -27,7 +27,7 @@ export function readableOutput(result: EventArgs<'result'>): string {
   if (!ok) return errorShape.safeParse(output).data?.message ?? jsonOf(output);
   const run = runResultOf(result);
   if (run) {
-    const omitted = run.omittedBytes > 0 ? `\n[${bytes(run.omittedBytes)} left out]` : '';
+    const omitted = run.omittedBytes > 0 ? `\n[${bytesText(run.omittedBytes)} left out]` : '';
     return run.text.trimEnd() + omitted;
   }
   if (mcpToolNamed(operation)) return mcpText(output);

@@ -1,5 +1,5 @@
 import { useView } from '@/features/session-log/session-context';
-import { plural } from '@/lib/format';
+import { pluralText } from '@belay/protocol';
 
 const none: readonly never[] = [];
 
@@ -22,7 +22,7 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
           >
             {edits.length > 1 && <p className="px-3 text-faint">{path}</p>}
             {removed > 0 && (
-              <p className="bg-fail-soft px-3 text-fail">− {plural(removed, 'line')}</p>
+              <p className="bg-fail-soft px-3 text-fail">− {pluralText(removed, 'line')}</p>
             )}
             {content.slice(0, limit).map((text, index) => (
               <p key={index} className="flex w-max min-w-full bg-pass-soft whitespace-pre">
@@ -34,7 +34,7 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
             ))}
             {(hidden > 0 || truncated) && (
               <p className="px-3 text-faint">
-                … {hidden > 0 ? plural(hidden, 'more line') : 'too large to show here'}
+                … {hidden > 0 ? pluralText(hidden, 'more line') : 'too large to show here'}
               </p>
             )}
           </div>

@@ -1,8 +1,7 @@
-import type { Event } from '@belay/protocol';
+import { clockText, pluralText, type Event } from '@belay/protocol';
 import { MousePointerClick } from 'lucide-react';
 import type { Gestures } from '@/features/session-log/gestures';
 import { useView } from '@/features/session-log/session-context';
-import { clock, plural } from '@/lib/format';
 import { readableOutput } from './call-text';
 
 /** What the user did in the agent’s browser, in one line with the last failure. */
@@ -20,13 +19,17 @@ export function GesturesEntry({ event, gestures }: { event: Event; gestures: Ges
         {failed.length > 0 && <span className="text-fail"> {failed.at(-1)}</span>}
       </span>
       <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
-        {clock(event.time)}
+        {clockText(event.time)}
       </time>
     </p>
   );
 }
 
 const wordsOf = ({ clicks, scrolls, typed }: Gestures): string =>
-  [clicks > 0 && plural(clicks, 'click'), typed && `typed “${typed}”`, scrolls > 0 && 'scrolled']
+  [
+    clicks > 0 && pluralText(clicks, 'click'),
+    typed && `typed “${typed}”`,
+    scrolls > 0 && 'scrolled',
+  ]
     .filter(Boolean)
     .join(', ');

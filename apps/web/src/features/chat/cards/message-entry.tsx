@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
-import { isEnded, type Event, type EventOf } from '@belay/protocol';
+import { isEnded, clockText, type Event, type EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { BlobImage } from '@/features/session-log/blob-image';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/features/session-log/summaries';
 import { useCanAct } from '@/features/session-log/use-can-act';
-import { clock } from '@/lib/format';
 import { isQueued } from './is-queued';
 import { QueuedMessage } from './queued-message';
 
@@ -71,7 +70,7 @@ function UserText({ time, text, images = [], note, look = 'plain', children }: U
         <p className="mb-0.5 text-xs font-medium text-faint">
           You{note}
           <time dateTime={time} className="float-right font-normal tabular-nums">
-            {clock(time)}
+            {clockText(time)}
           </time>
         </p>
         <p

@@ -1,6 +1,5 @@
-import type { Event } from '@belay/protocol';
+import { clockText, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
-import { clock } from '@/lib/format';
 
 const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
 
@@ -18,7 +17,7 @@ export function NoteEntry({ event }: { event: Event }) {
       />
       <span className="min-w-0 flex-1 break-words">{event.message}</span>
       <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
-        {clock(event.time)}
+        {clockText(event.time)}
       </time>
     </p>
   );

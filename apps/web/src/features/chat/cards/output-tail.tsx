@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useLog, useView } from '@/features/session-log/session-context';
-import { plainText } from '@/lib/ansi';
+import { stripAnsi } from '@/lib/strip-ansi';
 import { perFrame } from '@/lib/per-frame';
 
 /** The last lines of an output; nothing while it is empty. */
@@ -28,7 +28,7 @@ export function CommandTail({ terminal }: { terminal: string }) {
     if (!buffer) return;
     const read = () => {
       const bytes = buffer.slice(Math.max(since, buffer.end - 4_096));
-      setText(plainText(new TextDecoder().decode(bytes)));
+      setText(stripAnsi(new TextDecoder().decode(bytes)));
     };
     read();
     const readSoon = perFrame<void>(read);

@@ -1,9 +1,8 @@
 import { useState } from 'react';
-import { calledOperation, type Event } from '@belay/protocol';
+import { calledOperation, elapsedText, type Event } from '@belay/protocol';
 import { FileText } from 'lucide-react';
 import { FoldButton } from '@/components/ui/fold';
 import { useView } from '@/features/session-log/session-context';
-import { took } from '@/lib/format';
 import { CallCard } from './call-card';
 
 /** Consecutive file reads in one line, which opens into a card for each. */
@@ -27,7 +26,7 @@ export function ReadsCard({ events }: { events: readonly Event[] }) {
             <span className="font-mono text-xs text-muted">{namesOf(events)}</span>
           </span>
           {failed > 0 && <span className="shrink-0 text-xs text-fail">{failed} failed</span>}
-          <span className="shrink-0 text-xs text-faint tabular-nums">{took(seconds)}</span>
+          <span className="shrink-0 text-xs text-faint tabular-nums">{elapsedText(seconds)}</span>
         </FoldButton>
         {open && (
           <div className="border-t bg-sunken px-2 py-1">

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { X } from 'lucide-react';
-import { bytes } from '@/lib/format';
+import { bytesText } from '@belay/protocol';
 import type { Attachment } from './use-attachments';
 
 interface AttachmentsProps {
@@ -19,7 +19,7 @@ export function Attachments({ items, onRemove }: AttachmentsProps) {
         >
           {file.type.startsWith('image/') && <Thumbnail file={file} />}
           <span className="max-w-48 truncate">{file.name}</span>{' '}
-          <span className="text-faint">{bytes(file.size)}</span>
+          <span className="text-faint">{bytesText(file.size)}</span>
           <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(key)}>
             <X size={12} aria-hidden />
           </button>

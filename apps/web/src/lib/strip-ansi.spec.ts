@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { plainText } from './ansi';
+import { stripAnsi } from './strip-ansi';
 
 it.each([
   ['\u001b[1;31mred\u001b[0m', 'red'],
@@ -8,5 +8,5 @@ it.each([
   ['done\r', 'done'],
   ['\u001b[?2004hok\u001b[?25l', 'ok'],
 ])('%j reads %j', (raw, text) => {
-  expect(plainText(raw)).toBe(text);
+  expect(stripAnsi(raw)).toBe(text);
 });

@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { clsx } from 'clsx';
-import { Failed, Loading } from '@/components/ui/empty';
+import { QueryState } from '@/components/ui/query-state';
 import { IconButton } from '@/components/ui/icon-button';
-import { plainText } from '@/lib/ansi';
-import { download } from '@/lib/download';
+import { stripAnsi } from '@/lib/strip-ansi';
+import { downloadFile } from '@/lib/download-file';
 import { recordQuery } from './queries';
 
 /** A text that a trial left: its answer, as a diff where it is one, or its test log. */
-export function TrialRecord({ title, run, blob }: { title: string; run: string; blob: string }) {
+export function RecordSection({ title, run, blob }: { title: string; run: string; blob: string }) {
   const record = useQuery(recordQuery(run, blob));
   const save = (text: string) =>
-    download(`${title.toLowerCase().replace(' ', '-')}.txt`, text, 'text/plain');
+    downloadFile(`${title.toLowerCase().replace(' ', '-')}.txt`, text, 'text/plain');
   return (
     <section aria-label={title} className="mt-4">
       <div className="mb-1 flex items-center justify-between">
@@ -24,8 +24,7 @@ export function TrialRecord({ title, run, blob }: { title: string; run: string; 
           />
         )}
       </div>
-      {record.isPending && <Loading what={title.toLowerCase()} />}
-      {record.isError && <Failed error={record.error} retry={() => void record.refetch()} />}
+      <QueryState query={record} what={title.toLowerCase()} />
       {record.data !== undefined && (
         <pre
           tabIndex={0}
@@ -37,7 +36,7 @@ export function TrialRecord({ title, run, blob }: { title: string; run: string; 
                   {line || ' '}
                 </span>
               ))
-            : plainText(record.data) || 'Empty'}
+            : stripAnsi(record.data) || 'Empty'}
         </pre>
       )}
     </section>

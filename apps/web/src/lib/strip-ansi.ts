@@ -3,7 +3,7 @@ const sequences =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[@-Z\\-_]|[ -/]+[0-~])/g;
 
 /** Text of a terminal without escape sequences; a line that was overwritten shows its last state. */
-export function plainText(text: string): string {
+export function stripAnsi(text: string): string {
   return text.replace(sequences, '').replaceAll('\r\n', '\n').split('\n').map(lastState).join('\n');
 }
 

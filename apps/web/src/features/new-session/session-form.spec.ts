@@ -1,7 +1,7 @@
 /** @jest-environment node */
-import { emptyForm, entriesOf, sessionsOf } from './new-session';
+import { emptyForm, tarEntriesOf, newSessionsOf } from './session-form';
 
-describe('sessionsOf', () => {
+describe('newSessionsOf', () => {
   it('makes one session for each task and model', () => {
     const form = {
       ...emptyForm,
@@ -9,7 +9,7 @@ describe('sessionsOf', () => {
       models: ['a:1', 'b:2'],
     };
     expect(
-      sessionsOf(form, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
+      newSessionsOf(form, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
     ).toEqual([
       ['One\n---\nwith a rule', 'a:1', 'ws'],
       ['One\n---\nwith a rule', 'b:2', 'ws'],
@@ -19,7 +19,7 @@ describe('sessionsOf', () => {
   });
 
   it('reads budgets and lists as they were typed', () => {
-    const [session] = sessionsOf(
+    const [session] = newSessionsOf(
       {
         ...emptyForm,
         tasks: ['x'],
@@ -37,7 +37,9 @@ describe('sessionsOf', () => {
     expect(session).not.toHaveProperty('approvals');
     expect(session).not.toHaveProperty('planFile');
     const kept = { ...emptyForm, tasks: ['x'], models: ['a:1'], keepsPlan: true };
-    const files = ['docs/plan.md', ' '].map((planFile) => sessionsOf({ ...kept, planFile }, null));
+    const files = ['docs/plan.md', ' '].map((planFile) =>
+      newSessionsOf({ ...kept, planFile }, null),
+    );
     expect(files.map(([first]) => first?.planFile)).toEqual(['docs/plan.md', 'DevinPlan.md']);
   });
 });
@@ -46,5 +48,5 @@ it('packs a folder without its name and without installed packages', () => {
   const file = (webkitRelativePath: string) =>
     ({ name: 'x', webkitRelativePath, size: 1, lastModified: 0 }) as File;
   const files = ['app/a.ts', 'app/node_modules/b/c.js', 'app/src/d.ts', 'app/.git/HEAD'].map(file);
-  expect(entriesOf(files).map(({ path }) => path)).toEqual(['a.ts', 'src/d.ts', '.git/HEAD']);
+  expect(tarEntriesOf(files).map(({ path }) => path)).toEqual(['a.ts', 'src/d.ts', '.git/HEAD']);
 });

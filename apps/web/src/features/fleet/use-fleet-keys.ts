@@ -3,7 +3,7 @@ import type { SessionSummary } from '@belay/protocol';
 import { answerFirst } from '@/features/session-controls/answer-first';
 import { archiveControl, runControl } from '@/features/session-controls/session-controls';
 import { summaryNow } from '@/features/session-log/summaries';
-import { useCommands, type Command } from '@/lib/commands';
+import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { fleetShortcuts } from '@/lib/shortcuts';
 import { toast } from '@/lib/toasts';
 
@@ -20,7 +20,7 @@ export function useFleetKeys(pick: (id: string) => void): void {
       'fleet.archive': () => withFocused((session) => runControl(archiveControl(session), session)),
       'fleet.search': () => document.querySelector<HTMLElement>('#fleet-search')?.focus(),
     };
-    return Object.entries(runs).map(([id, run]): Command => ({
+    return Object.entries(runs).map(([id, run]): PaletteCommand => ({
       ...fleetShortcuts[id as FleetKey],
       id,
       group: 'Fleet',

@@ -1,26 +1,26 @@
 import { useCallback, type ReactNode } from 'react';
 import { create } from 'zustand';
 
-interface Place {
+interface Area {
   left: number;
   width: number;
 }
 
 /** Where toasts are shown, in pixels of the page; null where no header has the space. */
-export const usePlaceOfToasts = create<{ place: Place | null }>()(() => ({ place: null }));
+export const useToastArea = create<{ area: Area | null }>()(() => ({ area: null }));
 
 const minWidth = 240;
 const maxWidth = 520;
 
 /** A part of a header with nothing to click in it, over which toasts are shown while it is wide enough. */
-export function ToastPlace({ className, children }: { className: string; children?: ReactNode }) {
+export function ToastArea({ className, children }: { className: string; children?: ReactNode }) {
   const ref = useCallback((element: HTMLDivElement) => {
-    const measure = () => usePlaceOfToasts.setState({ place: within(element) });
+    const measure = () => useToastArea.setState({ area: within(element) });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => {
       observer.disconnect();
-      usePlaceOfToasts.setState({ place: null });
+      useToastArea.setState({ area: null });
     };
   }, []);
   return (
@@ -30,7 +30,7 @@ export function ToastPlace({ className, children }: { className: string; childre
   );
 }
 
-function within(element: HTMLElement): Place | null {
+function within(element: HTMLElement): Area | null {
   const box = element.getBoundingClientRect();
   if (box.width < minWidth) return null;
   const width = Math.min(box.width, maxWidth);

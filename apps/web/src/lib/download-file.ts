@@ -1,5 +1,5 @@
 /** Hands bytes or text to the browser as a file to save. */
-export function download(name: string, content: BlobPart, type: string): void {
+export function downloadFile(name: string, content: BlobPart, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');
   link.href = url;

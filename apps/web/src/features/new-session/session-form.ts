@@ -5,9 +5,10 @@ import {
   type NewComparison,
   type NewSession,
 } from '@belay/protocol';
-import { changeOf, words, type DefaultTexts } from '@/components/session-defaults/default-texts';
+import { changeOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
 import { client } from '@/lib/server';
-import { packTar, type TarEntry } from './tar';
+import { splitList } from '@/lib/split-list';
+import { packTar, type TarEntry } from './pack-tar';
 
 /** What the form holds; text as it was typed. */
 export interface SessionForm {
@@ -59,7 +60,7 @@ export const emptyForm: SessionForm = {
 };
 
 /** One session for each task and model. */
-export function sessionsOf(form: SessionForm, workspace: string | null): NewSession[] {
+export function newSessionsOf(form: SessionForm, workspace: string | null): NewSession[] {
   const tasks = form.tasks.map((task) => task.trim()).filter(Boolean);
   return tasks.flatMap((task) =>
     form.models.map((model): NewSession => ({
@@ -77,7 +78,7 @@ export function sessionsOf(form: SessionForm, workspace: string | null): NewSess
       ...(form.check.trim() && { check: form.check.trim() }),
       trust: form.trust,
       ...(form.keepsPlan && { planFile: form.planFile.trim() || usualPlanFile }),
-      tags: words(form.tags),
+      tags: splitList(form.tags),
     })),
   );
 }
@@ -89,7 +90,7 @@ export function comparisonOf(
 ): NewComparison | undefined {
   const tasks = form.tasks.filter((task) => task.trim());
   const count = form.models.length * form.runs;
-  const [first] = sessionsOf(form, workspace);
+  const [first] = newSessionsOf(form, workspace);
   if (!first || tasks.length !== 1 || count < 2 || count > maxCompared) return undefined;
   const { model: _, ...common } = first;
   return { ...common, models: [...form.models], runs: form.runs };
@@ -109,7 +110,7 @@ function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 're
 }
 
 /** Sends the chosen folder, if one was, for several sessions, and returns the workspace’s name. */
-export async function uploadWorkspace({ workspace }: SessionForm): Promise<string | null> {
+export async function storeWorkspace({ workspace }: SessionForm): Promise<string | null> {
   if (workspace.kind === 'empty' || workspace.kind === 'repository') return null;
   if (workspace.kind === 'example') return `example:${workspace.name}`;
   return (await client.uploads.workspace(await archiveOf(workspace.files))).workspace;
@@ -117,12 +118,12 @@ export async function uploadWorkspace({ workspace }: SessionForm): Promise<strin
 
 /** A chosen folder as an archive, in memory: a browser sends no stream over HTTP/1.1. */
 export const archiveOf = async (files: readonly File[]): Promise<Uint8Array> =>
-  new Uint8Array(await new Response(packTar(entriesOf(files))).arrayBuffer());
+  new Uint8Array(await new Response(packTar(tarEntriesOf(files))).arrayBuffer());
 
 const skipped = /(^|\/)(node_modules|\.venv|__pycache__|\.DS_Store)(\/|$)/;
 
 /** Files of a chosen folder without its own name, and without what is installed anew anyway. */
-export function entriesOf(files: readonly File[]): TarEntry[] {
+export function tarEntriesOf(files: readonly File[]): TarEntry[] {
   return files
     .map((file) => ({ file, path: (file.webkitRelativePath || file.name).replace(/^[^/]+\//, '') }))
     .filter(({ path }) => !skipped.test(path))

@@ -6,12 +6,12 @@ import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { PublishDialog } from '@/features/session-controls/publish-dialog';
 import { ShareDialog } from '@/features/session-controls/share-dialog';
 import { useFleetUpdates } from '@/features/session-log/summaries';
-import { openPalette, useCommands, type Command } from '@/lib/commands';
-import { usePreferences } from '@/lib/preferences';
+import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
+import { usePreferences, type Theme } from '@/lib/preferences';
 import { Palette } from './palette';
 
 /** What every page has: its commands, the palette and toasts. */
-export function Shell() {
+export function AppShell() {
   useFleetUpdates();
   useCommands(useAppCommands());
   return (
@@ -33,14 +33,20 @@ export function Shell() {
   );
 }
 
-function useAppCommands(): readonly Command[] {
+function useAppCommands(): readonly PaletteCommand[] {
   const navigate = useNavigate();
   return useMemo(() => {
-    const go = (to: '/' | '/new' | '/actions' | '/evaluations' | '/settings' | '/doctor') => () =>
-      void navigate({ to });
-    const theme = (name: 'light' | 'dark' | 'system'): Command => ({
+    type Page = '/' | '/new' | '/actions' | '/evaluations' | '/settings' | '/doctor';
+    const go = (id: string, title: string, keys: string, to: Page): PaletteCommand => ({
+      id: `go.${id}`,
+      title,
+      group: 'Go',
+      keys,
+      run: () => void navigate({ to }),
+    });
+    const theme = (name: Theme): PaletteCommand => ({
       id: `theme.${name}`,
-      title: name === 'system' ? 'Theme: system' : `Theme: ${name}`,
+      title: `Theme: ${name}`,
       group: 'Appearance',
       run: () => usePreferences.getState().set({ theme: name }),
     });
@@ -52,29 +58,14 @@ function useAppCommands(): readonly Command[] {
         keys: 'mod+k',
         run: () => openPalette('all'),
       },
-      { id: 'go.fleet', title: 'Go to the fleet', group: 'Go', keys: 'g f', run: go('/') },
-      { id: 'go.new', title: 'New session', group: 'Go', keys: 'g n', run: go('/new') },
+      go('fleet', 'Go to the fleet', 'g f', '/'),
+      go('new', 'New session', 'g n', '/new'),
+      go('evaluations', 'Go to the evaluations', 'g e', '/evaluations'),
+      go('actions', 'Go to the actions', 'g a', '/actions'),
+      go('settings', 'Settings', 'g s', '/settings'),
+      go('doctor', 'Check the setup', 'g d', '/doctor'),
       {
-        id: 'go.evaluations',
-        title: 'Go to the evaluations',
-        group: 'Go',
-        keys: 'g e',
-        run: go('/evaluations'),
-      },
-      {
-        id: 'go.actions',
-        title: 'Go to the actions',
-        group: 'Go',
-        keys: 'g a',
-        run: go('/actions'),
-      },
-      { id: 'go.settings', title: 'Settings', group: 'Go', keys: 'g s', run: go('/settings') },
-      { id: 'go.doctor', title: 'Check the setup', group: 'Go', keys: 'g d', run: go('/doctor') },
-      {
-        id: 'go.shortcuts',
-        title: 'Shortcuts',
-        group: 'Go',
-        keys: '?',
+        ...go('shortcuts', 'Shortcuts', '?', '/settings'),
         run: () => void navigate({ to: '/settings', search: { section: 'shortcuts' } }),
       },
       theme('light'),

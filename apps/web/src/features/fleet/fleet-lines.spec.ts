@@ -1,5 +1,5 @@
 import { summaryWith } from '@/testing/session-log';
-import { fleetLines, keyOfLine } from './fleet-fold';
+import { fleetLines, keyOfLine } from './fleet-lines';
 import { groupFleet } from './fleet-order';
 
 const of = (id: string, part: Parameters<typeof summaryWith>[0] = {}) =>

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packTar, type TarEntry } from './tar';
+import { packTar, type TarEntry } from './pack-tar';
 
 const entry = (path: string, text: string): TarEntry => {
   const bytes = new TextEncoder().encode(text);

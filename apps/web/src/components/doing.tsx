@@ -1,0 +1,25 @@
+import { isEnded, type SessionSummary } from '@belay/protocol';
+import { clsx } from 'clsx';
+import { stripMarkdown } from '@/lib/strip-markdown';
+
+interface DoingProps {
+  session: SessionSummary;
+  className: string;
+}
+
+/** What a session does, or why it does nothing. A machine’s words are in monospace. */
+export function Doing({ session: { state, current, reason }, className }: DoingProps) {
+  const working = current !== null && !isEnded(state);
+  const words = state === 'running' ? 'Waiting for the model’s reply' : stripMarkdown(reason ?? '');
+  return (
+    <p
+      className={clsx(
+        'break-words text-muted empty:hidden',
+        working ? 'font-mono text-xs' : 'text-sm',
+        className,
+      )}
+    >
+      {working ? current : words}
+    </p>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react';
+import { clsx } from 'clsx';
+import { TopBar } from './top-bar';
+
+interface PageProps {
+  title: string;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A page outside of a session, under the bar. */
+export const Page = ({ title, className, children }: PageProps) => (
+  <>
+    <title>{title}</title>
+    <TopBar />
+    <main id="content" className={clsx('min-h-0 flex-1', className)}>
+      {children}
+    </main>
+  </>
+);

@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import { clsx } from 'clsx';
+import { useSubmit, type Submitted } from '@/lib/use-submit';
+import { Button } from './button';
+
+interface FormProps {
+  label?: string;
+  className?: string;
+  /** The text of the button, also while it is submitted. */
+  submit: string;
+  submitting?: string;
+  disabled?: boolean;
+  onSubmit(): Promise<Submitted>;
+  onCancel?(): void;
+  /** Beside the buttons. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
+/** Fields over the buttons that submit and cancel them. The browser checks the fields and focuses the first invalid one. */
+export function Form({
+  label,
+  className,
+  submit,
+  submitting = submit,
+  disabled = false,
+  onSubmit: save,
+  onCancel,
+  aside,
+  children,
+}: FormProps) {
+  const { saving, warning, onSubmit } = useSubmit(save);
+  return (
+    <form aria-label={label} className={clsx('space-y-3', className)} onSubmit={onSubmit}>
+      {children}
+      {warning && (
+        <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
+          {warning}
+        </p>
+      )}
+      <div className="flex items-center gap-2">
+        <Button type="submit" small look="solid" disabled={saving || disabled}>
+          {saving ? submitting : submit}
+        </Button>
+        {onCancel && (
+          <Button small look="ghost" onClick={onCancel}>
+            {warning ? 'Close' : 'Cancel'}
+          </Button>
+        )}
+        {aside}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,41 @@
+import {
+  ageText,
+  bytesText,
+  countText,
+  dollarsText,
+  durationText,
+  elapsedText,
+  percentText,
+  pluralText,
+  pointsText,
+} from './format.js';
+
+it.each([
+  [durationText(45), '45s'],
+  [durationText(130), '2m 10s'],
+  [durationText(11_100), '3h 05m'],
+  [durationText(100_800), '1d 04h'],
+  [durationText(-3), '0s'],
+  [ageText('2026-01-01T00:00:00.000Z', Date.parse('2026-01-01T00:01:05.000Z')), '1m 05s'],
+  [elapsedText(0.04), '40 ms'],
+  [elapsedText(2.14), '2.1 s'],
+  [elapsedText(192), '3m 12s'],
+  [dollarsText(0), '$0.00'],
+  [dollarsText(0.0123), '$0.0123'],
+  [dollarsText(1.234), '$1.23'],
+  [countText(999), '999'],
+  [countText(1_234), '1.2k'],
+  [countText(12_345), '12k'],
+  [countText(1_500_000), '1.5M'],
+  [pluralText(1, 'file'), '1 file'],
+  [pluralText(1_200, 'file'), '1,200 files'],
+  [pluralText(2, 'match', 'matches'), '2 matches'],
+  [bytesText(800), '800 B'],
+  [bytesText(1_536), '1.5 KiB'],
+  [bytesText(200 * 2 ** 20), '200 MiB'],
+  [percentText(0.125), '12.5 %'],
+  [pointsText(-0.02), '-2.0 points'],
+  [pointsText(0.125), '+12.5 points'],
+])('writes %s', (text, expected) => {
+  expect(text).toBe(expected);
+});
