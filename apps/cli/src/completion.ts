@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { Argument, Command, type Option } from 'commander';
-import { connect } from './connection.js';
+import { clientFor } from './connection.js';
 import { outputTo } from './output.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -49,8 +49,7 @@ export async function completions(
 
 async function sessionNames(): Promise<string[]> {
   try {
-    const { client, live } = connect({});
-    live.close();
+    const client = clientFor({});
     return (await client.sessions.list()).map(({ id }) => id);
   } catch (error) {
     if (error instanceof AppError) return [];

@@ -61,13 +61,15 @@ export interface Connection {
   url: string;
 }
 
-/** Connects to the server; the caller closes `live`. */
-export function connect(where: Where): Connection {
+/** A client of REST with a live connection beside it, which the caller closes. */
+export function openConnection(where: Where): Connection {
   const address = findServer(where);
   return { client: clientOf(address), live: new LiveConnection(address), url: address.url };
 }
 
-/** A client of REST alone. */
+/** A client of REST alone, of the server that is found. */
+export const clientFor = (where: Where): BelayClient => clientOf(findServer(where));
+
 export const clientOf = (address: Address): BelayClient =>
   createClient({ ...address, agent: 'belay-cli' });
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { visibleJson, visibleText } from '@belay/protocol';
+import { shortened } from './display-width.js';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -39,8 +40,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 /** Text on one line, shortened at the end. */
 export function oneLine(text: string, width = 100): string {
-  const flat = visibleText(text.replace(/\s+/g, ' ').trim());
-  return flat.length > width ? `${flat.slice(0, width - 1)}…` : flat;
+  return shortened(visibleText(text.replace(/\s+/g, ' ').trim()), width);
 }
 
 /** The first lines of a text, each at most `width` long; a last line counts the omitted ones. */
@@ -63,6 +63,3 @@ function linesOf(text: string): string[] {
   const shown = visibleText(text).replace(/^\n+/, '').trimEnd();
   return shown === '' ? [] : shown.split('\n');
 }
-
-const shortened = (line: string, width: number): string =>
-  line.length > width ? `${line.slice(0, width - 1)}…` : line;

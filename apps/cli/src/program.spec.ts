@@ -7,7 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { openDashboard } from './commands/open.js';
 import type { BelayClient } from '@belay/client';
 import { completions } from './completion.js';
-import { connect, findServer, findSession } from './connection.js';
+import { findServer, findSession, openConnection } from './connection.js';
 import { exitCodeOf } from './outcome.js';
 import { ownSettings, withOwnSettings, type OwnSettings } from './own-settings.js';
 import { createProgram } from './program.js';
@@ -146,11 +146,11 @@ describe('the server', () => {
   });
 
   it('that does not run is one sentence, also with a partial file', () => {
-    expect(() => connect({ data })).toThrow(
+    expect(() => openConnection({ data })).toThrow(
       'No Belay server runs here. Start one with `belay up`.',
     );
     writeFileSync(join(data, 'server.json'), '{"url":"http:');
-    expect(() => connect({ data })).toThrow('No Belay server runs here.');
+    expect(() => openConnection({ data })).toThrow('No Belay server runs here.');
   });
 });
 

@@ -12,7 +12,7 @@ import { openDashboard } from './commands/open.js';
 import { openPreview } from './commands/preview.js';
 import { writePatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
-import { settings } from './commands/settings.js';
+import { changeSettings } from './commands/settings.js';
 import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { addActions } from './actions-program.js';
@@ -44,7 +44,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .action(async (options) => exit((await doctor(options)) ? 0 : 1));
   withServer(withOwnSettings(withJson(program.command('settings'))))
     .description('change the defaults of new sessions by these options, then print them')
-    .action(settings);
+    .action(changeSettings);
   addGit(program);
   addTemplates(program);
   addActions(program, exit);

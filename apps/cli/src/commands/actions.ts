@@ -5,9 +5,10 @@ import {
   permissionSentences,
   type InstalledAction,
 } from '@belay/protocol';
-import { clientOf, findServer, type Where } from '../connection.js';
-import { oneLine, outputTo, type Output } from '../output.js';
+import { clientFor, type Where } from '../connection.js';
+import { outputTo, type Output } from '../output.js';
 import { askHidden } from '../secret-input.js';
+import { printList } from '../list.js';
 
 type Json = Where & { json?: boolean };
 
@@ -15,23 +16,21 @@ const kinds = { action: 'action', skill: 'skill', mcp: 'MCP' };
 
 /** `belay actions list`. */
 export async function listActions(options: Json): Promise<void> {
-  const output = outputTo(process.stdout);
-  const actions = await clientOf(findServer(options)).actions.list();
-  if (options.json) return output.json(actions);
-  if (actions.length === 0)
-    return output.line('No action is installed. See: belay actions install --help');
-  for (const action of actions) {
-    const kind = kinds[action.kind].padEnd(7);
-    const begin = `${action.name.padEnd(20)} ${kind} ${stateOf(action).padEnd(16)} `;
-    const { description_for_human: what } = action.manifest;
-    output.line(begin + oneLine(what, Math.max(20, output.width - begin.length)));
-  }
+  printList(await clientFor(options).actions.list(), options, {
+    empty: 'No actions are installed. See: belay actions install --help',
+    row: (action) => [
+      action.name,
+      kinds[action.kind],
+      stateOf(action),
+      action.manifest.description_for_human,
+    ],
+  });
 }
 
 /** `belay actions show`. */
 export async function showAction(name: string, options: Json): Promise<void> {
   const output = outputTo(process.stdout);
-  const action = await clientOf(findServer(options)).actions.read(name);
+  const action = await clientFor(options).actions.read(name);
   if (options.json) return output.json(action);
   const { manifest, source } = action;
   output.line(output.style('bold', `${manifest.name_for_human} (${action.name})`));
@@ -48,7 +47,7 @@ export async function showAction(name: string, options: Json): Promise<void> {
 
 /** `belay actions remove`. */
 export async function removeAction(name: string, options: Json): Promise<void> {
-  await clientOf(findServer(options)).actions.remove(name);
+  await clientFor(options).actions.remove(name);
   if (options.json) outputTo(process.stdout).json({ removed: name });
   else outputTo(process.stdout).line(`Removed ${name}.`);
 }
@@ -58,7 +57,7 @@ export async function enableAction(
   name: string,
   { enabled, ...options }: Json & { enabled: boolean },
 ): Promise<void> {
-  const action = await clientOf(findServer(options)).actions.change(name, { enabled });
+  const action = await clientFor(options).actions.change(name, { enabled });
   const output = outputTo(process.stdout);
   if (options.json) return output.json(action);
   output.line(enabled ? `New sessions get ${name}.` : `New sessions do not get ${name}.`);
@@ -70,7 +69,7 @@ export async function setActionSecret(
   key: string,
   options: Json & { remove?: boolean },
 ): Promise<void> {
-  const { actions } = clientOf(findServer(options));
+  const { actions } = clientFor(options);
   const output = outputTo(process.stdout);
   if (options.remove) {
     await actions.removeSecret(name, key);

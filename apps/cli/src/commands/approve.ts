@@ -6,7 +6,7 @@ import {
   type ApprovalRequest,
   type SessionSummary,
 } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type Where } from '../connection.js';
 import { firstLines, outputTo, type Output } from '../output.js';
 
 export interface ApproveOptions extends Where {
@@ -31,8 +31,7 @@ export async function approve(
   call: string | undefined,
   options: ApproveOptions,
 ): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const answers = call !== undefined || options.all === true;
   if (!answers && (options.reject ?? options.always))
     throw new AppError(

@@ -1,5 +1,5 @@
 import { isEnded, visibleText } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
+import { findSession, openConnection, type Where } from '../connection.js';
 import { followRun } from '../follow-run.js';
 import { conclude, exitCodeOf, exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
@@ -23,7 +23,7 @@ export async function attach(
   message?: { text: string; delivery: 'queue' | 'steer' },
 ): Promise<number> {
   const progress = outputTo(process.stderr);
-  const { client, live, url } = connect(options);
+  const { client, live, url } = openConnection(options);
   try {
     const joined = await findSession(client, name);
     const { id } = joined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { actionOutput, AppError, mcpOutput, type ActionOutput } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 interface CallOptions extends Where {
@@ -22,7 +22,7 @@ export async function callAction(
   words: readonly string[],
   options: CallOptions,
 ): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   // Only names of MCP servers are followed by a tool.
   const [server, tool] = splitName(name);
   const schema = await schemaOf(client, tool === undefined ? `action.${name}` : `mcp.${name}`);

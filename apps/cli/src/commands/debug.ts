@@ -1,5 +1,5 @@
 import { isEnded, visibleText, type OperationOutput, type PromptPart } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type Where } from '../connection.js';
 import { outputTo, type Output } from '../output.js';
 
 type Prompt = OperationOutput<'session.prompt'>;
@@ -10,8 +10,7 @@ export async function printPrompt(
   options: Where & { json?: boolean; summary?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id, state, contextTokens } = await findSession(client, name);
   if (isEnded(state)) await client.sessions.wake(id);
   const prompt = await client.sessions.call(id, 'session.prompt', {});

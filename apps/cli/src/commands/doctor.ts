@@ -3,9 +3,8 @@ import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
-import { createClient } from '@belay/client';
 import { errorFrom, type Check } from '@belay/protocol';
-import { dataFolder, findServer, type Where } from '../connection.js';
+import { clientOf, dataFolder, findServer, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 /** `belay doctor`: checks the requirements and prints remedies. Returns whether all are met. */
@@ -56,7 +55,7 @@ async function serverCheck(
   const name = 'server';
   try {
     const address = findServer(where);
-    const client = createClient(address);
+    const client = clientOf(address);
     await client.models.list();
     const detail = `runs at ${address.url}`;
     return { client, check: { name, ok: true, detail, remedy: null } };

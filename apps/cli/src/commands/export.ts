@@ -2,9 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createClient, download } from '@belay/client';
+import { download } from '@belay/client';
 import { api, AppError } from '@belay/protocol';
-import { findServer, findSession, type Where } from '../connection.js';
+import { clientOf, findServer, findSession, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { checkedFile } from '../result-file.js';
 
@@ -26,7 +26,7 @@ export async function exportSession(name: string, options: ExportOptions): Promi
     throw new AppError('invalid_input', '--json describes a file: leave out -o -');
   if (options.output && options.output !== '-') await checkedFile(options.output);
   const server = findServer(options);
-  const { id } = await findSession(createClient(server), name);
+  const { id } = await findSession(clientOf(server), name);
   const file = options.output ?? `belay-${id}.${format}`;
   if (!options.output) await checkedFile(file);
   const bytes = Readable.from(

@@ -1,4 +1,4 @@
-import { connect, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, serverUrl, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 export interface ForkOptions extends Where {
@@ -10,8 +10,7 @@ export interface ForkOptions extends Where {
 
 /** `belay fork`: a new session with the log and the files of another one, as of an event. */
 export async function forkSession(name: string, options: ForkOptions): Promise<void> {
-  const { client, live, url } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id, lastSeq } = await findSession(client, name);
   const { at, model, message } = options;
   const fork = await client.sessions.fork(id, {
@@ -22,7 +21,7 @@ export async function forkSession(name: string, options: ForkOptions): Promise<v
   const output = outputTo(process.stdout);
   if (options.json) return output.json(fork);
   output.line(
-    `${fork.id} is a fork of ${id} at event ${at ?? lastSeq}: ${url}/sessions/${fork.id}`,
+    `${fork.id} is a fork of ${id} at event ${at ?? lastSeq}: ${serverUrl(options)}/sessions/${fork.id}`,
   );
   if (!message) output.line(`Tell it what to do: belay say ${fork.id} "TEXT"`);
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
-import { clientOf, findServer, type Where } from '../connection.js';
+import { clientFor, type Where } from '../connection.js';
 import { outputTo, type Output } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
@@ -16,14 +16,14 @@ export async function installActions(
   names: readonly string[],
   options: Options,
 ): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const found = await find(client, source);
   return install(client, found, { ...options, names: names.length > 0 ? [...names] : undefined });
 }
 
 /** `belay actions update`: those that came from one place are looked up once. */
 export async function updateActions(names: readonly string[], options: Options): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const installed = await client.actions.list();
   const unknown = names.find((name) => !installed.some((one) => one.name === name));
   if (unknown !== undefined)

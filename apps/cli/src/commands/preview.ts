@@ -1,5 +1,5 @@
 import { AppError, previewPort } from '@belay/protocol';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { clientFor, clientOf, findSession, type Where } from '../connection.js';
 import { openInBrowser } from '../open-in-browser.js';
 
 /**
@@ -11,7 +11,7 @@ export async function openPreview(
   port: string | undefined,
   options: Where & { path: string },
 ): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findSession(client, session);
   const chosen = port === undefined ? await onlyPort(client, id) : portOf(port);
   const { url } = await client.sessions.preview(id, { port: chosen, path: options.path });

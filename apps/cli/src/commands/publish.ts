@@ -1,6 +1,6 @@
 import { AppError, type PreparedPublish, type PublishAllowance } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo, type Output } from '../output.js';
 
 interface PublishOptions extends Where {
@@ -18,7 +18,7 @@ interface PublishOptions extends Where {
 
 /** `belay publish`: shows what would be pushed, asks, and pushes exactly that. */
 export async function publishSession(name: string, options: PublishOptions): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findSession(client, name);
   const target = {
     branch: options.branch,

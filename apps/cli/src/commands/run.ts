@@ -11,7 +11,7 @@ import {
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { userIdentity } from '@belay/host';
-import { connect } from '../connection.js';
+import { openConnection } from '../connection.js';
 import { followRun } from '../follow-run.js';
 import { conclude } from '../outcome.js';
 import { outputTo } from '../output.js';
@@ -74,7 +74,7 @@ export async function runSession(given: string | undefined, options: RunOptions)
     );
   const folder = options.workspace && (await checkedFolder(options.workspace));
   if (options.patch) await checkedFile(options.patch);
-  const { client, live, url } = connect(options);
+  const { client, live, url } = openConnection(options);
   try {
     const request = await newSession(client, task, options);
     const plan = folder && (await planned(folder));

@@ -1,29 +1,26 @@
 import { text } from 'node:stream/consumers';
-import { AppError, visibleText, type SavedTemplate } from '@belay/protocol';
+import { AppError, type SavedTemplate } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { connect, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
+import { clientFor, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
+import { printList } from '../list.js';
 
+/** `belay templates`: one line per template. */
 export async function listTemplates(options: Where & { json?: boolean }): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
-  const found = await client.templates.list();
-  const output = outputTo(process.stdout);
-  if (options.json) return output.json(found);
-  for (const { name, model, task } of found)
-    output.line(`${visibleText(name)}  ${model ?? ''}  ${oneLine(task, 80)}`);
-  if (found.length === 0)
-    output.line('No templates yet. Save one: belay templates save NAME "TASK"');
+  printList(await clientFor(options).templates.list(), options, {
+    empty: 'No templates yet. Save one: belay templates save NAME "TASK"',
+    row: ({ name, model, task }) => [name, model ?? '', task],
+  });
 }
 
+/** `belay templates save`. */
 export async function saveTemplate(
   name: string,
   given: string,
   options: Where & OwnSettings & { model?: string; check?: string },
 ): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const task = given === '-' ? (await text(process.stdin)).trim() : given.trim();
   await client.templates.save(name, {
     task,
@@ -34,9 +31,9 @@ export async function saveTemplate(
   outputTo(process.stdout).line(`Saved. Use it with: belay run --template ${JSON.stringify(name)}`);
 }
 
+/** `belay templates remove`. */
 export async function removeTemplate(name: string, options: Where): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   await client.templates.remove(name);
 }
 

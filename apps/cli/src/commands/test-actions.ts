@@ -1,6 +1,6 @@
 import { AppError, type InstalledAction } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, type Where } from '../connection.js';
+import { clientFor, type Where } from '../connection.js';
 import { oneLine, outputTo, type Output } from '../output.js';
 
 type Example = InstalledAction['manifest']['examples'][number];
@@ -12,7 +12,7 @@ export async function testActions(
 ): Promise<number> {
   if (names.length === 0 && !options.all)
     throw new AppError('invalid_input', 'Name the actions to test, or say --all.');
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const actions = options.all
     ? (await client.actions.list()).filter(({ kind }) => kind === 'action')
     : await Promise.all(names.map((name) => client.actions.read(name)));

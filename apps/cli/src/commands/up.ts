@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createClient } from '@belay/client';
 import { AppError, errorCodes, errorFrom } from '@belay/protocol';
 import { z } from 'zod';
 import { ServerProcess } from '../background/server-process.js';
-import { dataFolder, localServer } from '../connection.js';
+import { clientOf, dataFolder, localServer } from '../connection.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
 
@@ -98,7 +97,7 @@ export async function status(options: LocalServer): Promise<number> {
 async function answering({ data }: LocalServer): Promise<string | undefined> {
   try {
     const address = localServer({ data });
-    if (address) await createClient(address).server.me();
+    if (address) await clientOf(address).server.me();
     return address?.url;
   } catch (error) {
     if (['unavailable', 'unauthorized'].includes(errorFrom(error).code)) return undefined;

@@ -1,28 +1,28 @@
 import { text } from 'node:stream/consumers';
 import { AppError, type Scope, type UserInfo } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, serverUrl, type Where } from '../connection.js';
+import { clientFor, clientOf, findServer, serverUrl, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { askHidden } from '../secret-input.js';
+import { printList } from '../list.js';
 
 /** `belay users`: one line per user. */
 export async function listUsers(options: Where & { json?: boolean }): Promise<void> {
-  const output = outputTo(process.stdout);
-  const users = await clientOf(findServer(options)).users.list();
-  if (options.json) return output.json(users);
-  if (users.length === 0)
-    return output.line(
-      'No users yet: everyone logs in with a token. Add one: belay users add NAME',
-    );
-  for (const { name, scope, logsInBy, lastLogin } of users) {
-    const seen = lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in';
-    output.line(`${name.padEnd(24)}  ${scope.padEnd(7)}  ${logsInBy.padEnd(8)}  ${seen}`);
-  }
+  printList(await clientFor(options).users.list(), options, {
+    empty:
+      'No users yet: everyone logs in with a token. Add one: belay users add NAME --scope SCOPE',
+    row: ({ name, scope, logsInBy, lastLogin }) => [
+      name,
+      scope,
+      logsInBy,
+      lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in',
+    ],
+  });
 }
 
 /** `belay users add`. */
 export async function addUser(name: string, options: Where & { scope: Scope }): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const password = await newPassword();
   const user = await client.users.create({ name, password, scope: options.scope });
   outputTo(process.stderr).line(`Added ${user.name}, who logs in at ${findServer(options).url}.`);
@@ -35,7 +35,7 @@ export async function changeUser(
 ): Promise<void> {
   if (!options.scope && !options.password)
     throw new AppError('invalid_input', 'Say what to change: --scope SCOPE or --password.');
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findUser(client, name);
   const password = options.password ? await newPassword() : undefined;
   await client.users.change(id, { scope: options.scope, password });
@@ -55,7 +55,7 @@ export async function changePassword(name: string, options: Where): Promise<void
 
 /** `belay users remove`. */
 export async function removeUser(name: string, options: Where): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findUser(client, name);
   await client.users.remove(id);
   outputTo(process.stderr).line(`Removed ${name}.`);

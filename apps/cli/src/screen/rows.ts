@@ -1,17 +1,11 @@
 import { visibleText, type ApprovalRequest } from '@belay/protocol';
+import { fitting, padded } from '../display-width.js';
 import { firstLines } from '../output.js';
 
 /** Exactly so many columns of signs alone: a row never runs over, and controls nothing. */
 export function cut(text: string, columns: number): string {
-  let used = 0;
-  let kept = '';
-  for (const sign of visibleText(text).replaceAll(/[\n\t]/g, ' ')) {
-    const width = widthOf(sign);
-    if (used + width > columns) break;
-    kept += sign;
-    used += width;
-  }
-  return kept + ' '.repeat(columns - used);
+  const shown = visibleText(text).replaceAll(/[\n\t]/g, ' ');
+  return padded(fitting(shown, columns).text, columns);
 }
 
 /** What is asked, whole as far as it fits; the lines that do not fit are counted. */
@@ -23,7 +17,7 @@ export function questionRows(
   const { request, question } = asked;
   const text = request?.subject ?? question;
   if (text === null) return [];
-  const lines = wrapped(text, Math.max(1, columns - 2)).join('\n');
+  const lines = wrapped(text, Math.max(2, columns - 2)).join('\n');
   const head = request ? `⚠ Allow ${request.operation}? (${request.risk})` : '? The agent asks you';
   const keys = request
     ? '[y]es · [a]lways in this session · [n]o'
@@ -38,29 +32,15 @@ export function questionRows(
 /** A row in one style (SGR). */
 export const styled = (style: number, row: string): string => `\u001b[${style}m${row}\u001b[0m`;
 
+/** Into at least two columns, which every sign fits. */
 function wrapped(text: string, columns: number): string[] {
   return firstLines(text, Infinity, Infinity).flatMap((line) => {
     const parts: string[] = [];
-    let part = '';
-    let used = 0;
-    for (const sign of line) {
-      const width = widthOf(sign);
-      if (used + width > columns) {
-        parts.push(part);
-        part = '';
-        used = 0;
-      }
-      part += sign;
-      used += width;
+    for (let rest = line; rest !== '' || parts.length === 0;) {
+      const part = fitting(rest, columns).text;
+      parts.push(part);
+      rest = rest.slice(part.length);
     }
-    return [...parts, part];
+    return parts;
   });
 }
-
-/** Columns of a sign: those of East Asia and pictures take two. */
-const widthOf = (sign: string): number =>
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
-    sign,
-  )
-    ? 2
-    : 1;
