@@ -17,6 +17,7 @@ import { Asked } from './asked.js';
 import { Composer } from './composer.js';
 import { Frame } from './frame.js';
 import { help, hint } from './help.js';
+import { runBinding, type KeyBindings } from './key-bindings.js';
 import { layoutOf, type Layout } from './layout.js';
 import { Pane } from './pane.js';
 import { cut, questionRows, styled } from './rows.js';
@@ -179,24 +180,30 @@ export class SessionScreen {
 
   #press(sign: string | undefined, key: Key): void {
     if (this.#focus === 'terminal') return;
-    const { name = '', ctrl } = key;
     this.#note = '';
-    if (ctrl && (name === 'c' || (name === 'd' && !this.#composer.text)))
-      return this.#left.resolve();
-    if (name === 'f1') this.#isHelp = !this.#isHelp;
-    else if (name === 'f2') this.#nextTerminal();
-    else if (name === 'f3') this.#pauseOrResume();
-    else if (name === 'tab') this.#hold();
-    else if (name === 'pageup') this.#chat.scroll(Math.max(1, this.#layout().chat.rows - 2));
-    else if (name === 'pagedown') this.#chat.scroll(-Math.max(1, this.#layout().chat.rows - 2));
-    else if (ctrl && name === 'l') this.#frame.forget();
-    else if (name === 'return' || name === 'enter') this.#send();
-    else if (ctrl && name === 'n' && this.#asked.request)
-      this.#answer(this.#composer.take() || 'n');
-    else if (this.#asked.request && !this.#composer.text && /^[yan]$/i.test(sign ?? ''))
-      this.#answer(sign ?? '');
-    else this.#composer.press(sign, key);
+    const answers = this.#asked.request && !this.#composer.text && /^[yan]$/i.test(sign ?? '');
+    if (answers) this.#answer(sign ?? '');
+    else if (!runBinding(this.#bindings, key)) this.#composer.press(sign, key);
     this.#later();
+  }
+
+  readonly #bindings: KeyBindings = {
+    'ctrl+c': () => this.#left.resolve(),
+    'ctrl+d': () => this.#composer.text || this.#left.resolve(),
+    'ctrl+l': () => this.#frame.forget(),
+    'ctrl+n': () => this.#asked.request && this.#answer(this.#composer.take() || 'n'),
+    f1: () => (this.#isHelp = !this.#isHelp),
+    f2: () => this.#nextTerminal(),
+    f3: () => this.#pauseOrResume(),
+    tab: () => this.#hold(),
+    pageup: () => this.#scroll(1),
+    pagedown: () => this.#scroll(-1),
+    return: () => this.#send(),
+    enter: () => this.#send(),
+  };
+
+  #scroll(pages: number): void {
+    this.#chat.scroll(pages * Math.max(1, this.#layout().chat.rows - 2));
   }
 
   #answer(said: string): void {
