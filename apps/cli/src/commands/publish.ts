@@ -1,4 +1,9 @@
-import { AppError, type PreparedPublish, type PublishAllowance } from '@belay/protocol';
+import {
+  AppError,
+  type PreparedPublish,
+  type PublishAllowance,
+  type PublishedChange,
+} from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, findSession, type Where } from '../connection.js';
 import { oneLine, outputTo, type Output } from '../output.js';
@@ -18,20 +23,16 @@ interface PublishOptions extends Where {
 
 /** `belay publish`: shows what would be pushed, asks, and pushes exactly that. */
 export async function publishSession(name: string, options: PublishOptions): Promise<void> {
+  const { branch, base, to: url, allow = [], draft = false } = options;
   const client = clientFor(options);
   const { id } = await findSession(client, name);
-  const target = {
-    branch: options.branch,
-    ...(options.base && { base: options.base }),
-    ...(options.to && { url: options.to }),
-    allow: options.allow ?? [],
-  };
+  const target = { branch, base, url, allow };
   const prepared = await client.sessions.preparePublish(id, target);
   const progress = outputTo(process.stderr);
   const output = outputTo(process.stdout);
   if (options.dryRun && options.json) return output.json(prepared);
   show(prepared, options.dryRun ? output : progress);
-  const refusal = prepared.refusals.find(({ needs }) => !target.allow.includes(needs));
+  const refusal = prepared.refusals.find(({ needs }) => !allow.includes(needs));
   if (refusal) throw new AppError('forbidden', `${refusal.message} Use --allow ${refusal.needs}.`);
   if (options.dryRun) return;
   const message = options.message ?? (await client.sessions.draftMessage(id)).message;
@@ -39,25 +40,30 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   const withoutTerminal = 'Nothing was pushed. Use --yes to push without asking.';
   if (!options.yes && !(await confirmed('Push it?', withoutTerminal)))
     throw new AppError('cancelled', 'Nothing was pushed.');
-  const title = options.pr === true ? (message.split('\n', 1)[0] ?? '') : options.pr;
-  const body = message.split('\n').slice(1).join('\n').trim();
-  const published = await client.sessions.publish(id, {
-    ...target,
-    id: prepared.id,
-    message,
-    pullRequest: title ? { title: title.slice(0, 250), body, draft: options.draft ?? false } : null,
-  });
+  const pullRequest = options.pr ? pullRequestOf(message, options.pr, draft) : null;
+  const request = { ...target, id: prepared.id, message, pullRequest };
+  const published = await client.sessions.publish(id, request);
   if (options.json) output.json(published);
-  else {
-    const { commit, branch, url, branchPage, pullRequest } = published;
-    progress.line(`Pushed ${commit.slice(0, 7)} to ${branch} of ${url}.`);
-    if (pullRequest) {
-      if (!pullRequest.isNew) progress.line('The pull request was open already:');
-      output.line(oneLine(pullRequest.url));
-    } else if (branchPage) output.line(oneLine(branchPage));
-  }
+  else report(published, { progress, output });
   if (published.problem !== null)
     throw new AppError('rejected', `The branch was pushed, but: ${published.problem}`);
+}
+
+/** With the first line of the message as its title where none was given, and the rest as its text. */
+function pullRequestOf(message: string, given: string | true, draft: boolean) {
+  const [first = '', ...rest] = message.split('\n');
+  const title = given === true ? first : given;
+  return title ? { title: title.slice(0, 250), body: rest.join('\n').trim(), draft } : null;
+}
+
+function report(
+  { commit, branch, url, branchPage, pullRequest }: PublishedChange,
+  { progress, output }: { progress: Output; output: Output },
+): void {
+  progress.line(`Pushed ${commit.slice(0, 7)} to ${branch} of ${url}.`);
+  if (pullRequest && !pullRequest.isNew) progress.line('The pull request was open already:');
+  const page = pullRequest?.url ?? branchPage;
+  if (page) output.line(oneLine(page));
 }
 
 const mostShown = 50;
