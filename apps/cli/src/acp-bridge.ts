@@ -112,8 +112,7 @@ export class AcpBridge {
     const folder = this.#folders.get(params.sessionId);
     this.#awaited.set(id, { kind: 'prompt', session: params.sessionId });
     if (!folder || folder.sent) return read;
-    const megabytes = Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048;
-    const plan = await planWorkspace(folder.path, megabytes * 2 ** 20);
+    const plan = await planWorkspace(folder.path);
     const tar = packWorkspace(plan, () => undefined);
     const { workspace } = await this.options.client.uploads.workspace(tar);
     folder.sent = true;

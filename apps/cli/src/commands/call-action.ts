@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { actionOutput, AppError, mcpOutput, type ActionOutput } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { clientFor, findSession, type Where } from '../connection.js';
+import { givenText } from '../given-text.js';
 import { outputTo } from '../output.js';
 
 interface CallOptions extends Where {
@@ -96,7 +96,7 @@ function valueOf(value: string, type: unknown): unknown {
 async function givenInput(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
   try {
-    const value: unknown = JSON.parse(given === '-' ? await text(process.stdin) : given);
+    const value: unknown = JSON.parse(await givenText(given));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return record(value);
   } catch {
     // Told below.

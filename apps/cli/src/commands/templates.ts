@@ -1,9 +1,9 @@
-import { text } from 'node:stream/consumers';
 import { AppError, type SavedTemplate } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { clientFor, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
+import { givenText } from '../given-text.js';
 import { printList } from '../list.js';
 
 /** `belay templates`: one line per template. */
@@ -21,7 +21,7 @@ export async function saveTemplate(
   options: Where & OwnSettings & { model?: string; check?: string },
 ): Promise<void> {
   const client = clientFor(options);
-  const task = given === '-' ? (await text(process.stdin)).trim() : given.trim();
+  const task = await givenText(given);
   await client.templates.save(name, {
     task,
     model: options.model ?? null,

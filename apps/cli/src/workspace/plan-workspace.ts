@@ -36,10 +36,13 @@ export async function checkedFolder(folder: string): Promise<string> {
 }
 
 /**
- * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes`, by the sizes that
+ * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes` (BELAY_MAX_WORKSPACE_MB), by the sizes that
  * files have when they are read, holes included.
  */
-export async function planWorkspace(folder: string, maxBytes: number): Promise<WorkspacePlan> {
+export async function planWorkspace(
+  folder: string,
+  maxBytes = (Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048) * 2 ** 20,
+): Promise<WorkspacePlan> {
   const plan: WorkspacePlan = {
     folder,
     entries: [],

@@ -1,0 +1,115 @@
+import { resolve } from 'node:path';
+import {
+  AppError,
+  mountIn,
+  usualPlanFile,
+  type NewMount,
+  type NewSession,
+  type SavedTemplate,
+  type SessionDefaultsChange,
+} from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { ownSettings, type OwnSettings } from '../own-settings.js';
+import { templateNamed } from './templates.js';
+
+/** What the command line says of a new session. */
+export interface SessionRequestOptions extends OwnSettings {
+  model?: string;
+  models?: string[];
+  check?: string;
+  template?: string;
+  clone?: string;
+  branch?: string;
+  depth?: number;
+  example?: string;
+  image?: string;
+  root?: boolean;
+  machine?: string;
+  mount?: string[];
+  title?: string;
+  planFile?: string | true;
+  trust?: boolean;
+  /** False for none; all that are enabled by default. */
+  mcp?: string[] | false;
+  actions?: string[] | false;
+}
+
+/** The request for a session: what the options say counts before the template, and that before the example. */
+export async function sessionRequest(
+  client: BelayClient,
+  task: string | undefined,
+  options: SessionRequestOptions,
+): Promise<NewSession> {
+  const template: Partial<SavedTemplate> = options.template
+    ? await templateNamed(client, options.template)
+    : {};
+  const example: Partial<Example> = options.example
+    ? await exampleNamed(client, options.example)
+    : {};
+  const tasks = [template.task, task].filter(Boolean).join('\n\n');
+  const given = options.models?.[0] ?? options.model ?? template.model;
+  return {
+    ...ownRequest(options),
+    ...settingsOf(template, options),
+    task: tasks || (example.task ?? ''),
+    model: given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
+    check: (options.check ?? template.check) || null,
+    workspace: example.name ? `example:${example.name}` : null,
+    title: options.title ?? example.title,
+  };
+}
+
+/** What the options alone say. */
+const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
+  image: options.image,
+  sandbox: options.root ? ('root' as const) : ('hardened' as const),
+  machine: options.machine,
+  mounts: mountsOf(options.mount),
+  repository: clone ? { url: clone, branch, depth } : undefined,
+  trust: options.trust,
+  planFile: options.planFile === true ? usualPlanFile : options.planFile,
+  mcp: options.mcp === false ? [] : options.mcp,
+  actions: options.actions === false ? [] : options.actions,
+});
+
+function settingsOf(
+  { approvals, budgets, egress }: SessionDefaultsChange,
+  options: OwnSettings,
+): SessionDefaultsChange {
+  const own = ownSettings(options);
+  return {
+    ...(approvals && { approvals }),
+    ...own,
+    budgets: { ...budgets, ...own.budgets },
+    egress: { ...egress, ...own.egress },
+  };
+}
+
+/** Of the server’s machine; a relative one is below the current folder, as on the same machine. */
+const mountsOf = (given: readonly string[] = []): NewMount[] =>
+  given.map(mountIn).map(({ folder, readOnly }) => ({ folder: resolve(folder), readOnly }));
+
+type Example = Awaited<ReturnType<BelayClient['server']['examples']>>[number];
+
+async function exampleNamed(client: BelayClient, name: string): Promise<Example> {
+  const examples = await client.server.examples();
+  const found = examples.find((example) => example.name === name);
+  if (found) return found;
+  const names = examples.map((example) => example.name).join(', ');
+  throw new AppError(
+    'not_found',
+    `There is no example ${name}. Choose one of: ${names || '(none)'}.`,
+  );
+}
+
+/** The first model that is ready, when none was named. */
+async function firstReadyModel(client: BelayClient): Promise<string> {
+  const ready = (await client.models.list()).find(
+    (model) => model.ready && !/^(scripted|cassette):/.test(model.name),
+  );
+  if (ready) return ready.name;
+  throw new AppError(
+    'invalid_input',
+    'No model is ready. Name one with --model provider:model, or set a key such as OPENAI_API_KEY for the server.',
+  );
+}
