@@ -19,36 +19,21 @@ export interface PlayedSessions {
   middle: number;
 }
 
-type Script = Partial<NewSession> & { turns: Turn[] };
+type Script = Partial<NewSession> & { title: string; turns: Turn[] };
 
-/** Plays the demo to its end, and sessions that wait, run and failed beside it. */
-export async function playSessions(server: BelayServer): Promise<PlayedSessions> {
-  const play = (name: string, title: string, { turns, ...more }: Script): Promise<Followed> => {
-    const file = join(server.data, `${name}.yaml`);
-    writeFileSync(file, JSON.stringify({ turns }));
-    return start(server, { task: `${title}.`, title, model: `scripted:${file}`, ...more });
-  };
-  const rule = { scope: 'all', operation: 'terminal.run', expires: null } as const;
-  const { rules } = server.client;
-  await rules.create({ ...rule, verdict: 'approved', pattern: 'npm test *' });
-  await rules.create({ ...rule, verdict: 'rejected', pattern: 'git push --force*' });
-
-  const demo = await start(server, {
-    task: 'The tests of this hiking guide fail. Find out why and fix it.',
-    title: 'Fix the failing test',
-    workspace: 'example:fix-failing-test',
-    model: 'scripted:example:fix-failing-test',
-    tags: ['demo'],
-  });
-  const failing = play('budget', 'Count every word of the archive', {
+/** Sessions beside the demo: one that fails, two that wait for the user, one that runs on. */
+const scripts = {
+  budget: {
+    title: 'Count every word of the archive',
     budgets: { steps: 2 },
     turns: [
       { calls: [run('ls -R /usr/share/doc | wc -l')] },
       { calls: [run('wc -w /etc/passwd')] },
       { finish: 'Counted.' },
     ],
-  });
-  const publish = await play('publish', 'Publish version 2.1', {
+  },
+  publish: {
+    title: 'Publish version 2.1',
     approvals: 'ask',
     tags: ['release'],
     turns: [
@@ -58,8 +43,9 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
       },
       { finish: 'Published.' },
     ],
-  });
-  const asking = await play('typescript', 'Move the guide to TypeScript', {
+  },
+  typescript: {
+    title: 'Move the guide to TypeScript',
     turns: [
       {
         calls: [
@@ -74,8 +60,9 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
       },
       { finish: 'Moved.' },
     ],
-  });
-  const running = await play('profile', 'Measure the start-up time', {
+  },
+  profile: {
+    title: 'Measure the start-up time',
     tags: ['release'],
     turns: [
       {
@@ -87,22 +74,33 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
       },
       { finish: 'Measured.' },
     ],
+  },
+} satisfies Record<string, Script>;
+
+/** Plays the demo to its end, and sessions that wait, run and failed beside it. */
+export async function playSessions(server: BelayServer): Promise<PlayedSessions> {
+  const play = (name: keyof typeof scripts): Promise<Followed> => {
+    const { turns, ...session }: Script = scripts[name];
+    const model = scriptFile(server, name, turns);
+    return start(server, { task: `${session.title}.`, model, ...session });
+  };
+  const rule = { scope: 'all', operation: 'terminal.run', expires: null } as const;
+  const { rules } = server.client;
+  await rules.create({ ...rule, verdict: 'approved', pattern: 'npm test *' });
+  await rules.create({ ...rule, verdict: 'rejected', pattern: 'git push --force*' });
+
+  const demo = await start(server, {
+    task: 'The tests of this hiking guide fail. Find out why and fix it.',
+    title: 'Fix the failing test',
+    workspace: 'example:fix-failing-test',
+    model: 'scripted:example:fix-failing-test',
+    tags: ['demo'],
   });
-  const models = ['round', 'floor'].map((name) => {
-    const file = join(server.data, `${name}.yaml`);
-    const content = `export const minutes = (seconds) => Math.${name}(seconds / 60);\n`;
-    const turns = [
-      { calls: [{ operation: 'files.write', input: { path: 'minutes.mjs', content } }] },
-      { finish: `Times are given in whole minutes now, by Math.${name}.` },
-    ];
-    writeFileSync(file, JSON.stringify({ turns }));
-    return `scripted:${file}` as const;
-  });
-  const compared = await server.client.comparisons.create({
-    task: 'Give the time of a hike in minutes, rounded to the nearest one.',
-    models,
-    check: 'grep -q Math.round minutes.mjs',
-  });
+  const failing = play('budget');
+  const publish = await play('publish');
+  const asking = await play('typescript');
+  const running = await play('profile');
+  const compared = await compareRoundings(server);
   await reportRun(server, 'sonnet');
   // A live run reports itself regularly; the last report finds no server any more.
   const beat = () =>
@@ -113,27 +111,11 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
   await publish.state('waiting');
   await asking.state('waiting');
   await running.until(() => running.terminal().includes('run 1'));
-  await server.client.mcp.create({
-    name: 'workshop',
-    transport: {
-      type: 'stdio',
-      command: 'node',
-      args: ['libs/testkit/mcp-server.mjs'],
-      env: {},
-      host: true,
-    },
-  });
+  await fillSettings(server);
   await server.client.viewerLinks.create(demo.id, {
     label: 'Design review',
-    expires: new Date(Date.now() + 7 * 24 * 3_600_000).toISOString(),
+    expires: inDays(7),
   });
-  const examples = ['morse', 'roll_dice', 'statistics'];
-  await belay(server.data, ['actions', 'install', 'examples/actions', ...examples]);
-  const { tokens, users } = server.client;
-  await tokens.create({ label: 'Nightly benchmark', scope: 'operate', sessions: 'own' });
-  const expires = new Date(Date.now() + 30 * 24 * 3_600_000).toISOString();
-  await tokens.create({ label: 'Wall screen', scope: 'view', sessions: 'all', expires });
-  await users.create({ name: 'ada', password: 'a long enough password', scope: 'operate' });
   const edited = demo.events.find(
     (event) => event.action === 'result' && event.args.operation === 'files.edit',
   );
@@ -144,3 +126,52 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
     middle: edited?.seq ?? 0,
   };
 }
+
+/** Two models of which one gives the right answer. */
+function compareRoundings(server: BelayServer) {
+  const models = ['round', 'floor'].map((name) => {
+    const content = `export const minutes = (seconds) => Math.${name}(seconds / 60);\n`;
+    return scriptFile(server, name, [
+      { calls: [{ operation: 'files.write', input: { path: 'minutes.mjs', content } }] },
+      { finish: `Times are given in whole minutes now, by Math.${name}.` },
+    ]);
+  });
+  return server.client.comparisons.create({
+    task: 'Give the time of a hike in minutes, rounded to the nearest one.',
+    models,
+    check: 'grep -q Math.round minutes.mjs',
+  });
+}
+
+/** An MCP server, actions, tokens and a user. */
+async function fillSettings({ client, data }: BelayServer): Promise<void> {
+  await client.mcp.create({
+    name: 'workshop',
+    transport: {
+      type: 'stdio',
+      command: 'node',
+      args: ['libs/testkit/mcp-server.mjs'],
+      env: {},
+      host: true,
+    },
+  });
+  const examples = ['morse', 'roll_dice', 'statistics'];
+  await belay(data, ['actions', 'install', 'examples/actions', ...examples]);
+  const { tokens, users } = client;
+  await tokens.create({ label: 'Nightly benchmark', scope: 'operate', sessions: 'own' });
+  await tokens.create({
+    label: 'Wall screen',
+    scope: 'view',
+    sessions: 'all',
+    expires: inDays(30),
+  });
+  await users.create({ name: 'ada', password: 'a long enough password', scope: 'operate' });
+}
+
+function scriptFile({ data }: BelayServer, name: string, turns: Turn[]) {
+  const file = join(data, `${name}.yaml`);
+  writeFileSync(file, JSON.stringify({ turns }));
+  return `scripted:${file}` as const;
+}
+
+const inDays = (days: number): string => new Date(Date.now() + days * 24 * 3_600_000).toISOString();
