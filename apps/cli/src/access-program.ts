@@ -3,18 +3,18 @@ import { Option, type Command } from 'commander';
 import { printAudit } from './commands/audit.js';
 import { createToken, listTokens, revokeToken, rotateToken } from './commands/tokens.js';
 import { addUser, changePassword, changeUser, listUsers, removeUser } from './commands/users.js';
-import { count, expiry, several } from './options.js';
-import { withJson, withServer } from './server-options.js';
+import { wholeNumber, expiry, several } from './options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay tokens`, `belay users` and `belay audit`: who may do what, and who did. */
 export function addAccess(program: Command): void {
   addTokens(program);
   addUsers(program);
-  withServer(withJson(program.command('audit')))
+  withServerOptions(withJsonOption(program.command('audit')))
     .description('print who changed what, and who was refused, newest first')
     .option('--session <id>', 'only of this session')
     .option('--caller <id>', 'only of this caller: owner, viewer, token:ID or user:ID')
-    .option('-n, --lines <n>', 'how many entries', count, 50)
+    .option('-n, --lines <n>', 'how many entries', wholeNumber, 50)
     .action(printAudit);
 }
 
@@ -26,10 +26,10 @@ const scopeOption = () =>
 
 function addTokens(program: Command): void {
   const tokens = group(program, 'tokens', 'tokens for programs and other people');
-  withServer(withJson(tokens.command('list', { isDefault: true })))
+  withServerOptions(withJsonOption(tokens.command('list', { isDefault: true })))
     .description('list tokens, newest first')
     .action(listTokens);
-  withServer(withJson(tokens.command('create')))
+  withServerOptions(withJsonOption(tokens.command('create')))
     .description('create a token and print it; it is shown only once')
     .addOption(scopeOption().makeOptionMandatory())
     .option(
@@ -40,11 +40,11 @@ function addTokens(program: Command): void {
     .option('--expires <when>', 'as 12h, 30d, or a date such as 2027-01-31', expiry)
     .requiredOption('--label <text>', 'what will use it')
     .action(createToken);
-  withServer(withJson(tokens.command('rotate')))
+  withServerOptions(withJsonOption(tokens.command('rotate')))
     .description('give a token another secret and print it; the old one is void at once')
     .argument('<token>', 'id of a token, or owner or viewer for the server’s own two')
     .action(rotateToken);
-  withServer(tokens.command('revoke'))
+  withServerOptions(tokens.command('revoke'))
     .description('revoke a token at once, also on open connections')
     .argument('<token>', 'id of a token')
     .action(revokeToken);
@@ -52,27 +52,27 @@ function addTokens(program: Command): void {
 
 function addUsers(program: Command): void {
   const users = group(program, 'users', 'users of a team, who log in with a password');
-  withServer(withJson(users.command('list', { isDefault: true })))
+  withServerOptions(withJsonOption(users.command('list', { isDefault: true })))
     .description('list users')
     .action(listUsers);
-  withServer(users.command('add'))
+  withServerOptions(users.command('add'))
     .description('add a user; the password is asked for, or read from standard input')
     .argument('<name>', 'name to log in with')
     .addOption(scopeOption().makeOptionMandatory())
     .action(addUser);
-  withServer(users.command('set'))
+  withServerOptions(users.command('set'))
     .description('change scope or password of a user, who has to log in again')
     .argument('<name>', 'name of a user')
     .addOption(scopeOption())
     .option('--password', 'ask for a new password, or read it from standard input')
     .action(changeUser);
-  withServer(users.command('password'))
+  withServerOptions(users.command('password'))
     .description(
       'change your own password; both are asked for, or read from standard input, a line each',
     )
     .argument('<name>', 'your name')
     .action(changePassword);
-  withServer(users.command('remove'))
+  withServerOptions(users.command('remove'))
     .description('remove a user; what is open ends at once')
     .argument('<name>', 'name of a user')
     .action(removeUser);

@@ -6,11 +6,11 @@ import {
   setActionSecret,
   showAction,
 } from './commands/actions.js';
-import { callAction } from './commands/call-action.js';
+import { callInstalledAction } from './commands/call-action.js';
 import { installActions, updateActions } from './commands/install-actions.js';
 import { actionLanguages, newAction } from './commands/new-action.js';
 import { testActions } from './commands/test-actions.js';
-import { withJson, withServer } from './server-options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 const name = ['<name>', 'the action'] as const;
 
@@ -20,7 +20,7 @@ export function addActions(program: Command, exit: (code: number) => void): void
     .command('actions')
     .description('install, test and remove actions, which give agents new abilities');
   const add = (command: string, description: string): Command =>
-    withServer(withJson(actions.command(command))).description(description);
+    withServerOptions(withJsonOption(actions.command(command))).description(description);
   add('install', 'install the actions, skills and MCP servers of a git repository or a folder')
     .argument('<source>', 'user/repo[@version] of GitHub, the URL of a repository, or a folder')
     .argument('[names...]', 'which of its actions (default: all)')
@@ -43,7 +43,9 @@ export function addActions(program: Command, exit: (code: number) => void): void
     .option('--input <json>', 'the input as JSON, or - for standard input')
     .option('--session <id>', 'call it in this session, which has its workspace')
     .option('--save <dir>', 'keep the files that it leaves in this folder')
-    .action(async (action, input, options) => exit(await callAction(action, input, options)));
+    .action(async (action, input, options) =>
+      exit(await callInstalledAction(action, input, options)),
+    );
   add('test', 'run the examples of actions')
     .argument('[names...]', 'the actions')
     .option('--all', 'all that are installed')

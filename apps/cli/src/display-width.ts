@@ -12,7 +12,7 @@ export function fitting(text: string, columns: number): { text: string; columns:
 }
 
 /** A text that is too wide ends with an ellipsis. */
-export function shortened(text: string, columns: number): string {
+export function truncated(text: string, columns: number): string {
   if (text.length * 2 <= columns || fitting(text, columns).text.length === text.length) return text;
   return `${fitting(text, columns - 1).text}…`;
 }

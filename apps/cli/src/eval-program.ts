@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { count, several } from './options.js';
+import { wholeNumber, several } from './options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
@@ -46,10 +46,10 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--agent <agent>', 'oracle, nop, model, command:LINE or predictions:FILE', 'model')
     .option('-m, --model <model>', 'provider:model, for the agent `model`')
     .option('--tasks <ids>', 'only these tasks, comma-separated')
-    .option('--sample <n>', 'only this many tasks, chosen by --seed', count)
+    .option('--sample <n>', 'only this many tasks, chosen by --seed', wholeNumber)
     .option('--seed <n>', 'seed of the sample', Number, 1)
-    .option('--attempts <k>', 'attempts per task', count, 1)
-    .option('--concurrency <n>', 'parallel trials, as processors and memory allow', count, 2)
+    .option('--attempts <k>', 'attempts per task', wholeNumber, 1)
+    .option('--concurrency <n>', 'parallel trials, as processors and memory allow', wholeNumber, 2)
     .option('-o, --out <folder>', 'results folder (default: a new one in eval-results)')
     .option(
       '--preflight',

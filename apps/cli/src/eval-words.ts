@@ -1,5 +1,5 @@
 import type { Comparison, Summary, Validity } from '@belay/evaluation';
-import { oneLine } from './output.js';
+import { singleLine } from './output.js';
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const points = (share: number): string =>
@@ -14,7 +14,7 @@ export function validitySentences(found: Validity[], tasks: number): string[] {
   const unchecked = tasks - found.length;
   const named = flagged
     .slice(0, maxNamed)
-    .map(({ task, why }) => `  ${oneLine(`${task}: ${why}`, 160)}`);
+    .map(({ task, why }) => `  ${singleLine(`${task}: ${why}`, 160)}`);
   const more = flagged.length - named.length;
   return [
     ...(flagged.length > 0

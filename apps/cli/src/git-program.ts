@@ -2,11 +2,11 @@ import { gitHostKind, publishAllowance } from '@belay/protocol';
 import { Option, type Command } from 'commander';
 import { listGitHosts, removeGitHost, setGitHost, testGitHost } from './commands/git-hosts.js';
 import { publishSession } from './commands/publish.js';
-import { withJson, withServer } from './server-options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay publish`, and `belay git` for the hosts that it pushes to. */
 export function addGit(program: Command): void {
-  withServer(withJson(program.command('publish')))
+  withServerOptions(withJsonOption(program.command('publish')))
     .description('push the changes of a session to a branch of a git host; shows them first')
     .argument('<session>', 'session id, a prefix of either half of it, or `last` for the newest')
     .requiredOption('-b, --branch <name>', 'branch to push to; it is made when it is not there')
@@ -26,10 +26,10 @@ export function addGit(program: Command): void {
   const git = program
     .command('git')
     .description('git hosts that the server clones from and pushes to');
-  withServer(withJson(git.command('list', { isDefault: true })))
+  withServerOptions(withJsonOption(git.command('list', { isDefault: true })))
     .description('list the git hosts that are set up')
     .action(listGitHosts);
-  withServer(git.command('set'))
+  withServerOptions(git.command('set'))
     .description('set up a git host; what is omitted stays as it is')
     .argument('<host>', 'its name, with the port when that is unusual, as git.example.com:8443')
     .option('--token', 'ask for the token, or read it from standard input')
@@ -47,11 +47,11 @@ export function addGit(program: Command): void {
     .option('--insecure', 'it uses HTTP without TLS')
     .option('--no-insecure', 'it uses HTTPS')
     .action(setGitHost);
-  withServer(git.command('test'))
+  withServerOptions(git.command('test'))
     .description('ask a git host whose token it is')
     .argument('<host>', 'name of a git host')
     .action(testGitHost);
-  withServer(git.command('remove'))
+  withServerOptions(git.command('remove'))
     .description('remove a git host with its token')
     .argument('<host>', 'name of a git host')
     .action(removeGitHost);

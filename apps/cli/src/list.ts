@@ -1,5 +1,5 @@
-import { fitting, padded, shortened } from './display-width.js';
-import { oneLine, outputTo } from './output.js';
+import { fitting, padded, truncated } from './display-width.js';
+import { singleLine, outputTo } from './output.js';
 
 export interface List<T> {
   /** The cells of one line; the first names the item for other commands and is never shortened. */
@@ -31,13 +31,13 @@ export function tableLines(
   width: number,
   numbers: readonly number[] = [],
 ): string[] {
-  const cells = rows.map((row) => row.map((cell) => oneLine(cell, Infinity)));
+  const cells = rows.map((row) => row.map((cell) => singleLine(cell, Infinity)));
   const widths = columnWidths(cells, width);
   return cells.map((row) =>
     row
       .map((cell, index) => {
         const columns = widths[index] ?? 0;
-        return padded(shortened(cell, columns), columns, numbers.includes(index));
+        return padded(truncated(cell, columns), columns, numbers.includes(index));
       })
       .join(gap)
       .trimEnd(),

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { joinServer } from './commands/join.js';
 import { addMachine, listMachines, removeMachine } from './commands/machines.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay join`, for the machine that is to run agents. */
 export const joinCommand = (): Command =>
@@ -29,11 +30,11 @@ function memory(text: string): number {
 }
 
 /** `belay machines`, for the server that they join. */
-export function machinesCommand(withServer: (command: Command) => Command): Command {
+export function machinesCommand(): Command {
   const machines = new Command('machines').description(
     'list, add and remove the machines that run agents',
   );
-  const add = (name: string) => withServer(machines.command(name)).option('--json', 'print JSON');
+  const add = (name: string) => withServerOptions(withJsonOption(machines.command(name)));
   add('list').description('list the machines that joined').action(listMachines);
   add('add')
     .description('create a token with which one machine joins')

@@ -7,14 +7,14 @@ const number = (text: string, what: string, good: (value: number) => boolean): n
   return value;
 };
 
-export const count = (text: string): number =>
+export const wholeNumber = (text: string): number =>
   number(text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
 
 export const seconds = (text: string): number =>
   number(text, 'a number of seconds above 0', (value) => value > 0);
 
-export const dollars = (text: string): number =>
-  number(text, 'an amount of dollars above 0', (value) => value > 0);
+export const dollarAmount = (text: string): number =>
+  number(text, 'an amount in dollars above 0', (value) => value > 0);
 
 export const port = (text: string): number =>
   number(

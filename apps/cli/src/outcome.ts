@@ -1,8 +1,8 @@
 import { isEnded, type SessionSummary, visibleText, wallSeconds } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
-import { changedFiles } from './workspace/patch-paths.js';
-import { oneLine, outputTo, type Output } from './output.js';
+import { changedPaths } from './workspace/patch-paths.js';
+import { singleLine, outputTo, type LineOutput } from './output.js';
 
 /** Exit codes of `belay`; 5 belongs to errors of the code `unavailable`. */
 export const exitCodes = {
@@ -18,7 +18,7 @@ interface Concluded {
   id: string;
   client: BelayClient;
   url: string;
-  progress: Output;
+  progress: LineOutput;
   format: Format;
   /** The changes have been written or applied already. */
   taken?: boolean;
@@ -59,7 +59,7 @@ async function changedIn(
 ): Promise<string[]> {
   if (!isEnded(state)) return changed;
   try {
-    return changedFiles(await client.sessions.patch(id));
+    return changedPaths(await client.sessions.patch(id));
   } catch {
     return changed;
   }
@@ -83,7 +83,7 @@ export function figuresOf(
 ): string[] {
   const names = changed
     .slice(0, 3)
-    .map((name) => oneLine(name))
+    .map((name) => singleLine(name))
     .join(', ');
   const more = changed.length > 3 ? ` and ${changed.length - 3} more` : '';
   return [

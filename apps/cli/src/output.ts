@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import { visibleJson, visibleText } from '@belay/protocol';
-import { shortened } from './display-width.js';
+import { truncated } from './display-width.js';
 
 type Style = Parameters<typeof styleText>[0];
 
 /** Writes to one stream; in colours only at a terminal. */
-export interface Output {
+export interface LineOutput {
   /** Columns of a line. */
   readonly width: number;
   /** Writes text with styles, whose other control characters become visible signs. */
@@ -14,7 +14,7 @@ export interface Output {
   style(style: Style, text: string): string;
 }
 
-export function outputTo(stream: NodeJS.WriteStream): Output {
+export function outputTo(stream: NodeJS.WriteStream): LineOutput {
   // A closed pipe, as of `head`, is not an error.
   if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
   return {
@@ -39,22 +39,22 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 }
 
 /** Text on one line, shortened at the end. */
-export function oneLine(text: string, width = 100): string {
-  return shortened(visibleText(text.replace(/\s+/g, ' ').trim()), width);
+export function singleLine(text: string, width = 100): string {
+  return truncated(visibleText(text.replace(/\s+/g, ' ').trim()), width);
 }
 
 /** The first lines of a text, each at most `width` long; a last line counts the omitted ones. */
-export function firstLines(text: string, most: number, width: number): string[] {
+export function headLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text);
-  const shown = lines.slice(0, most).map((line) => shortened(line, width));
+  const shown = lines.slice(0, most).map((line) => truncated(line, width));
   const more = lines.length - shown.length;
   return more > 0 ? [...shown, `… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown;
 }
 
 /** The last lines of an output, in the same way; text that a carriage return overwrites is dropped. */
-export function lastLines(text: string, most: number, width: number): string[] {
+export function tailLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text.replace(/\r\n/g, '\n').replace(/^.*\r/gm, ''));
-  const shown = lines.slice(-most).map((line) => shortened(line, width));
+  const shown = lines.slice(-most).map((line) => truncated(line, width));
   const more = lines.length - shown.length;
   return more > 0 ? [`… ${more} ${more === 1 ? 'line' : 'lines'} before`, ...shown] : shown;
 }

@@ -9,7 +9,7 @@ import {
   type SessionDefaultsChange,
 } from '@belay/protocol';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { count, dollars, limit, seconds, several, type Limit } from './options.js';
+import { wholeNumber, dollarAmount, limit, seconds, several, type Limit } from './options.js';
 
 /** Approvals, network and limits as options of the command line. */
 export interface OwnSettings {
@@ -27,9 +27,9 @@ export const withOwnSettings = (command: Command): Command =>
   command
     .optionsGroup('Limits (`none` removes one):')
     .option('--timeout <seconds>', 'maximum wall time in seconds', limit(seconds))
-    .option('--max-steps <n>', 'maximum number of model calls', limit(count))
-    .option('--max-tokens <n>', 'maximum number of tokens', limit(count))
-    .option('--max-dollars <amount>', 'maximum cost in US dollars', limit(dollars))
+    .option('--max-steps <n>', 'maximum number of model calls', limit(wholeNumber))
+    .option('--max-tokens <n>', 'maximum number of tokens', limit(wholeNumber))
+    .option('--max-dollars <amount>', 'maximum cost in US dollars', limit(dollarAmount))
     .optionsGroup('Approvals and network:')
     .addOption(
       new Option(

@@ -21,10 +21,10 @@ import { completionCommand } from './completion.js';
 import { addGit } from './git-program.js';
 import { evalCommand } from './eval-program.js';
 import { joinCommand, machinesCommand } from './machine-program.js';
-import { count, names, port, several } from './options.js';
+import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplates } from './templates-program.js';
-import { withJson, withServer } from './server-options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
 export function createProgram(exit: (code: number) => void): Command {
@@ -38,28 +38,28 @@ export function createProgram(exit: (code: number) => void): Command {
   addRun(program, exit);
   addSessions(program, exit);
   addLocalServer(program, exit);
-  withServer(withJson(program.command('doctor')))
+  withServerOptions(withJsonOption(program.command('doctor')))
     .description('check Docker, images, data folder, port and keys; print how to fix what fails')
     .option('--port <n>', 'port that the server would use', port, 4600)
     .action(async (options) => exit((await doctor(options)) ? 0 : 1));
-  withServer(withOwnSettings(withJson(program.command('settings'))))
+  withServerOptions(withOwnSettings(withJsonOption(program.command('settings'))))
     .description('change the defaults of new sessions by these options, then print them')
     .action(changeSettings);
   addGit(program);
   addTemplates(program);
   addActions(program, exit);
   addAccess(program);
-  withServer(program.command('acp'))
+  withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')
     .option('--no-apply', 'leave the editor’s folder as it is; belay patch has the changes')
     .action(async (options) => exit(await serveAcp(options)));
-  withServer(program.command('mcp'))
+  withServerOptions(program.command('mcp'))
     .description('serve MCP on standard input and output, for clients that start programs')
     .action(serveMcp);
   addDebug(program);
   program.addCommand(joinCommand());
-  program.addCommand(machinesCommand(withServer));
+  program.addCommand(machinesCommand());
   program.addCommand(evalCommand(exit));
   program.addCommand(completionCommand(program));
   for (const command of program.commands) inheritSettings(command, program);
@@ -78,12 +78,12 @@ const session = [
 ] as const;
 
 function addSessions(program: Command, exit: (code: number) => void): void {
-  withServer(withJson(program.command('attach'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('attach'), 'print one JSON event per line'))
     .description('follow a session and answer its questions; Ctrl-C detaches, it keeps running')
     .argument(...session)
     .option('--plain', 'print it line by line, also at a terminal')
     .action(async (name, options) => exit(await attach(name, options)));
-  withServer(withJson(program.command('say'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('say'), 'print one JSON event per line'))
     .description('send a message to a session, running or ended, and follow it')
     .argument(...session)
     .argument('<text>', 'the message')
@@ -91,22 +91,22 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .action(async (name, text, { steer, ...options }) =>
       exit(await attach(name, options, { text, delivery: steer ? 'steer' : 'queue' })),
     );
-  withServer(withJson(program.command('list')))
+  withServerOptions(withJsonOption(program.command('list')))
     .description('list sessions, newest first')
     .option('-a, --all', 'include archived sessions')
     .action(listSessions);
-  withServer(withJson(program.command('log'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('log'), 'print one JSON event per line'))
     .description('print the log of a session')
     .argument(...session)
     .option('-f, --follow', 'keep printing until the session ends')
     .action(printLog);
-  withServer(program.command('patch'))
+  withServerOptions(program.command('patch'))
     .description('print the changes of a session as a patch for git apply')
     .argument(...session)
     .option('-o, --output <file>', 'write the patch to a file')
     .option('--apply <folder>', 'apply the patch to a folder instead of printing it')
     .action(writePatch);
-  withServer(withJson(program.command('export'), 'print what was written as JSON'))
+  withServerOptions(withJsonOption(program.command('export'), 'print what was written as JSON'))
     .description('write the changes, the files or the history of a session to a file')
     .argument(...session)
     .addOption(
@@ -120,14 +120,18 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .option('-o, --output <file>', 'file to write; - for standard output (belay-ID.FORMAT)')
     .option('--commit <hash>', 'up to this commit of the history (default: the latest)')
     .action(exportSession);
-  withServer(withJson(program.command('fork'), 'print the new session as JSON'))
+  withServerOptions(withJsonOption(program.command('fork'), 'print the new session as JSON'))
     .description('create a new session with the log and files of another one, as of an event')
     .argument(...session)
-    .option('--at <seq>', 'the last event that the new session keeps (default: the newest)', count)
+    .option(
+      '--at <seq>',
+      'the last event that the new session keeps (default: the newest)',
+      wholeNumber,
+    )
     .option('-m, --model <model>', 'provider:model (default: the same)')
     .option('--message <text>', 'what it should do')
     .action(forkSession);
-  withServer(withJson(program.command('approve')))
+  withServerOptions(withJsonOption(program.command('approve')))
     .description('list the questions that wait, or answer one or all of a session')
     .argument('[session]', session[1])
     .argument('[call]', 'id of the question, or its beginning')
@@ -135,16 +139,16 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .option('--always', 'approve, and from now on the same calls in this session, too')
     .addOption(new Option('--reject [reason]', 'reject instead').conflicts('always'))
     .action(approve);
-  withServer(program.command('stop'))
+  withServerOptions(program.command('stop'))
     .description('stop a session; its log, files and history are kept')
     .argument(...session)
     .action(stopSession);
-  withServer(program.command('open'))
+  withServerOptions(program.command('open'))
     .description('print a URL that logs in once, and open it in a browser')
     .argument('[session]', session[1])
     .option('--log-out', 'log all browsers out instead')
     .action(openDashboard);
-  withServer(program.command('preview'))
+  withServerOptions(program.command('preview'))
     .description('print a URL that shows what a session serves, and open it in a browser')
     .argument(...session)
     .argument('[port]', 'port in the sandbox; needed when programs listen on several')
@@ -154,7 +158,7 @@ function addSessions(program: Command, exit: (code: number) => void): void {
 
 function addLocalServer(program: Command, exit: (code: number) => void): void {
   const folder = ['--data <folder>', 'data folder of the server'] as const;
-  withJson(program.command('up'))
+  withJsonOption(program.command('up'))
     .description('prepare this machine and start the server in the background')
     .option('--port <n>', 'port on 127.0.0.1 (default: BELAY_PORT, or 4600)', port)
     .option(...folder)
@@ -163,11 +167,11 @@ function addLocalServer(program: Command, exit: (code: number) => void): void {
       new Option('--tunnel <kind>', 'make the server public, for ChatGPT').choices(['ngrok']),
     )
     .action(async (options) => exit(await up(options)));
-  withJson(program.command('down'))
+  withJsonOption(program.command('down'))
     .description('stop the server that `up` started; agents keep running')
     .option(...folder)
     .action(async (options) => exit(await down(options)));
-  withJson(program.command('status'))
+  withJsonOption(program.command('status'))
     .description('print whether the server runs; exits with 5 when it does not')
     .option(...folder)
     .action(async (options) => exit(await status(options)));
@@ -175,7 +179,7 @@ function addLocalServer(program: Command, exit: (code: number) => void): void {
 
 function addDebug(program: Command): void {
   const debug = program.command('debug').description('look into what a session does');
-  withServer(withJson(debug.command('prompt')))
+  withServerOptions(withJsonOption(debug.command('prompt')))
     .description('print what the next call of the model would send, with its tokens')
     .argument(...session)
     .option('--summary', 'print only the tokens of each part')
@@ -199,7 +203,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
         .argParser(names)
         .conflicts('model'),
     )
-    .option('--runs <n>', 'number of sessions for each model', count)
+    .option('--runs <n>', 'number of sessions for each model', wholeNumber)
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .option('--template <name>', 'start from this template; see belay templates')
     .option(
@@ -213,7 +217,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
       ).conflicts(['workspace', 'example']),
     )
     .option('--branch <name>', 'branch, tag or commit to clone (default: the default branch)')
-    .option('--depth <n>', 'clone only this many commits of history (default: all)', count)
+    .option('--depth <n>', 'clone only this many commits of history (default: all)', wholeNumber)
     .option('--example <name>', 'run an example that comes with Belay')
     .option('--title <title>', 'title in the dashboard')
     .option('--plan-file [path]', 'keep the plan in this Markdown file (DevinPlan.md)')
@@ -236,7 +240,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
       several,
     )
     .option('--root', 'root in the sandbox, to install system packages');
-  withServer(withOwnSettings(run))
+  withServerOptions(withOwnSettings(run))
     .addHelpText('after', runText)
     .action(async (task, options) => exit(await runSession(task, options)));
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
-export const withJson = (command: Command, what = 'print JSON'): Command =>
+export const withJsonOption = (command: Command, what = 'print JSON'): Command =>
   command.option('--json', what);
 
-export const withServer = (command: Command): Command =>
+export const withServerOptions = (command: Command): Command =>
   command
     .optionsGroup('Server:')
     .option(

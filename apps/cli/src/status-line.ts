@@ -1,5 +1,5 @@
 import { visibleText } from '@belay/protocol';
-import type { Output } from './output.js';
+import type { LineOutput } from './output.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const erase = '\r\u001b[K';
@@ -26,7 +26,7 @@ export class StatusLine {
     this.#draw();
   }
 
-  over(output: Output): Output {
+  over(output: LineOutput): LineOutput {
     return {
       get width() {
         return output.width;

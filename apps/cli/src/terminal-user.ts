@@ -10,7 +10,7 @@ import {
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '@belay/protocol';
-import { firstLines, type Output } from './output.js';
+import { headLines, type LineOutput } from './output.js';
 
 /** Maximum lines of a command that are shown before its question. */
 const maxLines = 40;
@@ -28,7 +28,10 @@ export interface TerminalUser {
 }
 
 /** The user who can be asked; undefined when standard input is not a terminal. */
-export function terminalUser(input: NodeJS.ReadStream, output: Output): TerminalUser | undefined {
+export function terminalUser(
+  input: NodeJS.ReadStream,
+  output: LineOutput,
+): TerminalUser | undefined {
   if (!input.isTTY) return undefined;
   const read = async (prompt: string, signal: AbortSignal): Promise<string> => {
     const lines = createInterface({ input, output: process.stderr });
@@ -47,7 +50,7 @@ export function terminalUser(input: NodeJS.ReadStream, output: Output): Terminal
     async approve(request, signal) {
       output.line(output.style('yellow', `⚠ Allow ${visibleText(request.operation)}?`));
       // Lines are never shortened, and omitted ones are counted: the user must see what is approved.
-      for (const line of firstLines(requestedCall(request), maxLines, Infinity))
+      for (const line of headLines(requestedCall(request), maxLines, Infinity))
         output.line(`  ${output.style('bold', line)}`);
       for (const name of setsFor(request)) {
         output.line(`  @${name}: ${hostsOfSet(name).join(', ')}`);

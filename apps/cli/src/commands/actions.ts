@@ -6,7 +6,7 @@ import {
   type InstalledAction,
 } from '@belay/protocol';
 import { clientFor, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 import { askHidden } from '../secret-input.js';
 import { printList } from '../list.js';
 
@@ -87,7 +87,7 @@ export async function setActionSecret(
   tellMissing(action, output);
 }
 
-export function tellMissing(action: InstalledAction, output: Output): void {
+export function tellMissing(action: InstalledAction, output: LineOutput): void {
   for (const key of neededSecrets(action))
     output.line(
       output.style('yellow', `It still needs a secret: belay actions secret ${action.name} ${key}`),

@@ -7,7 +7,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { clientFor, findSession, type Where } from '../connection.js';
-import { firstLines, outputTo, type Output } from '../output.js';
+import { headLines, outputTo, type LineOutput } from '../output.js';
 
 export interface ApproveOptions extends Where {
   all?: boolean;
@@ -84,7 +84,7 @@ function answerTo(request: ApprovalRequest, { reject, always }: ApproveOptions):
   };
 }
 
-function list(sessions: SessionSummary[], output: Output, json: boolean): void {
+function list(sessions: SessionSummary[], output: LineOutput, json: boolean): void {
   const waiting = sessions.filter(
     ({ waitingFor, question }) => waitingFor.length > 0 || question !== null,
   );
@@ -104,8 +104,8 @@ function list(sessions: SessionSummary[], output: Output, json: boolean): void {
 }
 
 /** Lines are never shortened, and omitted ones are counted: the user must see what is approved. */
-function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: Output): void {
+function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: LineOutput): void {
   const what = calledOperation(operation) ? operation : `${operation} (a connection)`;
   output.line(`  ${id}  ${what} · ${risk}`);
-  for (const line of firstLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
+  for (const line of headLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
 }

@@ -17,7 +17,7 @@ type File = ActionOutput['files'][number];
 type ReadBlob = (blob: string) => Promise<Uint8Array>;
 
 /** `belay actions call`: resolves to the exit code of the action. */
-export async function callAction(
+export async function callInstalledAction(
   name: string,
   words: readonly string[],
   options: CallOptions,

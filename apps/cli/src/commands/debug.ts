@@ -1,6 +1,6 @@
 import { isEnded, visibleText, type OperationOutput, type PromptPart } from '@belay/protocol';
 import { clientFor, findSession, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 
 type Prompt = OperationOutput<'session.prompt'>;
 
@@ -40,7 +40,7 @@ const lists: Record<PromptPart['kind'], string> = {
   history: 'History',
 };
 
-function printTotals(output: Output, { parts, tokens }: Prompt): void {
+function printTotals(output: LineOutput, { parts, tokens }: Prompt): void {
   output.line(output.style('bold', 'Tokens, at four characters each:'));
   for (const kind of ['system', 'guidance', 'tool', 'history'] as const) {
     const own = parts.filter((part) => part.kind === kind);

@@ -23,7 +23,7 @@ import {
   validitySentences,
 } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 
 /** What an agent left in its workspace is held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
@@ -142,7 +142,7 @@ function serverAt(where: Where) {
 }
 
 /** Prints a line for each trial, and notices. */
-function progressTo(progress: Output) {
+function progressTo(progress: LineOutput) {
   const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
     `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
       verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`

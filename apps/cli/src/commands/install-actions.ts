@@ -4,7 +4,7 @@ import { AppError, type ActionInstall, type ActionOffer, type FoundActions } fro
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
 import { clientFor, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
 
@@ -99,7 +99,7 @@ async function install(
   return ended.state === 'done' ? 0 : 1;
 }
 
-function show(offer: ActionOffer, found: FoundActions, output: Output): void {
+function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void {
   const { name, manifest, state, changes, warnings, folder } = offer;
   const from = sourceText({ ...found, folder });
   const what = { new: 'is new', other: 'is another version', same: 'is up to date' }[state];
@@ -116,7 +116,7 @@ function show(offer: ActionOffer, found: FoundActions, output: Output): void {
 async function follow(
   client: BelayClient,
   begun: ActionInstall,
-  output: Output,
+  output: LineOutput,
 ): Promise<ActionInstall> {
   let job = begun;
   for (;;) {

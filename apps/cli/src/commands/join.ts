@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AppError, errorFrom } from '@belay/protocol';
-import { ServerProcess } from '../background/server-process.js';
+import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
 import type { Agents, OnEnded } from '../join/agents.js';
 import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
@@ -34,7 +34,7 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   // Before the token is used, which is good once: it may take minutes, or fail.
   const containers = options.container ? await prepareContainers(options) : undefined;
   const joined = known ?? (await join());
-  const self = new ServerProcess({ data: folder });
+  const self = new BackgroundServer({ data: folder });
   const other = self.running();
   if (other)
     throw new AppError('conflict', `Process ${other.pid} has this machine joined already.`);

@@ -6,7 +6,7 @@ import {
 } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, findSession, type Where } from '../connection.js';
-import { oneLine, outputTo, type Output } from '../output.js';
+import { singleLine, outputTo, type LineOutput } from '../output.js';
 
 interface PublishOptions extends Where {
   branch: string;
@@ -58,26 +58,26 @@ function pullRequestOf(message: string, given: string | true, draft: boolean) {
 
 function report(
   { commit, branch, url, branchPage, pullRequest }: PublishedChange,
-  { progress, output }: { progress: Output; output: Output },
+  { progress, output }: { progress: LineOutput; output: LineOutput },
 ): void {
   progress.line(`Pushed ${commit.slice(0, 7)} to ${branch} of ${url}.`);
   if (pullRequest && !pullRequest.isNew) progress.line('The pull request was open already:');
   const page = pullRequest?.url ?? branchPage;
-  if (page) output.line(oneLine(page));
+  if (page) output.line(singleLine(page));
 }
 
 const mostShown = 50;
 
-function show(prepared: PreparedPublish, output: Output): void {
+function show(prepared: PreparedPublish, output: LineOutput): void {
   const { files, branch, url, into, base, isNewBranch } = prepared;
   const marks = { added: 'A', changed: 'M', deleted: 'D', renamed: 'R' } as const;
   for (const { path, from, status, added, removed } of files.slice(0, mostShown)) {
     const lines = added === null ? 'binary' : `+${added} −${removed ?? 0}`;
-    const name = oneLine(from ? `${from} → ${path}` : path);
+    const name = singleLine(from ? `${from} → ${path}` : path);
     output.line(`${marks[status]} ${name}  ${output.style('dim', lines)}`);
   }
   if (files.length > mostShown) output.line(`… and ${files.length - mostShown} more`);
   const isNew = isNewBranch ? `the new branch ${branch}, from ${base},` : `the branch ${branch}`;
-  output.line(`One commit to ${oneLine(isNew)} of ${url}`);
+  output.line(`One commit to ${singleLine(isNew)} of ${url}`);
   if (into !== url) output.line(`A pull request would go into ${into}`);
 }

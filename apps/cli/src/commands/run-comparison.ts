@@ -7,14 +7,14 @@ import {
 } from '@belay/protocol';
 import type { BelayClient, LiveConnection } from '@belay/client';
 import { exitCodeOf, exitCodes, figuresOf } from '../outcome.js';
-import { oneLine, outputTo, type Output } from '../output.js';
-import { changedFiles } from '../workspace/patch-paths.js';
+import { singleLine, outputTo, type LineOutput } from '../output.js';
+import { changedPaths } from '../workspace/patch-paths.js';
 
 interface ComparedRun {
   client: BelayClient;
   live: LiveConnection;
   url: string;
-  progress: Output;
+  progress: LineOutput;
   json: boolean;
 }
 
@@ -44,10 +44,10 @@ function exitCodeOfAll({ sessions }: Comparison): number {
 
 async function printOutcome(
   session: SessionSummary,
-  { client, output }: { client: BelayClient; output: Output },
+  { client, output }: { client: BelayClient; output: LineOutput },
 ): Promise<void> {
   const { id, model, check } = session;
-  const changed = await client.sessions.patch(id).then(changedFiles, () => []);
+  const changed = await client.sessions.patch(id).then(changedPaths, () => []);
   output.line(`${output.style('bold', visibleText(model))}  ${id}`);
   output.line(`  ${figuresOf(session, changed).join(' · ')}`);
   if (!check) return;
@@ -57,7 +57,7 @@ async function printOutcome(
       ? `check ${passed ? 'passed' : 'failed'}: exit code ${check.exitCode}`
       : check.reason === null
         ? 'check not run'
-        : `check not run: ${oneLine(check.reason)}`;
+        : `check not run: ${singleLine(check.reason)}`;
   output.line(`  ${output.style(passed ? 'green' : 'red', words)}`);
 }
 
@@ -128,7 +128,7 @@ const isOver = ({ state, check }: SessionSummary): boolean =>
 function progressOf({ id, state, reason, check }: SessionSummary, url: string): string {
   if (state === 'running') return 'running';
   if (state === 'waiting')
-    return `needs you: ${oneLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
+    return `needs you: ${singleLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
   if (!isEnded(state)) return '';
   const checked = check?.state === 'running' ? '; the check is run' : '';
   return `${state}${checked}`;

@@ -5,11 +5,11 @@ import { conclude } from '../outcome.js';
 import { followRun } from '../follow-run.js';
 import { givenText } from '../given-text.js';
 import { openConnection, type Connection, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 import { terminalUser } from '../terminal-user.js';
 import { applyPatch } from '../workspace/apply-patch.js';
 import { checkedFolder, planWorkspace, type WorkspacePlan } from '../workspace/plan-workspace.js';
-import { sendWorkspace, uploadWorkspace } from '../workspace/send-workspace.js';
+import { sendWorkspace, storeWorkspace } from '../workspace/send-workspace.js';
 import { runComparison } from './run-comparison.js';
 import { sessionRequest, type SessionRequestOptions } from './session-request.js';
 
@@ -69,7 +69,7 @@ function assertOptionsFit(options: RunSessionOptions): void {
 }
 
 interface PlannedRun extends Connection {
-  progress: Output;
+  progress: LineOutput;
   options: RunSessionOptions;
   plan: WorkspacePlan | undefined;
 }
@@ -78,7 +78,7 @@ async function compareSessions(
   { model, ...request }: NewSession,
   { options, plan, ...run }: PlannedRun,
 ): Promise<number> {
-  if (plan) request.workspace = await uploadWorkspace(plan, run);
+  if (plan) request.workspace = await storeWorkspace(plan, run);
   const { models = [model], runs = 1, json = false } = options;
   return runComparison({ ...request, models, runs }, { ...run, json });
 }

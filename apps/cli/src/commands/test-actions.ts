@@ -1,7 +1,7 @@
 import { AppError, type InstalledAction } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { clientFor, type Where } from '../connection.js';
-import { oneLine, outputTo, type Output } from '../output.js';
+import { singleLine, outputTo, type LineOutput } from '../output.js';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
@@ -45,9 +45,9 @@ async function faultOf(
     const { text, structured, exitCode, errors } = await client.actionCalls.call(name, input);
     // Output that is JSON comes as such alone.
     const printed = text || (JSON.stringify(structured, null, 2) ?? '');
-    if (exitCode !== 0) return `It ended with code ${exitCode}: ${oneLine(errors, 300)}`;
+    if (exitCode !== 0) return `It ended with code ${exitCode}: ${singleLine(errors, 300)}`;
     if (contains === undefined || printed.includes(contains)) return null;
-    return `Its output lacks “${contains}”: ${oneLine(printed, 300)}`;
+    return `Its output lacks “${contains}”: ${singleLine(printed, 300)}`;
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;
@@ -56,9 +56,9 @@ async function faultOf(
 
 function show(
   { name, example, fault }: { name: string; example: string; fault: string | null },
-  output: Output,
+  output: LineOutput,
 ): void {
   const sign = fault === null ? output.style('green', '✓') : output.style('red', '✗');
-  output.line(`${sign} ${name}: ${oneLine(example)}`);
+  output.line(`${sign} ${name}: ${singleLine(example)}`);
   if (fault !== null) output.line(`  ${fault}`);
 }

@@ -1,7 +1,7 @@
 import type { MadeToken, Scope, SessionAccess, TokenInfo } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { clientFor, findSession, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
+import { singleLine, outputTo } from '../output.js';
 import { printList } from '../list.js';
 
 type Json = Where & { json?: boolean };
@@ -51,7 +51,7 @@ function print(made: MadeToken, { json }: Json): void {
   if (json) return output.json(made);
   output.line(made.token);
   outputTo(process.stderr).line(
-    `Token ${made.id} for ${oneLine(made.label)}. Keep it now: it is not shown again.`,
+    `Token ${made.id} for ${singleLine(made.label)}. Keep it now: it is not shown again.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { AppError, errorCodes, errorFrom } from '@belay/protocol';
 import { z } from 'zod';
-import { ServerProcess } from '../background/server-process.js';
+import { BackgroundServer } from '../background/background-server.js';
 import { clientOf, dataFolder, localServer } from '../connection.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
@@ -26,7 +26,7 @@ const endTimeoutMs = 10_000;
 /** `belay up`: the server in the background. Returns the exit code. */
 export async function up(options: UpOptions): Promise<number> {
   const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
+  const server = new BackgroundServer(options);
   const before = await answering(options);
   if (before) {
     if (options.json) output.json({ url: before, started: false, ...server.running() });
@@ -56,7 +56,7 @@ export async function up(options: UpOptions): Promise<number> {
 /** `belay down`: ends the server that `up` started; agents keep running. Returns the exit code. */
 export async function down(options: LocalServer): Promise<number> {
   const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
+  const server = new BackgroundServer(options);
   const found = server.running();
   if (!found) {
     const url = await answering(options);
@@ -78,7 +78,7 @@ export async function down(options: LocalServer): Promise<number> {
 /** `belay status`: whether the server runs. Returns the exit code. */
 export async function status(options: LocalServer): Promise<number> {
   const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
+  const server = new BackgroundServer(options);
   const url = await answering(options);
   const found = server.running();
   if (options.json) {

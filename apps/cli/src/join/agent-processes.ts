@@ -15,7 +15,7 @@ import { visibleText } from '@belay/protocol';
 import { z } from 'zod';
 import { startOf } from '../background/process-start.js';
 import type { Agents, OnEnded, WantedAgent } from './agents.js';
-import { endLeftPrograms, markOf } from './left-programs.js';
+import { endLeftPrograms, sandboxMark } from './left-programs.js';
 
 const recorded = z.object({
   sandbox: z.string(),
@@ -87,7 +87,7 @@ export class AgentProcesses implements Agents {
       cwd: this.#folderOf(wanted.workspace),
       env: {
         ...env,
-        ...markOf(wanted.sandbox),
+        ...sandboxMark(wanted.sandbox),
         BELAY_TOKEN: wanted.token,
         BELAY_WORKSPACE: this.#folderOf(wanted.workspace),
         BELAY_STATE: this.#folderOf(wanted.state),

@@ -6,7 +6,7 @@ import {
   machineServerCalls,
 } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
-import type { Output } from '../output.js';
+import type { LineOutput } from '../output.js';
 import type { Agents, OnEnded } from './agents.js';
 import { description, type Joined } from './joined.js';
 
@@ -14,7 +14,7 @@ export interface ServeMachineOptions {
   joined: Joined;
   /** Takes over what still runs. */
   openAgents(ended: OnEnded): Promise<Agents>;
-  output: Output;
+  output: LineOutput;
 }
 
 /** How long the server may take to be told of the end. */

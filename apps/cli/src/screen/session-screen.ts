@@ -10,17 +10,17 @@ import {
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
-import { oneLine, outputTo } from '../output.js';
+import { singleLine, outputTo } from '../output.js';
 import { readAnswer } from '../terminal-user.js';
 import { Transcript } from '../transcript.js';
-import { Asked } from './asked.js';
+import { OpenQuestion } from './open-question.js';
 import { Composer } from './composer.js';
-import { Frame } from './frame.js';
+import { ScreenWriter } from './screen-writer.js';
 import { help, hint } from './help.js';
 import { runBinding, type KeyBindings } from './key-bindings.js';
 import { layoutOf, type Layout } from './layout.js';
 import { Pane } from './pane.js';
-import { cut, questionRows, styled } from './rows.js';
+import { cut, questionRows, styled } from './question-rows.js';
 
 export interface SessionScreenOptions {
   summary: SessionSummary;
@@ -37,8 +37,8 @@ const leaveTerminal = '\u001d';
 /** One session on the whole terminal: chat, questions and terminal. Resolves when the user leaves. */
 export class SessionScreen {
   readonly #options: SessionScreenOptions;
-  readonly #frame: Frame;
-  readonly #asked = new Asked();
+  readonly #writer: ScreenWriter;
+  readonly #asked = new OpenQuestion();
   readonly #composer = new Composer();
   readonly #left = Promise.withResolvers<void>();
   readonly #terminals = new Map<string, Pane>();
@@ -54,7 +54,7 @@ export class SessionScreen {
   constructor(options: SessionScreenOptions) {
     this.#options = options;
     this.#summary = options.summary;
-    this.#frame = new Frame((text) => void options.output.write(text));
+    this.#writer = new ScreenWriter((text) => void options.output.write(text));
     const { chat } = this.#layout();
     this.#chat = new Pane(chat.columns, chat.rows);
     this.#asked.see(options.summary);
@@ -68,13 +68,13 @@ export class SessionScreen {
     const data = (bytes: Buffer) => this.#typed(bytes.toString());
     const key = (sign: string | undefined, pressed: Key) => this.#press(sign, pressed);
     const end = () => this.#left.resolve();
-    const restore = () => this.#frame.leave();
+    const restore = () => this.#writer.leave();
     emitKeypressEvents(input);
     input.setRawMode(true);
     input.on('data', data).on('keypress', key).on('end', end).resume();
     output.on('resize', resize);
     process.on('exit', restore).on('SIGTERM', end).on('SIGHUP', end);
-    this.#frame.enter();
+    this.#writer.enter();
     this.#fit();
     this.#draw();
     try {
@@ -190,7 +190,7 @@ export class SessionScreen {
   readonly #bindings: KeyBindings = {
     'ctrl+c': () => this.#left.resolve(),
     'ctrl+d': () => this.#composer.text || this.#left.resolve(),
-    'ctrl+l': () => this.#frame.forget(),
+    'ctrl+l': () => this.#writer.forget(),
     'ctrl+n': () => this.#asked.request && this.#answer(this.#composer.take() || 'n'),
     f1: () => (this.#isHelp = !this.#isHelp),
     f2: () => this.#nextTerminal(),
@@ -263,7 +263,7 @@ export class SessionScreen {
   #resize(): void {
     const { chat } = this.#layout();
     this.#chat.resize(chat.columns, chat.rows);
-    this.#frame.forget();
+    this.#writer.forget();
     this.#fit();
     this.#later();
   }
@@ -307,7 +307,10 @@ export class SessionScreen {
     const rows = [
       styled(7, cut(this.#title(), columns)),
       ...body,
-      styled(2, cut(this.#note || oneLine(this.#delta.slice(-columns), columns) || hint, columns)),
+      styled(
+        2,
+        cut(this.#note || singleLine(this.#delta.slice(-columns), columns) || hint, columns),
+      ),
       cut(`> ${composed.text}`, columns),
     ];
     const inTerminal = this.#focus === 'terminal' && pane;
@@ -317,7 +320,7 @@ export class SessionScreen {
           column: (wide ? chat.columns + 1 : 0) + pane.cursor.column,
         }
       : { row: rows.length - 1, column: 2 + composed.column };
-    this.#frame.draw(rows, cursor);
+    this.#writer.draw(rows, cursor);
   }
 
   #title(): string {
@@ -325,7 +328,7 @@ export class SessionScreen {
     const where = machine
       ? ` · ${machine.kind === 'bare' ? '⚠ nothing is confined on' : 'container on'} ${machine.name}`
       : '';
-    return ` ${state} · ${oneLine(title, 60)} · ${steps} steps · $${dollars.toFixed(2)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
+    return ` ${state} · ${singleLine(title, 60)} · ${steps} steps · $${dollars.toFixed(2)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
   }
 
   #chatRows(): string[] {

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { reach, readFolder } from '@belay/host';
-import { readRegular } from './list-files.js';
+import { readRegular } from './list-workspace.js';
 
 /** The files of a repository’s history: those that are written anew, and those that are copied from its `.git`. */
 export interface HistoryFiles {

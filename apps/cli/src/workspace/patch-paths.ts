@@ -9,7 +9,7 @@ export function patchPaths(patch: string): Set<string> {
 }
 
 /** The files that a patch changes, adds or deletes; a renamed one has its new name. */
-export function changedFiles(patch: Uint8Array): string[] {
+export function changedPaths(patch: Uint8Array): string[] {
   const { changed } = namesIn(Buffer.from(patch).toString('latin1'));
   return [...changed].map((path) => Buffer.from(path, 'latin1').toString());
 }

@@ -6,7 +6,7 @@ import { AppError } from '@belay/protocol';
 import { HeldFolders } from '@belay/host';
 import { historyFiles, NoHistory, type HistoryFiles } from './history-files.js';
 import { inWords, LeftOut, tooLarge } from './left-out.js';
-import { listFiles, type Found } from './list-files.js';
+import { listWorkspace, type ListedPath } from './list-workspace.js';
 
 export type PlannedEntry =
   | { kind: 'file' | 'folder' | 'link'; path: string; mode: number; mtime?: Date }
@@ -55,7 +55,7 @@ export async function planWorkspace(
   let largest = { path: '', size: 0 };
   const folders = new HeldFolders(folder);
   try {
-    for await (const found of listFiles(folder, plan.leftOut.folder)) {
+    for await (const found of listWorkspace(folder, plan.leftOut.folder)) {
       const entry = plannedEntry(plan, folders, found);
       if (!entry) continue;
       plan.entries.push(entry);
@@ -114,7 +114,7 @@ function isReadable(folders: HeldFolders, path: Buffer): boolean {
 function plannedEntry(
   { leftOut }: WorkspacePlan,
   folders: HeldFolders,
-  { path: bytes, stat }: Found,
+  { path: bytes, stat }: ListedPath,
 ): PlannedEntry | undefined {
   const path = Buffer.from(bytes, 'latin1');
   const name = path.toString();

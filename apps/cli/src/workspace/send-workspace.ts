@@ -1,6 +1,6 @@
 import { visibleText } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import type { Output } from '../output.js';
+import type { LineOutput } from '../output.js';
 import { StatusLine } from '../status-line.js';
 import { inWords } from './left-out.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
@@ -11,7 +11,7 @@ const entryBytes = 768;
 
 interface Sending {
   client: BelayClient;
-  progress: Output;
+  progress: LineOutput;
 }
 
 /**
@@ -28,7 +28,7 @@ export function sendWorkspace(
 }
 
 /** Sends it to the server for several sessions, in the same way; returns the workspace’s name. */
-export async function uploadWorkspace(
+export async function storeWorkspace(
   plan: WorkspacePlan,
   { client, progress }: Sending,
 ): Promise<string> {
@@ -40,7 +40,7 @@ export async function uploadWorkspace(
 
 async function withProgress<T>(
   plan: WorkspacePlan,
-  progress: Output,
+  progress: LineOutput,
   send: (archive: ReadableStream<Uint8Array>) => Promise<T>,
 ): Promise<T> {
   const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';

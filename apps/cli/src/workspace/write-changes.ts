@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { reach } from '@belay/host';
 
-export interface FileChange {
+export interface PatchedFile {
   /** Below the folder; bytes in latin1. */
   path: string;
   /** What stood there when it was read; undefined for a new file. */
@@ -28,7 +28,7 @@ export interface FileChange {
  * Replaces files of a folder, all of them or none. The new ones are made beside them first; then the old ones are moved
  * away and the new ones to their places. What fails, or is no longer as it was read, takes everything back.
  */
-export async function writeChanges(folder: string, changes: readonly FileChange[]): Promise<void> {
+export async function writeChanges(folder: string, changes: readonly PatchedFile[]): Promise<void> {
   const staging = await mkdtemp(join(folder, '.belay-apply-'));
   const undo: (() => Promise<void>)[] = [];
   try {
@@ -50,7 +50,7 @@ export async function writeChanges(folder: string, changes: readonly FileChange[
   }
 }
 
-async function stage(at: string, { old, mode, content = Buffer.of() }: FileChange): Promise<void> {
+async function stage(at: string, { old, mode, content = Buffer.of() }: PatchedFile): Promise<void> {
   if (!mode) return;
   if (mode === '120000') return symlink(content, at);
   await writeFile(at, content, { flag: 'wx', mode: mode === '100755' ? 0o777 : 0o666 });
@@ -63,7 +63,7 @@ const permissionsOf = ({ mode }: Stats, executable: boolean): number =>
 
 async function moveAway(
   folder: string,
-  { path, old }: FileChange,
+  { path, old }: PatchedFile,
   { to, undo }: { to: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
   const place = Buffer.from(path, 'latin1');
@@ -104,7 +104,7 @@ async function removeEmptyFolders(
 
 async function moveIn(
   folder: string,
-  { path }: FileChange,
+  { path }: PatchedFile,
   { from, undo }: { from: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
   const place = Buffer.from(path, 'latin1');

@@ -1,6 +1,6 @@
 import { visibleText, type ApprovalRequest } from '@belay/protocol';
 import { fitting, padded } from '../display-width.js';
-import { firstLines } from '../output.js';
+import { headLines } from '../output.js';
 
 /** Exactly so many columns of signs alone: a row never runs over, and controls nothing. */
 export function cut(text: string, columns: number): string {
@@ -24,7 +24,7 @@ export function questionRows(
     : 'Write the answer, then press Enter.';
   return [
     styled(33, cut(head, columns)),
-    ...firstLines(lines, Math.max(1, most - 3), Infinity).map((line) => cut(`  ${line}`, columns)),
+    ...headLines(lines, Math.max(1, most - 3), Infinity).map((line) => cut(`  ${line}`, columns)),
     styled(33, cut(keys, columns)),
   ];
 }
@@ -34,7 +34,7 @@ export const styled = (style: number, row: string): string => `\u001b[${style}m$
 
 /** Into at least two columns, which every sign fits. */
 function wrapped(text: string, columns: number): string[] {
-  return firstLines(text, Infinity, Infinity).flatMap((line) => {
+  return headLines(text, Infinity, Infinity).flatMap((line) => {
     const parts: string[] = [];
     for (let rest = line; rest !== '' || parts.length === 0;) {
       const part = fitting(rest, columns).text;

@@ -17,7 +17,7 @@ const recorded = z.object({
 const pollMs = 100;
 
 /** The server in the background for one data folder: its log, and the file that says which process it is. */
-export class ServerProcess {
+export class BackgroundServer {
   readonly log: string;
   readonly #file: string;
 
