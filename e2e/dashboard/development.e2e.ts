@@ -16,7 +16,7 @@ import {
   Chromium,
   click,
   fill,
-  root,
+  repositoryRoot,
   run,
   script,
   shows,
@@ -91,13 +91,18 @@ describe('npm run dev', () => {
 
 /** A copy, so that the checkout stays as it is however the test ends; packages are linked. */
 function copySources(to: string): void {
-  const isBuilt = (path: string) => /(^|\/)(node_modules|dist)(\/|$)/.test(relative(root, path));
+  const isBuilt = (path: string) =>
+    /(^|\/)(node_modules|dist)(\/|$)/.test(relative(repositoryRoot, path));
   for (const name of ['apps', 'libs', 'tools', 'tsconfig.base.json', 'package.json'])
-    cpSync(join(root, name), join(to, name), { recursive: true, filter: (path) => !isBuilt(path) });
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
+    cpSync(join(repositoryRoot, name), join(to, name), {
+      recursive: true,
+      filter: (path) => !isBuilt(path),
+    });
+  symlinkSync(join(repositoryRoot, 'node_modules'), join(to, 'node_modules'));
   // Not as a whole: Vite keeps what it makes of packages in it.
   const packages = 'apps/web/node_modules';
   mkdirSync(join(to, packages));
-  for (const name of readdirSync(join(root, packages)))
-    if (!name.startsWith('.')) symlinkSync(join(root, packages, name), join(to, packages, name));
+  for (const name of readdirSync(join(repositoryRoot, packages)))
+    if (!name.startsWith('.'))
+      symlinkSync(join(repositoryRoot, packages, name), join(to, packages, name));
 }

@@ -2,10 +2,10 @@ import { lookup } from 'node:dns/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actionManifest } from '@belay/protocol';
-import { belay, BelayServer, docker, root } from '@belay/testkit';
+import { belay, BelayServer, docker, repositoryRoot } from '@belay/testkit';
 import { step } from '../prepare/steps.mjs';
 
-const folder = join(root, 'examples/actions');
+const folder = join(repositoryRoot, 'examples/actions');
 
 /** Resolves to the exit code: 1 when an example fails, or what is removed leaves something. */
 export async function testExamples(): Promise<number> {

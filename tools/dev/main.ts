@@ -12,7 +12,7 @@ import { checkTypes } from './check-types.ts';
 import { coalesced } from './coalesced.ts';
 import { createFront } from './front.ts';
 import { serverBuild, serverLibs } from './server-build.ts';
-import { ServerProcess, type Ready } from './server-process.ts';
+import { DevServer, type ServerReady } from './dev-server.ts';
 import { writeSite } from './site.ts';
 
 const { BELAY_HOST: host = '127.0.0.1', BELAY_PORT, BELAY_DATA = '', DOCKER_HOST } = process.env;
@@ -22,7 +22,7 @@ const ended = new AbortController();
 const environment: Record<string, string> = { BELAY_SITE: writeSite() };
 const build = await serverBuild();
 const inspect = args.filter((each) => each.startsWith('--inspect'));
-const server = new ServerProcess(port && port + 1, inspect);
+const server = new DevServer(port && port + 1, inspect);
 const updates = createHttpServer();
 const vite = await createVite();
 const front = createFront({ serverPort, modules: vite.middlewares, updates });
@@ -37,7 +37,7 @@ const restartServer = coalesced(async () => {
   const ready = await server.restart(environment);
   if (!ready) return;
   announce();
-  if (isFirst) process.stdout.write(`${JSON.stringify({ ...ready, url } satisfies Ready)}\n`);
+  if (isFirst) process.stdout.write(`${JSON.stringify({ ...ready, url } satisfies ServerReady)}\n`);
   else say(`✓ server (${((performance.now() - began) / 1000).toFixed(1)} s)`);
   isFirst = false;
 });

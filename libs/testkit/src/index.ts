@@ -26,7 +26,7 @@ export {
   unfold,
   untilInPage,
 } from './page.js';
-export * from './reported-run.js';
+export * from './report-sample-run.js';
 export * from './script.js';
 export * from './server-process.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NewSession } from '@belay/protocol';
 import {
   belay,
-  reportRun,
+  reportSampleRun,
   run,
   start,
   type BelayServer,
@@ -101,7 +101,7 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
   const asking = await play('typescript');
   const running = await play('profile');
   const compared = await compareRoundings(server);
-  await reportRun(server, 'sonnet');
+  await reportSampleRun(server, 'sonnet');
   // A live run reports itself regularly; the last report finds no server any more.
   const beat = () =>
     server.client.evaluations.report('sonnet', { epoch: 1 }).catch(() => undefined);
