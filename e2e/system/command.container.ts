@@ -256,7 +256,7 @@ describeSystem('the belay command', (server) => {
   it('checks the machine', async () => {
     const { stdout } = await belay(server.data, ['doctor']);
     expect(stdout).toMatch(/✓ data folder/);
-    expect(stdout).toMatch(/✓ server {9}runs at http/);
+    expect(stdout).toMatch(/✓ server {9}is running at http/);
     expect(stdout).toMatch(/✓ .*[Dd]ocker/);
     expect(stdout).toMatch(/✗ models[^]*→ .*KEY/);
   });

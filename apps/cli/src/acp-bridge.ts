@@ -185,5 +185,5 @@ function parsed(text: string): Message | undefined {
 const unreachable = (url: string): AppError =>
   new AppError(
     'unavailable',
-    `No Belay server takes this token at ${url}; npm start starts one, and BELAY_TOKEN names its token.`,
+    `The Belay server at ${url} does not answer or rejects the token. Start one with: belay up, or set BELAY_TOKEN to its token.`,
   );

@@ -26,7 +26,7 @@ export function findServer(where: Where): Address & { token: string } {
   if (!token)
     throw new AppError(
       'invalid_input',
-      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed at its start.`,
+      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed when it started.`,
     );
   return { url, token };
 }

@@ -27,7 +27,7 @@ export class LiveStatus {
     else if (id && isCall(action)) this.#calls.set(id, message);
     else if (!isEvent(event, 'state')) return;
     const over = isEvent(event, 'state') && isEnded(event.args.state);
-    this.#doing = over ? '' : ([...this.#calls.values()].at(-1) ?? 'the model thinks');
+    this.#doing = over ? '' : ([...this.#calls.values()].at(-1) ?? 'the model is thinking');
     this.#since = Date.now();
     this.#text = '';
     this.#show(singleLine(this.#doing, maxOutput), this.#since);

@@ -6,15 +6,18 @@ import { withJsonOption, withServerOptions } from './server-options.js';
 /** `belay join`, for the machine that is to run agents. */
 export const joinCommand = (): Command =>
   new Command('join')
-    .description('let this machine run agents of a server, until Ctrl-C')
+    .description('let this machine run agents for a server, until Ctrl-C')
     .argument('<url>', 'the server: https://HOST, or http:// on this machine')
     .option('--token <token>', 'one-time token of `belay machines add` (or BELAY_JOIN_TOKEN)')
-    .option('--ca <file>', 'trust this certificate authority, too')
+    .option('--ca <file>', 'also trust this certificate authority')
     .optionsGroup('Agents in containers:')
-    .option('--container', 'run each agent in a container of its own, by Docker on this machine')
-    .option('--image <name>', 'image of sessions that name none (the server’s kind of sandbox)')
-    .option('--memory <mb>', 'memory of a container in MB (2048)', memory)
-    .option('--cpus <n>', 'processors of a container (2)', positive)
+    .option('--container', 'run each agent in a container of its own, with Docker on this machine')
+    .option(
+      '--image <name>',
+      'image for sessions that do not name one (default: the usual sandbox image)',
+    )
+    .option('--memory <mb>', 'memory per container in MB (default: 2048)', memory)
+    .option('--cpus <n>', 'CPUs per container (default: 2)', positive)
     .action(joinServer);
 
 function positive(text: string): number {
@@ -34,15 +37,16 @@ export function machinesCommand(): Command {
   const machines = new Command('machines').description(
     'list, add and remove the machines that run agents',
   );
-  const add = (name: string) => withServerOptions(withJsonOption(machines.command(name)));
-  add('list').description('list the machines that joined').action(listMachines);
+  const add = (name: string, options = {}) =>
+    withServerOptions(withJsonOption(machines.command(name, options)));
+  add('list', { isDefault: true }).description('list the joined machines').action(listMachines);
   add('add')
-    .description('create a token with which one machine joins')
+    .description('create a one-time token for a machine to join with')
     .argument('<name>', 'name of the machine')
     .action(addMachine);
   add('remove')
-    .description('revoke a machine; its agents end')
-    .argument('<name>', 'name or id of the machine')
+    .description('remove a machine and end its agents')
+    .argument('<name>', 'name or id of a machine')
     .action(removeMachine);
   return machines;
 }

@@ -51,6 +51,6 @@ export function expiry(text: string): string {
       ? Date.parse(text)
       : Number.NaN;
   if (Number.isNaN(time) || time <= Date.now())
-    throw new InvalidArgumentError('It must be in the future, as 12h, 30d or 2027-01-31.');
+    throw new InvalidArgumentError('It must be in the future, such as 12h, 30d or 2027-01-31.');
   return new Date(time).toISOString();
 }

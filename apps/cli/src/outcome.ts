@@ -99,7 +99,7 @@ export function figuresOf(
 
 /** What the patch has of commits that the agent made, and where the rest is. */
 const commitsSentence = (commits: number, session: string): string =>
-  `What the agent committed is in the patch as changed files. Its ${count(commits, 'commit')} with author and message: ${session}/export?format=tar has the files with their .git.`;
+  `The patch contains the agent’s ${count(commits, 'commit')} as changed files. To get the commits with author and message, download the files with their .git: ${session}/export?format=tar`;
 
 const count = (number: number, noun: string): string =>
   `${number} ${noun}${number === 1 ? '' : 's'}`;

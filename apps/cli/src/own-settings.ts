@@ -34,7 +34,7 @@ export const withOwnSettings = (command: Command): Command =>
     .addOption(
       new Option(
         '--approve <mode>',
-        'ask before every action (safe) or before commands and network access, wait 2 s, or run at once',
+        'safe asks before every action, ask before commands and network access; delay waits 2 s, auto runs at once',
       ).choices(approvalMode.options),
     )
     .addOption(
@@ -42,11 +42,15 @@ export const withOwnSettings = (command: Command): Command =>
         networkProfile.options,
       ),
     )
-    .option('--allow-host <host>', 'allow this host, too, such as api.example.org:443', several)
+    .option(
+      '--allow-host <host>',
+      'also allow this host, such as api.example.org:443 (repeatable)',
+      several,
+    )
     .addOption(
       new Option(
         '--allow-packages <set>',
-        `allow the hosts of a package manager, GitHub’s sources among them: ${hostSetNames.join(', ')} (repeatable)`,
+        `also allow the hosts of a package manager, including GitHub’s source downloads: ${hostSetNames.join(', ')} (repeatable)`,
       ).argParser(setOfHosts),
     )
     .optionsGroup('Options:');
@@ -74,7 +78,7 @@ export function ownSettings(options: OwnSettings): SessionDefaultsChange {
 function setOfHosts(given: string, before: readonly HostSetName[] = []): HostSetName[] {
   const name = hostSetIn(`@${given}`);
   if (name) return [...before, name];
-  throw new InvalidArgumentError(`Allowed are ${hostSetNames.join(', ')}.`);
+  throw new InvalidArgumentError(`Choose one of: ${hostSetNames.join(', ')}.`);
 }
 
 const limitOf = (given: Limit): number | null => (given === 'none' ? null : given);

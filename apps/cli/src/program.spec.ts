@@ -87,7 +87,7 @@ describe('the command line', () => {
     expect(await parsed(...packages, '--allow-host', 'a.example')).toEqual({
       hosts: ['a.example', '@npm', '@go'],
     });
-    await expect(parsed('--allow-packages', 'nmp')).rejects.toThrow(/Allowed are npm, pypi/);
+    await expect(parsed('--allow-packages', 'nmp')).rejects.toThrow(/Choose one of: npm, pypi/);
   });
 
   it.each([

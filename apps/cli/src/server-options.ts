@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
 
+export const sessionArgument = [
+  '<session>',
+  'session id, a prefix of either half of it, or `last` for the newest session',
+] as const;
+
 export const withJsonOption = (command: Command, what = 'print JSON'): Command =>
   command.option('--json', what);
 

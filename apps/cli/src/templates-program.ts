@@ -7,19 +7,19 @@ import { withJsonOption, withServerOptions } from './server-options.js';
 export function addTemplates(program: Command): void {
   const templates = program
     .command('templates')
-    .description('list, save and remove your templates of tasks, for belay run --template');
+    .description('list, save and remove your task templates, for belay run --template');
   withServerOptions(withJsonOption(templates.command('list', { isDefault: true })))
     .description('list your templates')
     .action(listTemplates);
   withServerOptions(withOwnSettings(templates.command('save')))
-    .description('save a template, over one of the same name')
-    .argument('<name>', 'its name')
+    .description('save a template; replaces one of the same name')
+    .argument('<name>', 'name of the template')
     .argument('<task>', 'the task; - reads it from standard input')
     .option('-m, --model <model>', 'provider:model (default: none)')
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .action(saveTemplate);
   withServerOptions(templates.command('remove'))
     .description('remove a template')
-    .argument('<name>', 'its name')
+    .argument('<name>', 'name of the template')
     .action(removeTemplate);
 }

@@ -66,7 +66,10 @@ export function terminalUser(
     },
     async refuse(request, signal) {
       for (;;) {
-        const said = await read('  [n]o, or a reason, refuses it · [y]es runs it now: ', signal);
+        const said = await read(
+          '  [n]o, or a reason, to reject it · [y]es to run it now: ',
+          signal,
+        );
         const answer = readAnswer(said, request);
         if (answer) return answer;
       }

@@ -60,7 +60,7 @@ export async function enableAction(
   const action = await clientFor(options).actions.change(name, { enabled });
   const output = outputTo(process.stdout);
   if (options.json) return output.json(action);
-  output.line(enabled ? `New sessions get ${name}.` : `New sessions do not get ${name}.`);
+  output.line(enabled ? `Enabled ${name} for new sessions.` : `Disabled ${name} for new sessions.`);
 }
 
 /** `belay actions secret`. */
@@ -83,7 +83,7 @@ export async function setActionSecret(
     throw new AppError('invalid_input', `${key} has no value. Write it to standard input.`);
   const action = await actions.setSecret(name, key, { value: trimmed });
   if (options.json) return output.json(action);
-  output.line(`${name} is given ${key} from now on.`);
+  output.line(`Saved ${key} for ${name}.`);
   tellMissing(action, output);
 }
 

@@ -36,7 +36,7 @@ export async function approve(
   if (!answers && (options.reject ?? options.always))
     throw new AppError(
       'invalid_input',
-      'Name the question by its id, or use --all. See: belay approve',
+      'Name an approval by its id, or use --all. List them with: belay approve',
     );
   const sessions = name ? [await findSession(client, name)] : await client.sessions.list();
   if (options.all && !name)
@@ -58,7 +58,7 @@ const openIn = (sessions: SessionSummary[]): Open[] =>
   sessions.flatMap(({ id, waitingFor }) => waitingFor.map((request) => ({ session: id, request })));
 
 function chosenFrom(open: Open[], call: string | undefined): Open[] {
-  if (open.length === 0) throw new AppError('not_found', 'No call waits for approval there.');
+  if (open.length === 0) throw new AppError('not_found', 'No calls are waiting for approval.');
   if (call === undefined) return open;
   const exact = open.filter(({ request }) => request.id === call);
   const chosen =
@@ -67,8 +67,8 @@ function chosenFrom(open: Open[], call: string | undefined): Open[] {
   throw new AppError(
     chosen.length > 0 ? 'invalid_input' : 'not_found',
     chosen.length > 0
-      ? `${chosen.length} questions begin with ${call}. Type more of the id.`
-      : `No question ${call} waits. See: belay approve`,
+      ? `${chosen.length} approvals match ${call}. Type more of the id.`
+      : `There is no pending approval ${call}. List them with: belay approve`,
   );
 }
 
@@ -92,7 +92,7 @@ function list(sessions: SessionSummary[], output: LineOutput, json: boolean): vo
     return output.json(
       waiting.map(({ id, waitingFor, question }) => ({ session: id, waitingFor, question })),
     );
-  if (waiting.length === 0) return output.line('Nothing waits for you.');
+  if (waiting.length === 0) return output.line('Nothing is waiting for you.');
   for (const { id, title, waitingFor, question } of waiting) {
     output.line(output.style('bold', `${id}  ${title}`));
     for (const request of waitingFor) printRequest(request, output);

@@ -101,7 +101,7 @@ async function givenInput(given: string | undefined): Promise<Record<string, unk
   } catch {
     // Told below.
   }
-  throw new AppError('invalid_input', '--input takes an object in JSON, or - for standard input.');
+  throw new AppError('invalid_input', '--input takes a JSON object, or - for standard input.');
 }
 
 const record = (value: unknown): Record<string, unknown> => ({ ...Object(value) });
@@ -109,14 +109,14 @@ const record = (value: unknown): Record<string, unknown> => ({ ...Object(value) 
 /** A line about a file, which is saved when a folder is named. */
 async function keep(file: File, read: ReadBlob, folder: string | undefined): Promise<string> {
   const about = `${file.name} (${file.type}, ${file.bytes} bytes)`;
-  if (folder === undefined) return `It left ${about}: --save DIR keeps it.`;
+  if (folder === undefined) return `It produced ${about}. Save it with --save DIR.`;
   await mkdir(folder, { recursive: true });
   // The server has made its name a plain one.
   const path = join(folder, file.name.replaceAll('/', '_'));
   await writeFile(path, await read(file.blob), { flag: 'wx' }).catch((error: unknown) => {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw isThere
-      ? new AppError('conflict', `${path} is there already: name another folder.`)
+      ? new AppError('conflict', `${path} already exists. Name another folder.`)
       : error;
   });
   return `Saved ${path}.`;

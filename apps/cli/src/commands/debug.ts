@@ -41,7 +41,7 @@ const lists: Record<PromptPart['kind'], string> = {
 };
 
 function printTotals(output: LineOutput, { parts, tokens }: Prompt): void {
-  output.line(output.style('bold', 'Tokens, at four characters each:'));
+  output.line(output.style('bold', 'Estimated tokens, at four characters each:'));
   for (const kind of ['system', 'guidance', 'tool', 'history'] as const) {
     const own = parts.filter((part) => part.kind === kind);
     output.line(
@@ -54,7 +54,7 @@ function printTotals(output: LineOutput, { parts, tokens }: Prompt): void {
     if (kind === 'history') continue;
     for (const part of own) output.line(`    ${row(part.tokens, part.name)}`);
   }
-  output.line(row(tokens, 'All'));
+  output.line(row(tokens, 'Total'));
 }
 
 const row = (tokens: number, name: string): string =>

@@ -21,9 +21,12 @@ export interface ExportOptions extends Where {
 export async function exportSession(name: string, options: ExportOptions): Promise<void> {
   const { format, commit, json } = options;
   if (options.output === '-' && process.stdout.isTTY && format !== 'patch')
-    throw new AppError('invalid_input', `A ${format} is not for a terminal. Name a file: -o FILE`);
+    throw new AppError(
+      'invalid_input',
+      `A ${format} file cannot be printed to a terminal. Name a file: -o FILE`,
+    );
   if (json && options.output === '-')
-    throw new AppError('invalid_input', '--json describes a file: leave out -o -');
+    throw new AppError('invalid_input', '--json needs a file. Leave out -o -.');
   if (options.output && options.output !== '-') await checkedFile(options.output);
   const server = findServer(options);
   const { id } = await findSession(clientOf(server), name);

@@ -56,7 +56,7 @@ export async function setGitHost(host: string, options: HostOptions): Promise<vo
 /** `belay git test`. */
 export async function testGitHost(host: string, options: Where): Promise<void> {
   const { user } = await clientFor(options).git.testHost(host);
-  outputTo(process.stdout).line(`The token of ${host} is ${user}’s.`);
+  outputTo(process.stdout).line(`The token of ${host} belongs to ${user}.`);
 }
 
 /** `belay git remove`. */

@@ -39,7 +39,9 @@ export async function updateActions(names: readonly string[], options: Options):
     const known = found.actions.filter(({ name }) => wanted.includes(name));
     const gone = wanted.filter((name) => !known.some((one) => one.name === name));
     for (const name of gone)
-      outputTo(process.stderr).line(`${place} has no action ${name} any more: it stays as it is.`);
+      outputTo(process.stderr).line(
+        `${place} no longer has the action ${name}; the installed one stays as it is.`,
+      );
     const named = { ...found, actions: known, faults: [] };
     if (known.length > 0)
       code = Math.max(code, await install(client, named, { ...options, names: undefined }));
@@ -109,7 +111,7 @@ function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void
   for (const sentence of changes.removed) output.line(output.style('red', `  - ${sentence}`));
   for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
   if (changes.added.length + changes.removed.length === 0)
-    output.line('  Its permissions stay as they are.');
+    output.line('  Its permissions do not change.');
 }
 
 /** Ctrl-C ends this program alone: the install goes on at the server. */

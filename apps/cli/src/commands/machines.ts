@@ -23,9 +23,11 @@ export async function addMachine(name: string, options: Options): Promise<void> 
   const invitation = await client.machines.invite({ name });
   const output = outputTo(process.stdout);
   if (options.json) return output.json(invitation);
-  output.line(`Run on ${name}, once and within the hour:`);
+  output.line(`Run this on ${name} within an hour; the token works once:`);
   output.line(`  belay join ${serverUrl(options)} --token ${invitation.token} --container`);
-  output.line('Without --container agents have all rights of the user who joins the machine.');
+  output.line(
+    'Without --container, agents have all permissions of the user who joins the machine.',
+  );
 }
 
 /** `belay machines remove`: revokes a machine’s credential. */

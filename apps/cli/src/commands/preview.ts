@@ -30,7 +30,7 @@ async function onlyPort(client: ReturnType<typeof clientOf>, session: string): P
   if (first === undefined)
     throw new AppError(
       'unavailable',
-      'No program of the session listens on a port. Ask the agent to start the server.',
+      'No program in the sandbox listens on a port. Ask the agent to start the server.',
     );
   if (others.length === 0) return first;
   const list = ports.join(', ');

@@ -61,7 +61,7 @@ function report(
   { progress, output }: { progress: LineOutput; output: LineOutput },
 ): void {
   progress.line(`Pushed ${commit.slice(0, 7)} to ${branch} of ${url}.`);
-  if (pullRequest && !pullRequest.isNew) progress.line('The pull request was open already:');
+  if (pullRequest && !pullRequest.isNew) progress.line('The pull request is already open:');
   const page = pullRequest?.url ?? branchPage;
   if (page) output.line(singleLine(page));
 }
@@ -79,5 +79,5 @@ function show(prepared: PreparedPublish, output: LineOutput): void {
   if (files.length > mostShown) output.line(`… and ${files.length - mostShown} more`);
   const isNew = isNewBranch ? `the new branch ${branch}, from ${base},` : `the branch ${branch}`;
   output.line(`One commit to ${singleLine(isNew)} of ${url}`);
-  if (into !== url) output.line(`A pull request would go into ${into}`);
+  if (into !== url) output.line(`A pull request would target ${into}`);
 }

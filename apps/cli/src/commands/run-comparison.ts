@@ -130,6 +130,6 @@ function progressOf({ id, state, reason, check }: SessionSummary, url: string): 
   if (state === 'waiting')
     return `needs you: ${singleLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
   if (!isEnded(state)) return '';
-  const checked = check?.state === 'running' ? '; the check is run' : '';
+  const checked = check?.state === 'running' ? '; the check is running' : '';
   return `${state}${checked}`;
 }

@@ -11,7 +11,7 @@ export async function testActions(
   options: Where & { json?: boolean; all?: boolean },
 ): Promise<number> {
   if (names.length === 0 && !options.all)
-    throw new AppError('invalid_input', 'Name the actions to test, or say --all.');
+    throw new AppError('invalid_input', 'Name the actions to test, or use --all.');
   const client = clientFor(options);
   const actions = options.all
     ? (await client.actions.list()).filter(({ kind }) => kind === 'action')

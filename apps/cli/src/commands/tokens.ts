@@ -51,7 +51,7 @@ function print(made: MadeToken, { json }: Json): void {
   if (json) return output.json(made);
   output.line(made.token);
   outputTo(process.stderr).line(
-    `Token ${made.id} for ${singleLine(made.label)}. Keep it now: it is not shown again.`,
+    `Token ${made.id} for ${singleLine(made.label)}. Save it now: it is not shown again.`,
   );
 }
 

@@ -46,7 +46,7 @@ export async function up(options: UpOptions): Promise<number> {
   const url = (await answering(options)) ?? '';
   if (options.json) output.json({ url, started: true, ...server.running(), log: server.log });
   else {
-    output.line(`Belay runs in the background at ${url}. Open it with: belay open`);
+    output.line(`Belay is running in the background at ${url}. Open it with: belay open`);
     if (options.tunnel) output.line(`The log begins with the public address for ChatGPT.`);
     output.line(`Log: ${server.log} · stop it with: belay down`);
   }
@@ -85,7 +85,7 @@ export async function status(options: LocalServer): Promise<number> {
     const background = found ? { ...found, log: server.log } : null;
     output.json({ running: url !== undefined, url: url ?? null, background });
   } else if (url) {
-    output.line(`Belay runs at ${url}.`);
+    output.line(`Belay is running at ${url}.`);
     if (found) output.line(`Process ${found.pid} since ${found.since} · log: ${server.log}`);
   } else if (found) {
     output.line(`Process ${found.pid} of Belay does not answer. See ${server.log}`);
@@ -112,7 +112,10 @@ async function start({ data, port, install, tunnel }: UpOptions, log: string) {
   // The bundle is as deep as this file.
   const script = join(__dirname, '../../../../tools/start.mjs');
   if (!existsSync(script))
-    throw new AppError('unavailable', 'This belay came without its server. Install it again.');
+    throw new AppError(
+      'unavailable',
+      'This installation of belay has no server. Install it again.',
+    );
   const folder = resolve(dataFolder({ data }));
   const args = [script, '--no-open', '--background', log, '--data', folder];
   if (port !== undefined) args.push('--port', String(port));

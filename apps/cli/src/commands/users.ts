@@ -34,7 +34,7 @@ export async function changeUser(
   options: Where & { scope?: Scope; password?: boolean },
 ): Promise<void> {
   if (!options.scope && !options.password)
-    throw new AppError('invalid_input', 'Say what to change: --scope SCOPE or --password.');
+    throw new AppError('invalid_input', 'Name what to change: --scope SCOPE or --password.');
   const client = clientFor(options);
   const { id } = await findUser(client, name);
   const password = options.password ? await newPassword() : undefined;
@@ -50,7 +50,7 @@ export async function changePassword(name: string, options: Where): Promise<void
   const password = isAsked ? await askHidden('Current password: ') : (lines[0] ?? '');
   const newPassword = isAsked ? await askTwice('New password: ') : (lines[1] ?? '');
   await client.users.changePassword({ name, password, newPassword });
-  outputTo(process.stderr).line(`Changed. ${name} logs in with the new password from now on.`);
+  outputTo(process.stderr).line(`Changed the password of ${name}.`);
 }
 
 /** `belay users remove`. */
@@ -75,6 +75,6 @@ async function newPassword(): Promise<string> {
 
 async function askTwice(prompt: string): Promise<string> {
   const first = await askHidden(prompt);
-  if ((await askHidden('The same again: ')) === first) return first;
-  throw new AppError('invalid_input', 'The two passwords are not the same. Try again.');
+  if ((await askHidden('Repeat it: ')) === first) return first;
+  throw new AppError('invalid_input', 'The two passwords differ. Try again.');
 }

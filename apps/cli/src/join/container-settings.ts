@@ -35,7 +35,7 @@ export async function prepareContainers({
   if (!existsSync(script))
     throw new AppError(
       'unavailable',
-      'This belay came without what makes containers. Install it again.',
+      'This installation of belay cannot make containers. Install it again.',
     );
   const args = [script, ...(image === undefined ? [] : [image])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -46,7 +46,7 @@ export async function prepareContainers({
   const why = failed.safeParse(said).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(
     'unavailable',
-    `${why} Without --container this machine joins bare, and nothing is confined.`,
+    `${why} Without --container, this machine joins bare and nothing is confined.`,
   );
 }
 

@@ -31,7 +31,7 @@ export function checkedUrl(text: string): URL {
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new AppError(
     'invalid_input',
-    `${url.origin} is not encrypted: whoever is on the way could run commands here. Use https://`,
+    `${url.origin} is not encrypted: anyone on the network path could run commands here. Use https://`,
   );
 }
 
@@ -54,7 +54,10 @@ export async function joinedAs(
       );
     if (known.kind !== kind) {
       const how = known.kind === 'container' ? 'with --container' : 'without --container';
-      throw new AppError('invalid_input', `This machine joined ${how}: run it so, or join anew.`);
+      throw new AppError(
+        'invalid_input',
+        `This machine joined ${how}. Run it ${how}, or join again with a new token.`,
+      );
     }
     return known;
   }

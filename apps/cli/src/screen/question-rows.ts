@@ -18,7 +18,7 @@ export function questionRows(
   const text = request?.subject ?? question;
   if (text === null) return [];
   const lines = wrapped(text, Math.max(2, columns - 2)).join('\n');
-  const head = request ? `⚠ Allow ${request.operation}? (${request.risk})` : '? The agent asks you';
+  const head = request ? `⚠ Allow ${request.operation}? (${request.risk})` : '? The agent asks';
   const keys = request
     ? '[y]es · [a]lways in this session · [n]o'
     : 'Write the answer, then press Enter.';

@@ -139,7 +139,7 @@ export class SessionScreen {
   #watchSummary(): () => void {
     const watch = this.#options.live.fleet((id, summary) => {
       if (id !== this.#summary.id) return;
-      if (!summary) return this.#left.reject(new AppError('not_found', 'It was deleted.'));
+      if (!summary) return this.#left.reject(new AppError('not_found', 'The session was deleted.'));
       this.#summary = summary;
       this.#asked.see(summary);
       this.#later();
@@ -294,7 +294,7 @@ export class SessionScreen {
     const { wide, chat, terminal } = this.#layout();
     const chatRows = this.#isHelp ? this.#helpRows() : this.#chatRows();
     const pane = this.#terminals.get(this.#shown);
-    const label = ` ${this.#shown}${this.#focus === 'terminal' ? ' · you write here · Ctrl-] comes back' : ''}`;
+    const label = ` ${this.#shown}${this.#focus === 'terminal' ? ' · you type here · Ctrl-] returns' : ''}`;
     const screen = [
       styled(2, cut(label, terminal.columns)),
       ...(pane?.rows(terminal.columns, terminal.rows) ??
