@@ -325,7 +325,7 @@ describeSystem('a machine that makes containers', (server) => {
     away.start(server.url, '--token', unused, '--container');
     await away.ended();
     await away.says(
-      /^belay: No Docker Engine answers at DOCKER_HOST .*\. Without --container .*\n$/,
+      /^belay: No Docker Engine answers at DOCKER_HOST .*\. Without --container, .*\n$/,
     );
     const mixed = await belay(server.data, ['join', server.url, '--image', 'x']);
     expect(mixed).toMatchObject({

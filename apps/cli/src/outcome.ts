@@ -2,7 +2,7 @@ import { isEnded, type SessionSummary, visibleText, wallSeconds } from '@belay/p
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
 import { changedPaths } from './workspace/patch-paths.js';
-import { singleLine, outputTo, type LineOutput } from './output.js';
+import { outputTo, singleLine, type LineOutput } from './output.js';
 
 /** Exit codes of `belay`; 5 belongs to errors of the code `unavailable`. */
 export const exitCodes = {

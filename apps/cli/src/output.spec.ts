@@ -1,5 +1,5 @@
 import { visibleText } from '@belay/protocol';
-import { headLines, tailLines, singleLine } from './output.js';
+import { headLines, singleLine, tailLines } from './output.js';
 
 describe('text of an agent', () => {
   it('cannot hide a part of a command', () => {

@@ -34,6 +34,17 @@ function visibleButStyles(text: string): string {
   return parts.map((part, index) => (index % 2 === 1 ? part : visibleText(part))).join('');
 }
 
+/** Prints what a command has done: as JSON the value, else the sentences. */
+export function printResult(
+  { json }: { json?: boolean },
+  value: unknown,
+  ...sentences: string[]
+): void {
+  const output = outputTo(process.stdout);
+  if (json) output.json(value);
+  else for (const sentence of sentences) output.line(sentence);
+}
+
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

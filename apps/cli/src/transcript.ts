@@ -13,7 +13,7 @@ import {
   type EventOf,
   type EventAction,
 } from '@belay/protocol';
-import { headLines, tailLines, singleLine, type LineOutput } from './output.js';
+import { headLines, singleLine, tailLines, type LineOutput } from './output.js';
 import { planLines } from './plan-lines.js';
 
 const outputLines = 8;

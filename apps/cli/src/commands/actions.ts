@@ -5,17 +5,15 @@ import {
   permissionSentences,
   type InstalledAction,
 } from '@belay/protocol';
-import { clientFor, type Where } from '../connection.js';
-import { outputTo, type LineOutput } from '../output.js';
+import { clientFor, type PrintOptions } from '../connection.js';
+import { outputTo, printResult, type LineOutput } from '../output.js';
 import { askHidden } from '../secret-input.js';
-import { printList } from '../list.js';
-
-type Json = Where & { json?: boolean };
+import { printList } from '../print-list.js';
 
 const kinds = { action: 'action', skill: 'skill', mcp: 'MCP' };
 
 /** `belay actions list`. */
-export async function listActions(options: Json): Promise<void> {
+export async function listActions(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).actions.list(), options, {
     empty: 'No actions are installed. See: belay actions install --help',
     row: (action) => [
@@ -28,7 +26,7 @@ export async function listActions(options: Json): Promise<void> {
 }
 
 /** `belay actions show`. */
-export async function showAction(name: string, options: Json): Promise<void> {
+export async function showAction(name: string, options: PrintOptions): Promise<void> {
   const output = outputTo(process.stdout);
   const action = await clientFor(options).actions.read(name);
   if (options.json) return output.json(action);
@@ -46,34 +44,31 @@ export async function showAction(name: string, options: Json): Promise<void> {
 }
 
 /** `belay actions remove`. */
-export async function removeAction(name: string, options: Json): Promise<void> {
+export async function removeAction(name: string, options: PrintOptions): Promise<void> {
   await clientFor(options).actions.remove(name);
-  if (options.json) outputTo(process.stdout).json({ removed: name });
-  else outputTo(process.stdout).line(`Removed ${name}.`);
+  printResult(options, { removed: name }, `Removed ${name}.`);
 }
 
 /** `belay actions enable` and `disable`. */
 export async function enableAction(
   name: string,
-  { enabled, ...options }: Json & { enabled: boolean },
+  { enabled, ...options }: PrintOptions & { enabled: boolean },
 ): Promise<void> {
   const action = await clientFor(options).actions.change(name, { enabled });
-  const output = outputTo(process.stdout);
-  if (options.json) return output.json(action);
-  output.line(enabled ? `Enabled ${name} for new sessions.` : `Disabled ${name} for new sessions.`);
+  printResult(options, action, `${enabled ? 'Enabled' : 'Disabled'} ${name} for new sessions.`);
 }
 
 /** `belay actions secret`. */
 export async function setActionSecret(
   name: string,
   key: string,
-  options: Json & { remove?: boolean },
+  options: PrintOptions & { remove?: boolean },
 ): Promise<void> {
   const { actions } = clientFor(options);
   const output = outputTo(process.stdout);
   if (options.remove) {
     await actions.removeSecret(name, key);
-    return options.json ? output.json({ removed: key }) : output.line(`Removed ${key}.`);
+    return printResult(options, { removed: key }, `Removed ${key}.`);
   }
   const value = process.stdin.isTTY
     ? await askHidden(`${key}: `, `${key} was not given.`)

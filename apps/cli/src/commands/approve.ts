@@ -6,15 +6,14 @@ import {
   type ApprovalRequest,
   type SessionSummary,
 } from '@belay/protocol';
-import { clientFor, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
 import { headLines, outputTo, type LineOutput } from '../output.js';
 
-export interface ApproveOptions extends Where {
+export interface ApproveOptions extends PrintOptions {
   all?: boolean;
   always?: boolean;
   /** True without a reason. */
   reject?: string | true;
-  json?: boolean;
 }
 
 /** Lines of a command in the list; `attach` and the dashboard show more. */

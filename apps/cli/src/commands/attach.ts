@@ -1,13 +1,12 @@
 import { isEnded, visibleText } from '@belay/protocol';
-import { findSession, openConnection, type Where } from '../connection.js';
+import { findSession, openConnection, type PrintOptions } from '../connection.js';
 import { followRun } from '../follow-run.js';
 import { conclude, exitCodeOf, exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
 import { SessionScreen } from '../screen/session-screen.js';
 import { terminalUser } from '../terminal-user.js';
 
-export interface AttachOptions extends Where {
-  json?: boolean;
+export interface AttachOptions extends PrintOptions {
   /** The transcript, also at a terminal. */
   plain?: boolean;
 }

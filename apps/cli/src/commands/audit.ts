@@ -1,13 +1,13 @@
 import type { AuditEntry } from '@belay/protocol';
-import { clientFor, findSession, type Where } from '../connection.js';
-import { printList } from '../list.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { printList } from '../print-list.js';
 
 /** The server’s limit of a page. */
 const maxPage = 1_000;
 
 /** `belay audit`: one line per entry, the newest first. */
 export async function printAudit(
-  options: Where & { json?: boolean; session?: string; caller?: string; lines: number },
+  options: PrintOptions & { session?: string; caller?: string; lines: number },
 ): Promise<void> {
   const client = clientFor(options);
   const session = options.session && (await findSession(client, options.session)).id;

@@ -2,12 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { actionOutput, AppError, mcpOutput, type ActionOutput } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientFor, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
 import { givenText } from '../given-text.js';
 import { outputTo } from '../output.js';
 
-interface CallOptions extends Where {
-  json?: boolean;
+interface CallOptions extends PrintOptions {
   input?: string;
   session?: string;
   save?: string;

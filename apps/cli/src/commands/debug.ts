@@ -1,5 +1,5 @@
 import { isEnded, visibleText, type OperationOutput, type PromptPart } from '@belay/protocol';
-import { clientFor, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
 import { outputTo, type LineOutput } from '../output.js';
 
 type Prompt = OperationOutput<'session.prompt'>;
@@ -7,7 +7,7 @@ type Prompt = OperationOutput<'session.prompt'>;
 /** `belay debug prompt`: what the next call of the model would send; an ended session’s sandbox is started for it. */
 export async function printPrompt(
   name: string,
-  options: Where & { json?: boolean; summary?: boolean },
+  options: PrintOptions & { summary?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
   const client = clientFor(options);

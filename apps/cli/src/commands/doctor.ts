@@ -4,11 +4,11 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { errorFrom, type Check } from '@belay/protocol';
-import { clientOf, dataFolder, findServer, type Where } from '../connection.js';
+import { clientOf, dataFolder, findServer, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 /** `belay doctor`: checks the requirements and prints remedies. Returns whether all are met. */
-export async function doctor(options: Where & { json?: boolean; port?: number }): Promise<boolean> {
+export async function doctor(options: PrintOptions & { port?: number }): Promise<boolean> {
   const { client, check } = await serverCheck(options);
   const checks = [
     await dataCheck(dataFolder(options)),

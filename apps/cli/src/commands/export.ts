@@ -4,17 +4,16 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { download } from '@belay/client';
 import { api, AppError } from '@belay/protocol';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
-import { outputTo } from '../output.js';
+import { clientOf, findServer, findSession, type PrintOptions } from '../connection.js';
+import { printResult } from '../output.js';
 import { checkedFile } from '../result-file.js';
 
 export const exportFormats = ['patch', 'zip', 'tar', 'bundle'] as const;
 
-export interface ExportOptions extends Where {
+export interface ExportOptions extends PrintOptions {
   format: (typeof exportFormats)[number];
   output?: string;
   commit?: string;
-  json?: boolean;
 }
 
 /** `belay export`: a session’s changes, files or history as a file, streamed. */
@@ -38,9 +37,8 @@ export async function exportSession(name: string, options: ExportOptions): Promi
   if (file === '-') return pipeline(bytes, process.stdout, { end: false });
   await writeStreamed(file, bytes);
   const { size } = await stat(file);
-  const output = outputTo(process.stdout);
-  if (json) output.json({ session: id, format, file, bytes: size });
-  else output.line(`Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
+  const written = { session: id, format, file, bytes: size };
+  printResult(options, written, `Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
 }
 
 /** A file that was there stays until all has come. */

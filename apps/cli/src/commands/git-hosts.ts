@@ -1,8 +1,8 @@
 import type { GitHost, GitHostChange } from '@belay/protocol';
-import { clientFor, type Where } from '../connection.js';
+import { clientFor, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { readSecret } from '../secret-input.js';
-import { printList } from '../list.js';
+import { printList } from '../print-list.js';
 
 interface HostOptions extends Where {
   token?: boolean;
@@ -15,7 +15,7 @@ interface HostOptions extends Where {
 }
 
 /** `belay git`: one line per host. */
-export async function listGitHosts(options: Where & { json?: boolean }): Promise<void> {
+export async function listGitHosts(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).git.hosts(), options, {
     empty:
       'No git hosts yet; public repositories can be cloned. Add one: belay git set github.com --token',

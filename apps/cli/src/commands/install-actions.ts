@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
-import { clientFor, type Where } from '../connection.js';
+import { clientFor, type PrintOptions } from '../connection.js';
 import { outputTo, type LineOutput } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
 
-type Options = Where & { json?: boolean; yes?: boolean };
+type Options = PrintOptions & { yes?: boolean };
 
 /** `belay actions install`; resolves to the exit code. */
 export async function installActions(

@@ -5,10 +5,10 @@ import {
   type PublishedChange,
 } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
-import { clientFor, findSession, type Where } from '../connection.js';
-import { singleLine, outputTo, type LineOutput } from '../output.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 
-interface PublishOptions extends Where {
+interface PublishOptions extends PrintOptions {
   branch: string;
   message?: string;
   pr?: string | true;
@@ -18,7 +18,6 @@ interface PublishOptions extends Where {
   allow?: PublishAllowance[];
   dryRun?: boolean;
   yes?: boolean;
-  json?: boolean;
 }
 
 /** `belay publish`: shows what would be pushed, asks, and pushes exactly that. */

@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import type { BelayClient, LiveConnection } from '@belay/client';
 import { exitCodeOf, exitCodes, figuresOf } from '../outcome.js';
-import { singleLine, outputTo, type LineOutput } from '../output.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 import { changedPaths } from '../workspace/patch-paths.js';
 
 interface ComparedRun {

@@ -4,7 +4,7 @@ import { checkedFile, writeResult } from '../result-file.js';
 import { conclude } from '../outcome.js';
 import { followRun } from '../follow-run.js';
 import { givenText } from '../given-text.js';
-import { openConnection, type Connection, type Where } from '../connection.js';
+import { openConnection, type Connection, type PrintOptions } from '../connection.js';
 import { outputTo, type LineOutput } from '../output.js';
 import { terminalUser } from '../terminal-user.js';
 import { applyPatch } from '../workspace/apply-patch.js';
@@ -13,10 +13,9 @@ import { sendWorkspace, storeWorkspace } from '../workspace/send-workspace.js';
 import { runComparison } from './run-comparison.js';
 import { sessionRequest, type SessionRequestOptions } from './session-request.js';
 
-export interface RunSessionOptions extends Where, SessionRequestOptions {
+export interface RunSessionOptions extends PrintOptions, SessionRequestOptions {
   runs?: number;
   workspace?: string;
-  json?: boolean;
   quiet?: boolean;
   patch?: string;
   apply?: boolean;

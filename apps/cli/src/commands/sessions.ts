@@ -1,13 +1,17 @@
 import { isEnded, isEvent, type Event } from '@belay/protocol';
-import { clientFor, findSession, openConnection, type Where } from '../connection.js';
+import {
+  clientFor,
+  findSession,
+  openConnection,
+  type PrintOptions,
+  type Where,
+} from '../connection.js';
 import { outputTo } from '../output.js';
 import { Transcript } from '../transcript.js';
-import { printList } from '../list.js';
+import { printList } from '../print-list.js';
 
 /** `belay list`: one line per session, newest first. */
-export async function listSessions(
-  options: Where & { json?: boolean; all?: boolean },
-): Promise<void> {
+export async function listSessions(options: PrintOptions & { all?: boolean }): Promise<void> {
   const all = await clientFor(options).sessions.list();
   const sessions = options.all ? all : all.filter((session) => !session.archived);
   printList(sessions, options, {
@@ -34,7 +38,7 @@ export async function stopSession(name: string, options: Where): Promise<void> {
 /** `belay log`: prints a session’s log, and follows it with `--follow`. */
 export async function printLog(
   name: string,
-  options: Where & { json?: boolean; follow?: boolean },
+  options: PrintOptions & { follow?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
   const transcript = new Transcript(output);

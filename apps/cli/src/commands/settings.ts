@@ -1,13 +1,11 @@
 import type { SessionDefaults } from '@belay/protocol';
-import { clientFor, type Where } from '../connection.js';
+import { clientFor, type PrintOptions } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
-import { tableLines } from '../list.js';
+import { tableLines } from '../print-list.js';
 
 /** `belay settings`: changes the given defaults of new sessions, then prints all. */
-export async function changeSettings(
-  options: Where & OwnSettings & { json?: boolean },
-): Promise<void> {
+export async function changeSettings(options: PrintOptions & OwnSettings): Promise<void> {
   const now = await clientFor(options).settings.change(ownSettings(options));
   const output = outputTo(process.stdout);
   if (options.json) return output.json(now);

@@ -1,13 +1,13 @@
 import { AppError, type SavedTemplate } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientFor, type Where } from '../connection.js';
+import { clientFor, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 import { givenText } from '../given-text.js';
-import { printList } from '../list.js';
+import { printList } from '../print-list.js';
 
 /** `belay templates`: one line per template. */
-export async function listTemplates(options: Where & { json?: boolean }): Promise<void> {
+export async function listTemplates(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).templates.list(), options, {
     empty: 'No templates yet. Save one: belay templates save NAME "TASK"',
     row: ({ name, model, task }) => [name, model ?? '', task],

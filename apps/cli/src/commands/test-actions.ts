@@ -1,14 +1,14 @@
 import { AppError, type InstalledAction } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientFor, type Where } from '../connection.js';
-import { singleLine, outputTo, type LineOutput } from '../output.js';
+import { clientFor, type PrintOptions } from '../connection.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
 /** `belay actions test`: runs the examples; resolves to 1 when one fails. */
 export async function testActions(
   names: readonly string[],
-  options: Where & { json?: boolean; all?: boolean },
+  options: PrintOptions & { all?: boolean },
 ): Promise<number> {
   if (names.length === 0 && !options.all)
     throw new AppError('invalid_input', 'Name the actions to test, or use --all.');

@@ -1,13 +1,11 @@
 import type { MadeToken, Scope, SessionAccess, TokenInfo } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientFor, findSession, type Where } from '../connection.js';
-import { singleLine, outputTo } from '../output.js';
-import { printList } from '../list.js';
-
-type Json = Where & { json?: boolean };
+import { clientFor, findSession, type PrintOptions, type Where } from '../connection.js';
+import { outputTo, singleLine } from '../output.js';
+import { printList } from '../print-list.js';
 
 /** `belay tokens`: one line per token, newest first. */
-export async function listTokens(options: Json): Promise<void> {
+export async function listTokens(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).tokens.list(), options, {
     empty: 'No tokens yet. Create one: belay tokens create --scope view --label NAME',
     row: ({ id, scope, sessions, label, expires, lastUsed }) => [
@@ -23,7 +21,7 @@ export async function listTokens(options: Json): Promise<void> {
 
 /** `belay tokens create`: the token alone on standard output, so that a script can take it. */
 export async function createToken(
-  options: Json & { scope: Scope; session?: string[]; expires?: string; label: string },
+  options: PrintOptions & { scope: Scope; session?: string[]; expires?: string; label: string },
 ): Promise<void> {
   const client = clientFor(options);
   const made = await client.tokens.create({
@@ -36,7 +34,7 @@ export async function createToken(
 }
 
 /** `belay tokens rotate`. */
-export async function rotateToken(id: string, options: Json): Promise<void> {
+export async function rotateToken(id: string, options: PrintOptions): Promise<void> {
   print(await clientFor(options).tokens.rotate(id), options);
 }
 
@@ -46,7 +44,7 @@ export async function revokeToken(id: string, options: Where): Promise<void> {
   outputTo(process.stderr).line(`Revoked ${id}.`);
 }
 
-function print(made: MadeToken, { json }: Json): void {
+function print(made: MadeToken, { json }: PrintOptions): void {
   const output = outputTo(process.stdout);
   if (json) return output.json(made);
   output.line(made.token);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { BackgroundServer } from '../background/background-server.js';
 import { clientOf, dataFolder, localServer } from '../connection.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo } from '../output.js';
+import { printResult } from '../output.js';
 
 interface LocalServer {
   data?: string;
@@ -25,12 +25,11 @@ const endTimeoutMs = 10_000;
 
 /** `belay up`: the server in the background. Returns the exit code. */
 export async function up(options: UpOptions): Promise<number> {
-  const output = outputTo(process.stdout);
   const server = new BackgroundServer(options);
   const before = await answering(options);
   if (before) {
-    if (options.json) output.json({ url: before, started: false, ...server.running() });
-    else output.line(`Belay is already running at ${before}. Stop it with: belay down`);
+    const found = { url: before, started: false, ...server.running() };
+    printResult(options, found, `Belay is already running at ${before}. Stop it with: belay down`);
     return 0;
   }
   const starting = server.running();
@@ -44,18 +43,18 @@ export async function up(options: UpOptions): Promise<number> {
   if (pid === undefined) return exitCodes.failed;
   server.remember(pid);
   const url = (await answering(options)) ?? '';
-  if (options.json) output.json({ url, started: true, ...server.running(), log: server.log });
-  else {
-    output.line(`Belay is running in the background at ${url}. Open it with: belay open`);
-    if (options.tunnel) output.line(`The log begins with the public address for ChatGPT.`);
-    output.line(`Log: ${server.log} · stop it with: belay down`);
-  }
+  printResult(
+    options,
+    { url, started: true, ...server.running(), log: server.log },
+    `Belay is running in the background at ${url}. Open it with: belay open`,
+    ...(options.tunnel ? ['The log begins with the public address for ChatGPT.'] : []),
+    `Log: ${server.log} · stop it with: belay down`,
+  );
   return 0;
 }
 
 /** `belay down`: ends the server that `up` started; agents keep running. Returns the exit code. */
 export async function down(options: LocalServer): Promise<number> {
-  const output = outputTo(process.stdout);
   const server = new BackgroundServer(options);
   const found = server.running();
   if (!found) {
@@ -65,32 +64,44 @@ export async function down(options: LocalServer): Promise<number> {
         'conflict',
         `The server at ${url} was not started by “belay up”: press Ctrl-C in the terminal where it runs.`,
       );
-    if (options.json) output.json({ stopped: false });
-    else output.line('Belay is not running here.');
+    printResult(options, { stopped: false }, 'Belay is not running here.');
     return 0;
   }
   await server.end(endTimeoutMs);
-  if (options.json) output.json({ stopped: true, pid: found.pid });
-  else output.line('Belay was stopped. Agents keep running; the next start adopts them.');
+  const stopped = { stopped: true, pid: found.pid };
+  printResult(
+    options,
+    stopped,
+    'Belay was stopped. Agents keep running; the next start adopts them.',
+  );
   return 0;
 }
 
 /** `belay status`: whether the server runs. Returns the exit code. */
 export async function status(options: LocalServer): Promise<number> {
-  const output = outputTo(process.stdout);
   const server = new BackgroundServer(options);
   const url = await answering(options);
   const found = server.running();
-  if (options.json) {
-    const background = found ? { ...found, log: server.log } : null;
-    output.json({ running: url !== undefined, url: url ?? null, background });
-  } else if (url) {
-    output.line(`Belay is running at ${url}.`);
-    if (found) output.line(`Process ${found.pid} since ${found.since} · log: ${server.log}`);
-  } else if (found) {
-    output.line(`Process ${found.pid} of Belay does not answer. See ${server.log}`);
-  } else output.line('Belay is not running here. Start it with: belay up');
+  const background = found ? { ...found, log: server.log } : null;
+  const value = { running: url !== undefined, url: url ?? null, background };
+  printResult(options, value, ...statusSentences(url, background));
   return url ? 0 : errorCodes.unavailable.exit;
+}
+
+function statusSentences(
+  url: string | undefined,
+  process: { pid: number; since: string; log: string } | null,
+): string[] {
+  if (url)
+    return [
+      `Belay is running at ${url}.`,
+      ...(process ? [`Process ${process.pid} since ${process.since} · log: ${process.log}`] : []),
+    ];
+  return [
+    process
+      ? `Process ${process.pid} of Belay does not answer. See ${process.log}`
+      : 'Belay is not running here. Start it with: belay up',
+  ];
 }
 
 /** The URL of the server that works on the data folder, when it answers. */

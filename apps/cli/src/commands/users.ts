@@ -1,13 +1,20 @@
 import { text } from 'node:stream/consumers';
 import { AppError, type Scope, type UserInfo } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientFor, clientOf, findServer, serverUrl, type Where } from '../connection.js';
+import {
+  clientFor,
+  clientOf,
+  findServer,
+  serverUrl,
+  type PrintOptions,
+  type Where,
+} from '../connection.js';
 import { outputTo } from '../output.js';
 import { askHidden } from '../secret-input.js';
-import { printList } from '../list.js';
+import { printList } from '../print-list.js';
 
 /** `belay users`: one line per user. */
-export async function listUsers(options: Where & { json?: boolean }): Promise<void> {
+export async function listUsers(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).users.list(), options, {
     empty:
       'No users yet: everyone logs in with a token. Add one: belay users add NAME --scope SCOPE',

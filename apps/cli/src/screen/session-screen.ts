@@ -10,7 +10,7 @@ import {
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
-import { singleLine, outputTo } from '../output.js';
+import { outputTo, singleLine } from '../output.js';
 import { readAnswer } from '../terminal-user.js';
 import { Transcript } from '../transcript.js';
 import { OpenQuestion } from './open-question.js';

@@ -1,5 +1,5 @@
 import { fitting, padded, truncated } from './display-width.js';
-import { singleLine, outputTo } from './output.js';
+import { outputTo, singleLine } from './output.js';
 
 export interface List<T> {
   /** The cells of one line; the first names the item for other commands and is never shortened. */

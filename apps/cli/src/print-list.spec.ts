@@ -1,4 +1,4 @@
-import { printList, tableLines } from './list.js';
+import { printList, tableLines } from './print-list.js';
 
 const printed = (items: readonly string[][], options: { json?: boolean } = {}): string => {
   const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
