@@ -1,12 +1,12 @@
 import {
   AppError,
   calledOperation,
-  exactPattern,
   type ApprovalAnswer,
   type ApprovalRequest,
   type SessionSummary,
 } from '@belay/protocol';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { alwaysAnswer } from '../terminal-user.js';
 import { headLines, outputTo, type LineOutput } from '../output.js';
 
 export interface ApproveOptions extends PrintOptions {
@@ -74,13 +74,7 @@ function chosenFrom(open: Open[], call: string | undefined): Open[] {
 function answerTo(request: ApprovalRequest, { reject, always }: ApproveOptions): ApprovalAnswer {
   if (reject !== undefined)
     return { verdict: 'rejected', reason: reject === true ? 'The user said no.' : reject };
-  if (!always) return { verdict: 'approved' };
-  const operation = exactPattern(request.operation);
-  const pattern = exactPattern(request.subject);
-  return {
-    verdict: 'approved',
-    remember: { scope: 'session', operation, pattern, expires: null },
-  };
+  return always ? alwaysAnswer(request) : { verdict: 'approved' };
 }
 
 function list(sessions: SessionSummary[], output: LineOutput, json: boolean): void {

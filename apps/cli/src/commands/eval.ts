@@ -8,6 +8,7 @@ import {
   resumeRun,
   startRun,
   type FromMap,
+  type NewRun,
   type Summary,
   type RunOptions,
   type Trial,
@@ -30,54 +31,30 @@ const maxAnswerBytes = 512 * 2 ** 20;
 
 type Progress = { done: number; all: number };
 
-export interface EvalOptions extends Where {
+interface EvalOptions
+  extends Where, Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox'> {
   suiteData: string;
-  agent: string;
-  model?: string;
   tasks?: string;
-  sample?: number;
-  seed?: number;
-  attempts?: number;
-  concurrency?: number;
   out?: string;
-  network?: 'none' | 'declared';
   fromMap?: string[];
   baseImage?: string;
-  repos?: string;
-  buildNetwork?: 'default' | 'none';
-  timeoutMultiplier?: number;
-  preflight?: boolean;
 }
 
 /** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
+  const { url, data, suiteData, tasks, fromMap, baseImage, ...settings } = options;
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
-  return interruptible(out, options, async (runOptions) => {
-    const { agent, model, sample, seed, attempts, concurrency, network } = options;
-    return startRun(
-      {
-        suite,
-        data: options.suiteData,
-        agent,
-        model,
-        tasks: options.tasks?.split(',').filter(Boolean),
-        sample,
-        seed,
-        attempts,
-        concurrency,
-        out,
-        network,
-        fromMap: options.fromMap?.map(fromLine),
-        sandbox: options.baseImage,
-        repos: options.repos,
-        buildNetwork: options.buildNetwork,
-        timeoutMultiplier: options.timeoutMultiplier,
-        preflight: options.preflight,
-      },
-      runOptions,
-    );
-  });
+  const request = {
+    ...settings,
+    suite,
+    out,
+    data: suiteData,
+    tasks: tasks?.split(',').filter(Boolean),
+    fromMap: fromMap?.map(fromLine),
+    sandbox: baseImage,
+  };
+  return interruptible(out, { url, data }, (runOptions) => startRun(request, runOptions));
 }
 
 export const evalResume = (out: string, options: Where): Promise<number> =>

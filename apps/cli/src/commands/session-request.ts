@@ -3,6 +3,7 @@ import {
   AppError,
   mountIn,
   usualPlanFile,
+  type Example,
   type NewMount,
   type NewSession,
   type SavedTemplate,
@@ -10,7 +11,6 @@ import {
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
-import { templateNamed } from './templates.js';
 
 /** What the command line says of a new session. */
 export interface SessionRequestOptions extends OwnSettings {
@@ -41,10 +41,10 @@ export async function sessionRequest(
   options: SessionRequestOptions,
 ): Promise<NewSession> {
   const template: Partial<SavedTemplate> = options.template
-    ? await templateNamed(client, options.template)
+    ? named('template', await client.templates.list(), options.template)
     : {};
   const example: Partial<Example> = options.example
-    ? await exampleNamed(client, options.example)
+    ? named('example', await client.server.examples(), options.example)
     : {};
   const tasks = [template.task, task].filter(Boolean).join('\n\n');
   const given = options.models?.[0] ?? options.model ?? template.model;
@@ -89,16 +89,14 @@ function settingsOf(
 const mountsOf = (given: readonly string[] = []): NewMount[] =>
   given.map(mountIn).map(({ folder, readOnly }) => ({ folder: resolve(folder), readOnly }));
 
-type Example = Awaited<ReturnType<BelayClient['server']['examples']>>[number];
-
-async function exampleNamed(client: BelayClient, name: string): Promise<Example> {
-  const examples = await client.server.examples();
-  const found = examples.find((example) => example.name === name);
+/** Throws `not_found` with the names that there are. */
+function named<T extends { name: string }>(kind: string, all: readonly T[], name: string): T {
+  const found = all.find((one) => one.name === name);
   if (found) return found;
-  const names = examples.map((example) => example.name).join(', ');
+  const names = all.map((one) => one.name).join(', ');
   throw new AppError(
     'not_found',
-    `There is no example ${name}. Choose one of: ${names || '(none)'}.`,
+    `There is no ${kind} ${name}. Choose one of: ${names || '(none)'}.`,
   );
 }
 

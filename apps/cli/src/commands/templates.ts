@@ -1,5 +1,3 @@
-import { AppError, type SavedTemplate } from '@belay/protocol';
-import type { BelayClient } from '@belay/client';
 import { clientFor, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
@@ -33,18 +31,6 @@ export async function saveTemplate(
 
 /** `belay templates remove`. */
 export async function removeTemplate(name: string, options: Where): Promise<void> {
-  const client = clientFor(options);
-  await client.templates.remove(name);
-}
-
-/** Throws `not_found` with the names that there are. */
-export async function templateNamed(client: BelayClient, name: string): Promise<SavedTemplate> {
-  const all = await client.templates.list();
-  const found = all.find((template) => template.name === name);
-  if (found) return found;
-  const names = all.map((template) => template.name).join(', ');
-  throw new AppError(
-    'not_found',
-    `There is no template ${name}. Choose one of: ${names || '(none; save one with belay templates save)'}.`,
-  );
+  await clientFor(options).templates.remove(name);
+  outputTo(process.stderr).line(`Removed ${name}.`);
 }
