@@ -49,6 +49,9 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
+export const progressBar = (share: number, columns = 20): string =>
+  '█'.repeat(Math.round(share * columns)).padEnd(columns, '░');
+
 /** Text on one line, shortened at the end. */
 export function singleLine(text: string, width = 100): string {
   return truncated(visibleText(text.replace(/\s+/g, ' ').trim()), width);

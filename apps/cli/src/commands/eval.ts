@@ -24,7 +24,7 @@ import {
   validitySentences,
 } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo, type LineOutput } from '../output.js';
+import { outputTo, progressBar, type LineOutput } from '../output.js';
 
 /** What an agent left in its workspace is held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
@@ -121,7 +121,7 @@ function serverAt(where: Where) {
 /** Prints a line for each trial, and notices. */
 function progressTo(progress: LineOutput) {
   const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
-    `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
+    `${progressBar(done / all)} ${done}/${all} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
       verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
     }`;
   return {
@@ -157,11 +157,6 @@ function printSummary(out: string, summary: Summary): void {
   for (const [k, value] of Object.entries(summary.passAt)) output.line(`${k}: ${percent(value)}`);
   output.line(validityLine(summary, `belay eval preflight ${out}`));
   output.line(join(out, 'report.html'));
-}
-
-function bar(done: number, all: number): string {
-  const filled = Math.round((20 * done) / Math.max(1, all));
-  return `[${'█'.repeat(filled)}${'·'.repeat(20 - filled)}] ${done}/${all}`;
 }
 
 /** `ubuntu:*=my/image` of `--from-map`. */

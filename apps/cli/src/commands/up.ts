@@ -80,28 +80,16 @@ export async function down(options: LocalServer): Promise<number> {
 /** `belay status`: whether the server runs. Returns the exit code. */
 export async function status(options: LocalServer): Promise<number> {
   const server = new BackgroundServer(options);
-  const url = await answering(options);
+  const url = (await answering(options)) ?? null;
   const found = server.running();
   const background = found ? { ...found, log: server.log } : null;
-  const value = { running: url !== undefined, url: url ?? null, background };
-  printResult(options, value, ...statusSentences(url, background));
+  const state = url ? `is running at ${url}` : found ? 'does not answer' : 'is not running here';
+  const more = found
+    ? `Process ${found.pid} since ${found.since} · log: ${server.log}`
+    : 'Start it with: belay up';
+  const sentences = [`Belay ${state}.`, ...(found || !url ? [more] : [])];
+  printResult(options, { running: url !== null, url, background }, ...sentences);
   return url ? 0 : errorCodes.unavailable.exit;
-}
-
-function statusSentences(
-  url: string | undefined,
-  process: { pid: number; since: string; log: string } | null,
-): string[] {
-  if (url)
-    return [
-      `Belay is running at ${url}.`,
-      ...(process ? [`Process ${process.pid} since ${process.since} · log: ${process.log}`] : []),
-    ];
-  return [
-    process
-      ? `Process ${process.pid} of Belay does not answer. See ${process.log}`
-      : 'Belay is not running here. Start it with: belay up',
-  ];
 }
 
 /** The URL of the server that works on the data folder, when it answers. */

@@ -1,6 +1,6 @@
 import { visibleText } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import type { LineOutput } from '../output.js';
+import { progressBar, type LineOutput } from '../output.js';
 import { StatusLine } from '../status-line.js';
 import { inWords } from './left-out.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
@@ -56,16 +56,13 @@ async function withProgress<T>(
   }
 }
 
-const barWidth = 20;
-
 /** A bar, and the numbers behind it. */
 export function copied(
   { files, bytes }: Packed,
   plan: Pick<WorkspacePlan, 'files' | 'bytes'>,
 ): string {
   const share = plan.bytes === 0 ? 1 : Math.min(1, bytes / plan.bytes);
-  const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░');
-  return `Copying ${bar} ${inWords(bytes)} of ${sizeOf(plan, files)}`;
+  return `Copying ${progressBar(share)} ${inWords(bytes)} of ${sizeOf(plan, files)}`;
 }
 
 function sizeOf({ files, bytes }: Pick<WorkspacePlan, 'files' | 'bytes'>, done?: number): string {
