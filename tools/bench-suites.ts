@@ -104,7 +104,7 @@ await runCommand(async () => {
     let different = 0;
     for (const [family, what] of Object.entries(families).filter(wanted)) {
       if (what.needs && !values[what.needs]) {
-        console.log(`${family}: left out, it needs --${what.needs}`);
+        console.log(`${family}: skipped, needs --${what.needs}`);
         continue;
       }
       const own = rows.filter(

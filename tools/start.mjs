@@ -54,7 +54,7 @@ function portSentence(error, host, port) {
   if (error.code === 'EADDRINUSE')
     return `Port ${port} is in use by another program: stop it, or choose another port: npm start -- --port N`;
   if (error.code === 'EACCES')
-    return `Port ${port} needs rights you do not have: choose another port: npm start -- --port N`;
+    return `Port ${port} needs permissions that you do not have: choose another port: npm start -- --port N`;
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 

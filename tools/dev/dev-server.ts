@@ -74,7 +74,7 @@ export class DevServer {
         this.#child = undefined;
         this.#ready = Promise.resolve(undefined);
         process.stderr.write(
-          `✗ server: it ended with ${signal ?? code}; the next change starts it.\n`,
+          `✗ server: it ended with ${signal ?? code}; the next change starts it again.\n`,
         );
       });
     });

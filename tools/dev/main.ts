@@ -33,7 +33,8 @@ const url = addressOf(front);
 let isFirst = true;
 const restartServer = coalesced(async () => {
   const began = performance.now();
-  if (!(await build.run())) return say('✗ server: it cannot be built; what ran before runs on.');
+  if (!(await build.run()))
+    return say('✗ server: the build failed; the previous one keeps running.');
   const ready = await server.restart(environment);
   if (!ready) return;
   announce();
