@@ -19,7 +19,7 @@ export {
   focusOn,
   hasFocus,
   hides,
-  placeOf,
+  positionOf,
   runFromPalette,
   shows,
   textOf,

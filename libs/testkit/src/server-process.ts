@@ -78,8 +78,8 @@ export class BelayServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
     const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
       createInterface(child.stdout).on('line', (line) => {
-        const said = JSON.parse(line) as { ready?: boolean; url: string; token: string };
-        if (said.ready) done(said);
+        const report = JSON.parse(line) as { ready?: boolean; url: string; token: string };
+        if (report.ready) done(report);
       });
       child.once('exit', (code) =>
         failed(new Error(`The server ended with ${code}:\n${this.#log}`)),
