@@ -95,8 +95,8 @@ async function lane(
   while (Date.now() < until) {
     await delay(random.between(200, 3_000));
     const fault = random.pick(faults);
-    const said = await fault(world, random);
-    console.log(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${said}`);
+    const effect = await fault(world, random);
+    console.log(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${effect}`);
     await world.restartFallen();
     count++;
   }

@@ -49,7 +49,7 @@ export function terminalUser(
   const ask = async <T>(
     prompt: string,
     signal: AbortSignal,
-    parse: (said: string) => T | undefined,
+    parse: (reply: string) => T | undefined,
   ): Promise<T> => {
     const answer = parse(await read(prompt, signal));
     return answer === undefined ? ask(prompt, signal, parse) : answer;
@@ -64,15 +64,15 @@ export function terminalUser(
       for (const name of sets) output.line(`  @${name}: ${hostsOfSet(name).join(', ')}`);
       const offered = sets.map((name) => `@${name} · `).join('');
       const prompt = `[y]es · [a]lways in this session · ${offered}[n]o, or a reason: `;
-      return ask(prompt, signal, (said) => readAnswer(said, request));
+      return ask(prompt, signal, (reply) => readAnswer(reply, request));
     },
     refuse: (request, signal) =>
-      ask('  [n]o, or a reason, to reject it · [y]es to run it now: ', signal, (said) =>
-        readAnswer(said, request),
+      ask('  [n]o, or a reason, to reject it · [y]es to run it now: ', signal, (reply) =>
+        readAnswer(reply, request),
       ),
     async answer(question, signal) {
       output.line(output.style('yellow', `? ${visibleText(question)}`));
-      return ask('> ', signal, (said) => said || undefined);
+      return ask('> ', signal, (reply) => reply || undefined);
     },
   };
 }
@@ -91,12 +91,12 @@ const remembered = (operation: string, pattern: string): ApprovalAnswer => ({
 });
 
 /** Parses an answer; undefined for an empty line. Anything but yes and always is a rejection with its reason. */
-export function readAnswer(said: string, request: ApprovalRequest): ApprovalAnswer | undefined {
-  if (!said) return undefined;
-  if (/^y(es)?$/i.test(said)) return { verdict: 'approved' };
-  if (/^a(lways)?$/i.test(said)) return alwaysAnswer(request);
-  const set = hostSetIn(said);
+export function readAnswer(reply: string, request: ApprovalRequest): ApprovalAnswer | undefined {
+  if (!reply) return undefined;
+  if (/^y(es)?$/i.test(reply)) return { verdict: 'approved' };
+  if (/^a(lways)?$/i.test(reply)) return alwaysAnswer(request);
+  const set = hostSetIn(reply);
   if (set && setsFor(request).includes(set)) return remembered('egress', `@${set}`);
-  const reason = /^no?$/i.test(said) ? 'The user said no.' : said.replace(/^no?[,: ]+/i, '');
+  const reason = /^no?$/i.test(reply) ? 'The user said no.' : reply.replace(/^no?[,: ]+/i, '');
   return { verdict: 'rejected', reason };
 }

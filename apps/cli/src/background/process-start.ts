@@ -31,11 +31,11 @@ export function startOf(pid: number): string | undefined {
 
 function startByPs(pid: number): string | undefined {
   try {
-    const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    const printed = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    return said.trim() || undefined;
+    return printed.trim() || undefined;
   } catch {
     return undefined;
   }

@@ -29,18 +29,18 @@ export async function updateActions(names: readonly string[], options: Options):
   if (unknown !== undefined)
     throw new AppError('not_found', `There is no action ${unknown}. See: belay actions list`);
   const chosen = installed.filter(({ name }) => names.length === 0 || names.includes(name));
-  const places = Map.groupBy(chosen, ({ source: { from, version } }) =>
+  const sources = Map.groupBy(chosen, ({ source: { from, version } }) =>
     version === null ? from : `${from}@${version}`,
   );
   let code = 0;
-  for (const [place, actions] of places) {
-    const found = await find(client, place);
+  for (const [source, actions] of sources) {
+    const found = await find(client, source);
     const wanted = actions.map(({ name }) => name);
     const known = found.actions.filter(({ name }) => wanted.includes(name));
     const gone = wanted.filter((name) => !known.some((one) => one.name === name));
     for (const name of gone)
       outputTo(process.stderr).line(
-        `${place} no longer has the action ${name}; the installed one stays as it is.`,
+        `${source} no longer has the action ${name}; the installed one stays as it is.`,
       );
     const named = { ...found, actions: known, faults: [] };
     if (known.length > 0)

@@ -72,15 +72,15 @@ async function follow(
   { client, live, url, progress }: ComparedRun,
 ): Promise<Followed> {
   const known = new Map(sessions.map((session) => [session.id, session]));
-  const said = new Map<string, string>();
+  const reported = new Map<string, string>();
   const done = Promise.withResolvers<boolean>();
   let interrupted = 0;
   const see = (session: SessionSummary): void => {
     known.set(session.id, session);
     const words = progressOf(session, url);
-    if (words !== '' && said.get(session.id) !== words)
+    if (words !== '' && reported.get(session.id) !== words)
       progress.line(`${visibleText(session.model)}: ${words}`);
-    if (words !== '') said.set(session.id, words);
+    if (words !== '') reported.set(session.id, words);
     const open = [...known.values()].filter((each) => !isOver(each));
     if (open.length === 0) done.resolve(false);
     else if (!process.stdin.isTTY && open.every(({ state }) => state === 'waiting'))

@@ -124,8 +124,8 @@ async function start({ data, port, install, tunnel }: UpOptions, log: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: process.env,
   });
-  const said = await text(child.stdout);
-  const line = said.trim().split('\n').at(-1) ?? '';
+  const printed = await text(child.stdout);
+  const line = printed.trim().split('\n').at(-1) ?? '';
   try {
     return started.parse(JSON.parse(line)).pid;
   } catch {

@@ -144,9 +144,9 @@ export class AgentProcesses implements Agents {
       this.#running.delete(agent.sandbox);
       const how = this.#exits.get(agent.sandbox) ?? 'it is gone';
       void endLeftPrograms(agent.sandbox);
-      const said = lastLineOf(this.#log(agent.sandbox));
+      const last = lastLineOf(this.#log(agent.sandbox));
       this.#forget(agent);
-      this.#options.ended(agent, `The agent ended: ${how}${said && `: ${said}`}`);
+      this.#options.ended(agent, `The agent ended: ${how}${last && `: ${last}`}`);
     }
   }
 

@@ -206,9 +206,9 @@ export class SessionScreen {
     this.#chat.scroll(pages * Math.max(1, this.#layout().chat.rows - 2));
   }
 
-  #answer(said: string): void {
+  #answer(reply: string): void {
     const { request } = this.#asked;
-    const answer = request && readAnswer(said, request);
+    const answer = request && readAnswer(reply, request);
     if (!request || !answer) return;
     if (!this.#asked.mayAnswer) return this.#tell('This has just appeared: read it, then answer.');
     this.#do(() => this.#options.client.sessions.answer(this.#summary.id, request.id, answer));

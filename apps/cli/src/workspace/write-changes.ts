@@ -66,12 +66,12 @@ async function moveAway(
   { path, old }: PatchedFile,
   { to, undo }: { to: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
-  const place = Buffer.from(path, 'latin1');
-  await reach(folder, place, async ({ at }) => {
+  const target = Buffer.from(path, 'latin1');
+  await reach(folder, target, async ({ at }) => {
     if (!isSame(await lstat(at), old)) throw changed(path);
     await rename(at, to);
   });
-  undo.push(() => reach(folder, place, ({ at }) => rename(to, at)));
+  undo.push(() => reach(folder, target, ({ at }) => rename(to, at)));
 }
 
 const isSame = (now: Stats, old?: Stats): boolean =>
@@ -88,14 +88,14 @@ async function removeEmptyFolders(
 ): Promise<void> {
   const above = path.split('/').slice(0, -1).join('/');
   if (above === '') return;
-  const place = Buffer.from(above, 'latin1');
+  const target = Buffer.from(above, 'latin1');
   try {
-    const { mode } = await reach(folder, place, async ({ at }) => {
+    const { mode } = await reach(folder, target, async ({ at }) => {
       const stat = await lstat(at);
       await rmdir(at);
       return stat;
     });
-    undo.push(() => reach(folder, place, async ({ at }) => mkdir(at, { mode: mode & 0o777 })));
+    undo.push(() => reach(folder, target, async ({ at }) => mkdir(at, { mode: mode & 0o777 })));
   } catch {
     return; // It holds something, or is gone already.
   }
@@ -107,18 +107,18 @@ async function moveIn(
   { path }: PatchedFile,
   { from, undo }: { from: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
-  const place = Buffer.from(path, 'latin1');
+  const target = Buffer.from(path, 'latin1');
   const make = (made: Buffer) => undo.push(() => reach(folder, made, async ({ at }) => rmdir(at)));
   await reach(
     folder,
-    place,
+    target,
     async ({ at }) => {
       if (lstatSync(at, { throwIfNoEntry: false })) throw changed(path);
       await rename(from, at);
     },
     { make },
   );
-  undo.push(() => reach(folder, place, ({ at }) => rename(at, from)));
+  undo.push(() => reach(folder, target, ({ at }) => rename(at, from)));
 }
 
 const changed = (path: string): AppError =>
