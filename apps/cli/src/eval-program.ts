@@ -1,12 +1,12 @@
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { wholeNumber, several } from './options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
 
 /** `belay eval …`: benchmark runs. */
-export function evalCommand(exit: (code: number) => void): Command {
-  const program = new Command('eval').description('run benchmarks');
+export function addEval(to: Command, exit: (code: number) => void): void {
+  const program = to.command('eval').description('run benchmarks');
   addRun(program, exit);
   const onRun = (name: string, what: string, act: 'evalResume' | 'evalRegrade' | 'evalPreflight') =>
     withServer(program.command(name))
@@ -32,7 +32,6 @@ export function evalCommand(exit: (code: number) => void): Command {
     .argument('<b>', 'results folder to compare with the baseline')
     .option('--json', 'print JSON')
     .action(async (a, b, options) => (await commands()).evalCompare(a, b, options));
-  return program;
 }
 
 const withServer = (command: Command): Command =>

@@ -1,11 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { joinServer } from './commands/join.js';
 import { addMachine, listMachines, removeMachine } from './commands/machines.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
-/** `belay join`, for the machine that is to run agents. */
-export const joinCommand = (): Command =>
-  new Command('join')
+/** `belay join`, for the machine that is to run agents, and `belay machines`, for the server that they join. */
+export function addMachines(program: Command): void {
+  program
+    .command('join')
     .description('let this machine run agents for a server, until Ctrl-C')
     .argument('<url>', 'the server: https://HOST, or http:// on this machine')
     .option('--token <token>', 'one-time token of `belay machines add` (or BELAY_JOIN_TOKEN)')
@@ -19,24 +20,9 @@ export const joinCommand = (): Command =>
     .option('--memory <mb>', 'memory per container in MB (default: 2048)', memory)
     .option('--cpus <n>', 'CPUs per container (default: 2)', positive)
     .action(joinServer);
-
-function positive(text: string): number {
-  const number = Number(text);
-  if (Number.isFinite(number) && number > 0) return number;
-  throw new InvalidArgumentError('It must be a number above 0.');
-}
-
-function memory(text: string): number {
-  const megabytes = positive(text);
-  if (Number.isInteger(megabytes) && megabytes >= 64) return megabytes;
-  throw new InvalidArgumentError('It must be a whole number of 64 or more.');
-}
-
-/** `belay machines`, for the server that they join. */
-export function machinesCommand(): Command {
-  const machines = new Command('machines').description(
-    'list, add and remove the machines that run agents',
-  );
+  const machines = program
+    .command('machines')
+    .description('list, add and remove the machines that run agents');
   const add = (name: string, options = {}) =>
     withServerOptions(withJsonOption(machines.command(name, options)));
   add('list', { isDefault: true }).description('list the joined machines').action(listMachines);
@@ -48,5 +34,16 @@ export function machinesCommand(): Command {
     .description('remove a machine and end its agents')
     .argument('<name>', 'name or id of a machine')
     .action(removeMachine);
-  return machines;
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+function memory(text: string): number {
+  const megabytes = positive(text);
+  if (Number.isInteger(megabytes) && megabytes >= 64) return megabytes;
+  throw new InvalidArgumentError('It must be a whole number of 64 or more.');
 }

@@ -17,10 +17,10 @@ import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { addActions } from './actions-program.js';
 import { addAccess } from './access-program.js';
-import { completionCommand } from './completion.js';
+import { addCompletion } from './completion.js';
 import { addGit } from './git-program.js';
-import { evalCommand } from './eval-program.js';
-import { joinCommand, machinesCommand } from './machine-program.js';
+import { addEval } from './eval-program.js';
+import { addMachines } from './machine-program.js';
 import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplates } from './templates-program.js';
@@ -59,18 +59,10 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('serve MCP on standard input and output, for clients that start MCP servers')
     .action(serveMcp);
   addDebug(program);
-  program.addCommand(joinCommand());
-  program.addCommand(machinesCommand());
-  program.addCommand(evalCommand(exit));
-  program.addCommand(completionCommand(program));
-  for (const command of program.commands) inheritSettings(command, program);
+  addMachines(program);
+  addEval(program, exit);
+  addCompletion(program);
   return program;
-}
-
-/** `addCommand` and commands made before it have their own: all end and hint in the same way. */
-function inheritSettings(command: Command, from: Command): void {
-  command.copyInheritedSettings(from);
-  for (const inner of command.commands) inheritSettings(inner, from);
 }
 
 function addSessions(program: Command, exit: (code: number) => void): void {
