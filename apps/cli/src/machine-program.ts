@@ -1,6 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { joinServer } from './commands/join.js';
 import { addMachine, listMachines, removeMachine } from './commands/machines.js';
+import { aboveZero, containerMegabytes } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay join`, for the machine that is to run agents, and `belay machines`, for the server that they join. */
@@ -17,8 +18,8 @@ export function addMachines(program: Command): void {
       '--image <name>',
       'image for sessions that do not name one (default: the usual sandbox image)',
     )
-    .option('--memory <mb>', 'memory per container in MB (default: 2048)', memory)
-    .option('--cpus <n>', 'CPUs per container (default: 2)', positive)
+    .option('--memory <mb>', 'memory per container in MB (default: 2048)', containerMegabytes)
+    .option('--cpus <n>', 'CPUs per container (default: 2)', aboveZero)
     .action(joinServer);
   const machines = program
     .command('machines')
@@ -34,16 +35,4 @@ export function addMachines(program: Command): void {
     .description('remove a machine and end its agents')
     .argument('<name>', 'name or id of a machine')
     .action(removeMachine);
-}
-
-function positive(text: string): number {
-  const number = Number(text);
-  if (Number.isFinite(number) && number > 0) return number;
-  throw new InvalidArgumentError('It must be a number above 0.');
-}
-
-function memory(text: string): number {
-  const megabytes = positive(text);
-  if (Number.isInteger(megabytes) && megabytes >= 64) return megabytes;
-  throw new InvalidArgumentError('It must be a whole number of 64 or more.');
 }

@@ -10,6 +10,13 @@ const number = (text: string, what: string, good: (value: number) => boolean): n
 export const wholeNumber = (text: string): number =>
   number(text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
 
+export const aboveZero = (text: string): number =>
+  number(text, 'a number above 0', (value) => value > 0);
+
+/** The engine starts no container with less. */
+export const containerMegabytes = (text: string): number =>
+  number(text, 'a whole number of 64 or more', (value) => Number.isInteger(value) && value >= 64);
+
 export const seconds = (text: string): number =>
   number(text, 'a number of seconds above 0', (value) => value > 0);
 

@@ -45,6 +45,8 @@ describe('the command line', () => {
     [['run', 'x', '--runs', '2', '--patch', 'p'], /^--patch and --apply are for one session/],
     [['patch', 's', '-o', tmpdir()], /cannot be written: it is a folder/],
     [['patch', 's', '--apply', '/no/such/folder'], /\/no\/such\/folder does not exist/],
+    [['preview', 's', '70000'], /port from 1 to 65535/],
+    [['join', 'https://h', '--memory', '32'], /whole number of 64 or more/],
     [['list', '--url', 'nonsense'], /^nonsense is not a URL. Write it as http:/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
     [['debug', 'prmopt'], /unknown command 'prmopt'/],

@@ -138,7 +138,7 @@ function addSessions(program: Command, exit: (code: number) => void): void {
   withServerOptions(program.command('preview'))
     .description('print a URL that shows what a session serves, and open it in a browser')
     .argument(...sessionArgument)
-    .argument('[port]', 'port in the sandbox; required when programs listen on more than one')
+    .argument('[port]', 'port in the sandbox; required when programs listen on more than one', port)
     .option('--path <path>', 'path to open', '/')
     .action(openPreview);
 }
