@@ -7,13 +7,13 @@ import { isIPv6, type AddressInfo } from 'node:net';
 import { join, sep } from 'node:path';
 import { createServer, type ViteDevServer } from 'vite';
 import { root } from '../product-node.mjs';
-import { buildAgent } from './agent-build.ts';
+import { buildAgent } from './build-agent.ts';
 import { checkTypes } from './check-types.ts';
 import { coalesced } from './coalesced.ts';
 import { createFront } from './front.ts';
 import { serverBuild, serverLibs } from './server-build.ts';
 import { DevServer, type ServerReady } from './dev-server.ts';
-import { writeSite } from './site.ts';
+import { writeSite } from './write-site.ts';
 
 const { BELAY_HOST: host = '127.0.0.1', BELAY_PORT, BELAY_DATA = '', DOCKER_HOST } = process.env;
 const args = process.argv.slice(2);

@@ -20,7 +20,7 @@ import { addAccess } from './access-program.js';
 import { addCompletion } from './completion.js';
 import { addGit } from './git-program.js';
 import { addEval } from './eval-program.js';
-import { addMachines } from './machine-program.js';
+import { addMachines } from './machines-program.js';
 import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplates } from './templates-program.js';

@@ -9,7 +9,7 @@ import {
   type Route,
   type RouteGroup,
 } from '@belay/protocol';
-import type { BelayClient } from './client.js';
+import type { BelayClient } from './belay-client.js';
 
 export interface Address {
   /** Where the server is, such as http://127.0.0.1:4600. */

@@ -1,5 +1,5 @@
 import type { EvaluationTrial, TrialState } from '@belay/protocol';
-import type { BelayServer } from './server-process.js';
+import type { BelayServer } from './belay-server.js';
 
 const tasks = Array.from({ length: 24 }, (_, index) => `Own/${index}`);
 const attempts = 3;
