@@ -78,9 +78,9 @@ export const clientOf = (address: Address): BelayClient =>
  */
 export async function findSession(client: BelayClient, text: string): Promise<SessionSummary> {
   const sessions = await client.sessions.list();
-  const exact = sessions.find(({ id }) => id === text);
-  const newest = sessions.toSorted((a, b) => b.created.localeCompare(a.created))[0];
-  if (exact ?? (text === 'last' && newest)) return (exact ?? newest) as SessionSummary;
+  const [newest] = sessions.toSorted((a, b) => b.created.localeCompare(a.created));
+  const named = sessions.find(({ id }) => id === text) ?? (text === 'last' ? newest : undefined);
+  if (named) return named;
   const matching = sessions.filter(({ id }) =>
     [id, id.slice(id.indexOf('-') + 1)].some((name) => text !== '' && name.startsWith(text)),
   );

@@ -90,7 +90,8 @@ export async function followRun(run: FollowOptions): Promise<RunOutcome> {
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
     const needsUser = await ended.promise;
-    return { needsUser, interrupted: interrupted > 0, ...changesOf(transcript) };
+    const { changed, ownCommits } = transcript;
+    return { needsUser, interrupted: interrupted > 0, changed: [...changed], ownCommits };
   } finally {
     questions.close();
     status?.close();
@@ -115,14 +116,6 @@ class Ending {
     return !this.#isChecked || event.args.state === 'stopped';
   }
 }
-
-const changesOf = ({
-  changed,
-  ownCommits,
-}: Transcript): Pick<RunOutcome, 'changed' | 'ownCommits'> => ({
-  changed: [...changed],
-  ownCommits,
-});
 
 /** Whether both streams are terminals. */
 function isWatched(): boolean {

@@ -27,21 +27,18 @@ export class StatusLine {
   }
 
   over(output: LineOutput): LineOutput {
+    const above = (write: () => void): void => {
+      this.stream.write(erase);
+      write();
+      this.#draw();
+    };
     return {
       get width() {
         return output.width;
       },
       style: output.style,
-      line: (text) => {
-        this.stream.write(erase);
-        output.line(text);
-        this.#draw();
-      },
-      json: (value, indent) => {
-        this.stream.write(erase);
-        output.json(value, indent);
-        this.#draw();
-      },
+      line: (text) => above(() => output.line(text)),
+      json: (value, indent) => above(() => output.json(value, indent)),
     };
   }
 
