@@ -104,7 +104,7 @@ await runCommand(async () => {
     let different = 0;
     for (const [family, what] of Object.entries(families).filter(wanted)) {
       if (what.needs && !values[what.needs]) {
-        console.log(`${family}: left out, it needs --${what.needs}`);
+        console.log(`${family}: skipped, needs --${what.needs}`);
         continue;
       }
       const own = rows.filter(
@@ -177,31 +177,39 @@ function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8')) as T;
 }
 
-/** Prints what differs; returns how many. A row for all tasks counts each of them. */
+/** Prints what differs; returns how many. */
 function compare(family: string, rows: Verified[], verdicts: Verdicts): number {
-  let checked = 0;
-  const different: string[] = [];
-  for (const row of rows) {
-    const count = Number(/^all (\d+)/.exec(row.task)?.[1] ?? 0);
-    const name = [...row.family.slice(family.length).split('/'), row.task]
-      .filter(Boolean)
-      .join('/');
-    for (const agent of agents) {
-      if (row[agent] === undefined) continue;
-      const { of } = verdicts[agent];
-      const found = count > 0 ? [...of] : [[name, of.get(name)] as const];
-      checked += count || 1;
-      if (count > 0 && found.length !== count)
-        different.push(`${agent} has ${found.length} verdicts of ${count}`);
-      for (const [task, verdict] of found)
-        if (!verdict || (verdict.outcome === 'pass') !== row[agent])
-          different.push(`${agent} ${task}: ${verdict?.outcome} ${verdict?.detail ?? ''}`);
-    }
-  }
+  const compared = rows.flatMap((row) =>
+    agents.map((agent) => compareRow(family, row, { agent, verdicts })),
+  );
+  const checked = compared.reduce((sum, each) => sum + each.checked, 0);
+  const different = compared.flatMap((each) => each.different);
   const took = `oracle ${verdicts.oracle.seconds} s, nop ${verdicts.nop.seconds} s`;
   console.log(
     `${family}: ${checked - different.length} of ${checked} verdicts as verified; ${took}`,
   );
   for (const line of different) console.log(`  ${line}`);
   return different.length;
+}
+
+/** A row for all tasks counts each of them. */
+function compareRow(
+  family: string,
+  row: Verified,
+  { agent, verdicts }: { agent: keyof Verdicts; verdicts: Verdicts },
+): { checked: number; different: string[] } {
+  const wanted = row[agent];
+  if (wanted === undefined) return { checked: 0, different: [] };
+  const { of } = verdicts[agent];
+  const [, all] = /^all (\d+)/.exec(row.task) ?? [];
+  const parts = [...row.family.slice(family.length).split('/'), row.task];
+  const name = parts.filter(Boolean).join('/');
+  const found = all ? [...of] : [[name, of.get(name)] as const];
+  const wrong = found
+    .filter(([, verdict]) => (verdict?.outcome === 'pass') !== wanted || !verdict)
+    .map(([task, verdict]) => `${agent} ${task}: ${verdict?.outcome} ${verdict?.detail ?? ''}`);
+  const count = Number(all ?? 1);
+  const missing =
+    found.length === count ? [] : [`${agent} has ${found.length} verdicts of ${count}`];
+  return { checked: count, different: [...missing, ...wrong] };
 }

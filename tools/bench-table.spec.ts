@@ -1,5 +1,5 @@
 import { percentile } from './bench/statistics.ts';
-import { benchTable, judge } from './bench-table.ts';
+import { benchTable, judgeRow } from './bench-table.ts';
 
 describe('the verdict on a figure', () => {
   it.each([
@@ -10,11 +10,11 @@ describe('the verdict on a figure', () => {
     [{ figure: 900, target: null }, true],
     [{ figure: NaN, target: 60 }, false],
   ])('of %j is %s', (row, good) => {
-    expect(judge({ what: 'x', unit: 'ms', ...row }).good).toBe(good);
+    expect(judgeRow({ what: 'x', unit: 'ms', ...row }).good).toBe(good);
   });
 
   it('has the ratio to the floor of the same run', () => {
-    expect(judge({ what: 'x', figure: 3, floor: 2, unit: 's', target: 4 }).ratio).toBe(1.5);
+    expect(judgeRow({ what: 'x', figure: 3, floor: 2, unit: 's', target: 4 }).ratio).toBe(1.5);
   });
 });
 
@@ -24,15 +24,15 @@ it('prints one aligned table, with what could not be measured', () => {
       number: 1,
       title: 'warm start: the title may be long',
       rows: [
-        judge({ what: 'p50', figure: 41.26, unit: 'ms', target: 60, floor: 300 }),
-        judge({ what: 'p95', figure: 161, unit: 'ms', target: 150 }),
+        judgeRow({ what: 'p50', figure: 41.26, unit: 'ms', target: 60, floor: 300 }),
+        judgeRow({ what: 'p95', figure: 161, unit: 'ms', target: 150 }),
       ],
     },
     { number: 17, title: 'flood', failed: 'no browser' },
     {
       number: 18,
       title: 'speed',
-      rows: [judge({ what: 'speed', figure: 25, unit: 'MB/s', target: 20, atLeast: true })],
+      rows: [judgeRow({ what: 'speed', figure: 25, unit: 'MB/s', target: 20, atLeast: true })],
     },
   ];
   expect(benchTable(measurements)).toBe(

@@ -23,7 +23,7 @@ export interface Measurement {
   failed?: string;
 }
 
-export function judge(row: Row): JudgedRow {
+export function judgeRow(row: Row): JudgedRow {
   const ratio = row.floor ? row.figure / row.floor : undefined;
   return { ...row, ...(ratio !== undefined && { ratio }), good: isMet(row) };
 }

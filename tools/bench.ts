@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { benchTable, judge, type Measurement, type Row } from './bench-table.ts';
+import { benchTable, judgeRow, type Measurement, type Row } from './bench-table.ts';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction, step } from './prepare/steps.mjs';
 import { productEnvironment, root } from './product-node.mjs';
@@ -68,7 +68,7 @@ async function measureFile(file: string): Promise<Measurement> {
     const benchmark = (await import(join(folder, file))) as Benchmark;
     ({ title } = benchmark);
     const rows = await step(`${number} ${title}`, () => benchmark.measure());
-    return { number, title, rows: rows.map(judge) };
+    return { number, title, rows: rows.map(judgeRow) };
   } catch (error) {
     console.error(error);
     return { number, title, failed: messageOf(error) };

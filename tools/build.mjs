@@ -15,13 +15,13 @@ export function build({ quiet = false } = {}) {
       env: productEnvironment({ NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' }),
     },
   );
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text) => (said += text));
+    stream?.setEncoding('utf8').on('data', (text) => (output += text));
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
-      if (code !== 0) process.stderr.write(said);
+      if (code !== 0) process.stderr.write(output);
       resolve(code ?? 1);
     });
   });

@@ -125,7 +125,7 @@ const lateTls: Plugin = {
 const app = process.argv[2] ?? '';
 const bundle = bundles[app];
 if (!bundle) {
-  console.error(`Say which app to bundle: ${Object.keys(bundles).join(', ')}.`);
+  console.error(`Name the app to bundle: ${Object.keys(bundles).join(', ')}.`);
   process.exit(2);
 }
 

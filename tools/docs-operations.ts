@@ -1,13 +1,13 @@
 /** A JSON Schema, as far as this page shows it. */
-export interface Schema {
+export interface JsonSchema {
   type?: string | string[];
   description?: string;
   default?: unknown;
   const?: unknown;
   enum?: unknown[];
-  anyOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
   required?: string[];
   minimum?: number;
   exclusiveMinimum?: number;
@@ -24,8 +24,8 @@ export interface DocumentedOperation {
   description: string;
   risk: string;
   audience: readonly string[];
-  input: Schema;
-  output: Schema;
+  input: JsonSchema;
+  output: JsonSchema;
 }
 
 interface FieldRow {
@@ -101,7 +101,7 @@ function table(fields: FieldRow[], { io }: { io: 'input' | 'output' }): string {
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** One row for each field, those of nested objects and lists after it by their path. */
-export function rows(schema: Schema, prefix = ''): FieldRow[] {
+export function rows(schema: JsonSchema, prefix = ''): FieldRow[] {
   const properties = Object.entries(schema.properties ?? {});
   return properties.flatMap(([name, property]) => {
     const path = `${prefix}${name}`;
@@ -116,7 +116,7 @@ export function rows(schema: Schema, prefix = ''): FieldRow[] {
   });
 }
 
-function nested(property: Schema): { below: Schema | undefined; suffix: string } {
+function nested(property: JsonSchema): { below: JsonSchema | undefined; suffix: string } {
   if (property.items) {
     const inner = nested(property.items);
     return { below: inner.below, suffix: `[]${inner.suffix}` };
@@ -125,12 +125,12 @@ function nested(property: Schema): { below: Schema | undefined; suffix: string }
   return { below: object, suffix: '' };
 }
 
-function fallbackOf(property: Schema, required: boolean): string {
+function fallbackOf(property: JsonSchema, required: boolean): string {
   if (property.default !== undefined) return `\`${JSON.stringify(property.default)}\``;
   return required ? 'required' : '–';
 }
 
-function typeOf(property: Schema): string {
+function typeOf(property: JsonSchema): string {
   if (property.anyOf) return property.anyOf.map(typeOf).join(' or ');
   if (property.const !== undefined) return `\`${JSON.stringify(property.const)}\``;
   if (property.enum) return property.enum.map((value) => `\`${String(value)}\``).join(' ');
@@ -145,7 +145,7 @@ function typeOf(property: Schema): string {
 
 const listed = (limit: string) => (limit ? `, ${limit}` : '');
 
-function numbers({ minimum, exclusiveMinimum, maximum }: Schema): string {
+function numbers({ minimum, exclusiveMinimum, maximum }: JsonSchema): string {
   if (exclusiveMinimum === undefined) return range(minimum, maximum);
   const most = range(undefined, maximum);
   return `above ${exclusiveMinimum}${listed(most)}`;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { operationsPage, type DocumentedOperation, type Schema } from './docs-operations.ts';
+import { operationsPage, type DocumentedOperation, type JsonSchema } from './docs-operations.ts';
 import { productNode, root } from './product-node.mjs';
 
 // npm run docs writes docs/operations.md and the schema of manifests from the definitions; with `--check` it only compares.
@@ -34,7 +34,7 @@ async function definitions(): Promise<DocumentedOperation[]> {
   const { operations } = await import('@belay/protocol');
   return Object.values(operations).map((operation) => ({
     ...operation,
-    input: z.toJSONSchema(operation.input, { io: 'input' }) as Schema,
-    output: z.toJSONSchema(operation.output, { io: 'output' }) as Schema,
+    input: z.toJSONSchema(operation.input, { io: 'input' }) as JsonSchema,
+    output: z.toJSONSchema(operation.output, { io: 'output' }) as JsonSchema,
   }));
 }

@@ -12,8 +12,8 @@ import type { Size, World } from './faults/world.ts';
 
 const usage = `Usage: npm run test:faults [-- --seed N --minutes M --sessions S]
 
-  Breaks a server, its agents and all they live on by a random schedule, which the seed determines, while agents work
-  and a viewer looks on. At the end nothing may be lost, doubled or shown wrongly. Needs root.`;
+  Breaks a server, its agents and everything that they depend on by a random schedule, which the seed determines, while
+  agents work and a viewer watches. In the end nothing may be lost, duplicated or shown wrongly. Needs root.`;
 
 /** What a session may take to end once nothing is broken any more. */
 const calmMs = 180_000;
@@ -36,9 +36,9 @@ await runCommand(async () => {
   const minutes = Number(values.minutes);
   const sessions = Number(values.sessions);
   if (!(seed >= 0) || !(minutes > 0) || !(sessions >= 1))
-    throw new Instruction(`Seed, minutes and sessions are numbers.\n\n${usage}`);
+    throw new Instruction(`Seed, minutes and sessions must be numbers.\n\n${usage}`);
   if (process.getuid?.() !== 0)
-    throw new Instruction('The faults need root, for a Docker Engine and a disk of their own.');
+    throw new Instruction('The faults need root, for their own Docker Engine and disk.');
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
   console.log(`Seed ${seed}: npm run test:faults -- --seed ${seed} --minutes ${minutes}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'belay-faults-'));
@@ -79,7 +79,7 @@ async function suffer(world: World, { seed, minutes }: { seed: number; minutes: 
   console.log(
     `\n${done} faults, ${world.witnesses.length} sessions: ` +
       (faults.length === 0
-        ? 'nothing lost, doubled or shown wrongly'
+        ? 'nothing lost, duplicated or shown wrongly'
         : `${faults.length} things went wrong (seed ${seed})`),
   );
   return faults.length === 0 ? 0 : 1;
@@ -95,8 +95,8 @@ async function lane(
   while (Date.now() < until) {
     await delay(random.between(200, 3_000));
     const fault = random.pick(faults);
-    const said = await fault(world, random);
-    console.log(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${said}`);
+    const effect = await fault(world, random);
+    console.log(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${effect}`);
     await world.restartFallen();
     count++;
   }

@@ -10,9 +10,9 @@ import { root } from './product-node.mjs';
 
 const usage = `Usage: npm run fuzz [-- READERS… --minutes M --seed N]
 
-  Feeds the readers of hostile bytes with changed inputs, and keeps those that reach new code. Without names: all of
-  them, one minute each. An input that breaks a reader is written to fuzz-results; put it among the seeds in
-  tools/fuzz/targets.ts, and npm test keeps trying it.`;
+  Feeds mutated inputs to the readers of hostile bytes, and keeps those that reach new code. Without names: to all of
+  them, one minute each. An input that breaks a reader is written to fuzz-results; add it to the seeds in
+  tools/fuzz/targets.ts, so that npm test keeps trying it.`;
 
 /** A reader that takes longer for 4 KiB could stall the server. */
 const slowMs = 1_000;
@@ -32,7 +32,7 @@ await runCommand(async () => {
   }
   const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
   if (!(seed >= 0) || !(minutes > 0))
-    throw new Instruction(`Seed and minutes are numbers.\n\n${usage}`);
+    throw new Instruction(`Seed and minutes must be numbers.\n\n${usage}`);
   await step('packages', preparePackages);
   await step('build', buildAll);
   const { targets } = await import('./fuzz/targets.ts');
@@ -41,7 +41,7 @@ await runCommand(async () => {
     const target = targets[name];
     if (!target)
       throw new Instruction(
-        `No reader is called ${name}: there are ${Object.keys(targets).join(', ')}.`,
+        `There is no reader ${name}. Choose one of: ${Object.keys(targets).join(', ')}.`,
       );
     return { name, target };
   });

@@ -5,7 +5,7 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, root } from './product-node.mjs';
 import { plot } from './load/plot.ts';
-import { faults } from './load/verdict.ts';
+import { loadFaults } from './load/verdict.ts';
 
 // npm run test:load [-- --minutes N]: many agents and viewers for a while, on a server of its own. The environment is
 // that of the tests.
@@ -39,10 +39,10 @@ await runCommand(async () => {
   };
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
   // Imported late: only then all is built.
-  const { run } = await import('./load/run.ts');
-  const outcome = await run(load);
+  const { runLoad } = await import('./load/run-load.ts');
+  const outcome = await runLoad(load);
   writeFileSync(values.plot, plot(outcome, load));
-  const found = faults(outcome);
+  const found = loadFaults(outcome);
   const { sessions, views } = outcome;
   console.log(
     `${sessions} sessions of ${load.agents} agents at once, watched ${views} times by ${load.viewers} viewers, in ${load.minutes} minutes. The plot is ${values.plot}`,

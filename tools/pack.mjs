@@ -29,7 +29,7 @@ const parts = [
 ];
 
 /** Packs the built product; returns the path of the archive. */
-export async function pack() {
+export async function packProduct() {
   const folder = join(root, 'dist');
   const staged = join(folder, 'package');
   rmSync(staged, { recursive: true, force: true });
@@ -76,5 +76,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url))
   await runCommand(async () => {
     await step('packages', preparePackages);
     await step('build', buildAll);
-    console.log(await step('package', pack));
+    console.log(await step('package', packProduct));
   });

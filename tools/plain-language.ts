@@ -8,7 +8,7 @@ import { root } from './product-node.mjs';
 // Part of npm run check:lint: finds words that the project does not use any more in every tracked file, TypeScript's
 // `private` where `#private` is the style, and errors that are ignored without a reason. tools/plain-language-words.ts has the words and the exceptions.
 
-export interface Finding {
+export interface WordFinding {
   path: string;
   line: number;
   found: string;
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** What is to be replaced in a file, by its lines; line 0 is its path. */
-export function findingsIn(path: string, text: string): Finding[] {
+export function findingsIn(path: string, text: string): WordFinding[] {
   const lines = [path, ...text.split('\n')];
   return lines.flatMap((content, line) =>
     [...oldWordsIn(path, content), ...privateIn(path, content), ...ignoredIn(path, content)].map(

@@ -152,9 +152,9 @@ describe('npm run release', () => {
       () => commit('CHANGELOG.md', `${changelog}\n## [0.10.0] - 2026-01-01\n\n- More.\n`),
       'not newer than 0.10.0',
     ],
-    ['another branch', () => git('checkout', '--quiet', '-b', 'topic'), 'and this is topic.'],
-    ['a changed tree', () => write('README.md', '# Other\n'), 'changes that are not committed'],
-    ['a new file', () => write('new.md', 'new\n'), 'changes that are not committed'],
+    ['another branch', () => git('checkout', '--quiet', '-b', 'topic'), 'this is topic.'],
+    ['a changed tree', () => write('README.md', '# Other\n'), 'uncommitted changes'],
+    ['a new file', () => write('new.md', 'new\n'), 'uncommitted changes'],
     [
       'a changelog without the section',
       () => commit('CHANGELOG.md', '# Changelog\n'),

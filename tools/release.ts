@@ -14,7 +14,7 @@ const help = `Usage: npm run release -- VERSION [--dry-run]
   On a clean branch main: runs npm test (which includes npm run check) and npm run test:long, moves the section
   “Unreleased” of CHANGELOG.md to VERSION, sets the version of all packages, packs dist/belay-VERSION.tgz and tests
   that package (npm run test:package), then commits and tags vVERSION. Nothing is pushed.
-  Whatever fails, the tree is left as it was.
+  If a step fails, the tree is left unchanged.
 
   --dry-run   checks branch, version and changelog and prints the notes; runs and changes nothing`;
 
@@ -56,9 +56,9 @@ function checkInput(version: string): string {
   assertNewVersion(version, [...versionsIn(changelog), ...tags.map((tag) => tag.slice(1))]);
   const branch = git('rev-parse', '--abbrev-ref', 'HEAD');
   if (branch !== 'main')
-    throw new Instruction(`A release is made on the branch main, and this is ${branch}.`);
+    throw new Instruction(`Releases are made on the branch main; this is ${branch}.`);
   if (git('status', '--porcelain') !== '')
-    throw new Instruction('The tree has changes that are not committed. Commit or remove them.');
+    throw new Instruction('The tree has uncommitted changes. Commit or remove them.');
   return unreleasedNotes(changelog);
 }
 
@@ -77,7 +77,8 @@ function make(version: string): void {
   try {
     for (const [path, text] of texts) writeFileSync(join(folder, path), text);
     npm('run', 'test:package');
-    if (!existsSync(archive)) throw new Instruction(`npm run test:package left no ${archive}.`);
+    if (!existsSync(archive))
+      throw new Instruction(`npm run test:package did not make ${archive}.`);
     git('commit', '--quiet', '--message', `chore: release ${version}`, '--', ...files);
     git('tag', '--annotate', '--message', `Belay ${version}`, `v${version}`);
   } catch (error) {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The data folder of a server that is given none: as the server itself and `belay` find it. */
-export function dataFolder(env = process.env) {
+export function usualDataFolder(env = process.env) {
   const xdg = env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
   return env.BELAY_DATA || join(xdg, 'belay');
 }

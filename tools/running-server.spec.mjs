@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataFolder, runningServer } from './running-server.mjs';
+import { usualDataFolder, runningServer } from './running-server.mjs';
 
 describe('the server that runs already', () => {
   let folder;
@@ -37,8 +37,8 @@ describe('the server that runs already', () => {
   });
 
   it('has the data folder of the environment', () => {
-    expect(dataFolder({ BELAY_DATA: '/d', XDG_DATA_HOME: '/x' })).toBe('/d');
-    expect(dataFolder({ XDG_DATA_HOME: '/x' })).toBe('/x/belay');
-    expect(dataFolder({})).toMatch(/\/\.local\/share\/belay$/);
+    expect(usualDataFolder({ BELAY_DATA: '/d', XDG_DATA_HOME: '/x' })).toBe('/d');
+    expect(usualDataFolder({ XDG_DATA_HOME: '/x' })).toBe('/x/belay');
+    expect(usualDataFolder({})).toMatch(/\/\.local\/share\/belay$/);
   });
 });

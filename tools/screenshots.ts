@@ -6,6 +6,6 @@ import { productEnvironment } from './product-node.mjs';
 await runCommand(async () => {
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
   // Imported late: only now everything that it uses is built.
-  const { takeScreenshots } = await import('./screenshots/take.ts');
+  const { takeScreenshots } = await import('./screenshots/take-screenshots.ts');
   return takeScreenshots(process.argv.slice(2));
 });

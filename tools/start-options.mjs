@@ -1,17 +1,43 @@
 export const startUsage = `Usage: npm start -- [options]
 
-  --port N       port on 127.0.0.1 (4600; 0 takes any that is free)
-  --data DIR     folder of sessions, logs and the token (~/.local/share/belay)
+  --port N       port on 127.0.0.1 (default: 4600; 0 for any free port)
+  --data DIR     folder for sessions, logs and the token (default: ~/.local/share/belay)
   --no-open      do not open the dashboard in a browser
   --no-install   do not install or start a Docker Engine
   --tunnel ngrok make the server public through ngrok (NGROK_AUTHTOKEN), for ChatGPT
-  --background F run without this terminal, with the log in file F; \`belay up\` uses it
-  --help         this text
+  --background F run without this terminal and write the log to file F; \`belay up\` uses it
+  --help         print this text
 
-npm run dev takes the same, except --tunnel and --background, and
+npm run dev takes the same options except --tunnel and --background, and also:
 
-  --inspect[=PORT]  let a debugger attach to the server (9229)
+  --inspect[=PORT]  let a debugger attach to the server (default: 9229)
   --no-types        do not check types after a change`;
+
+const flags = new Map([
+  ['--no-open', { open: false }],
+  ['--no-install', { install: false }],
+  ['--help', { help: true }],
+  ['-h', { help: true }],
+  ['--dev', { dev: true }],
+]);
+
+/** Options with a value: where it goes, what is read of it, and what is said when it is not right. */
+const valued = new Map([
+  ['--data', { key: 'data', read: (text) => text, error: '--data needs a folder.' }],
+  [
+    '--background',
+    { key: 'background', read: (text) => text, error: '--background needs a log file.' },
+  ],
+  [
+    '--tunnel',
+    {
+      key: 'tunnel',
+      read: (text) => (text === 'ngrok' ? text : undefined),
+      error: '--tunnel takes ngrok.',
+    },
+  ],
+  ['--port', { key: 'port', read: readPort, error: '--port needs a number from 0 to 65535.' }],
+]);
 
 /** Reads the command line of `npm start`; returns options, or `error`, one sentence. */
 export function parseStart(args, env = {}) {
@@ -20,9 +46,8 @@ export function parseStart(args, env = {}) {
     (name) => `npm_config_${name}` in env,
   );
   if (taken) return { error: 'Put -- before the options, as in: npm start -- --port 5000' };
-  const port = readPort(env.BELAY_PORT || '4600');
   const options = {
-    port,
+    port: readPort(env.BELAY_PORT || '4600'),
     data: undefined,
     open: true,
     install: true,
@@ -33,41 +58,47 @@ export function parseStart(args, env = {}) {
     inspect: undefined,
     types: true,
   };
-  for (let index = 0; index < args.length; index++) {
-    const [name, inline] = splitOnce(args[index], '=');
-    const value = () => inline ?? args[++index];
-    if (name === '--no-open') options.open = false;
-    else if (name === '--no-install') options.install = false;
-    else if (name === '--help' || name === '-h') options.help = true;
-    else if (name === '--data') {
-      options.data = value();
-      if (!options.data) return { error: '--data needs a folder.' };
-    } else if (name === '--background') {
-      options.background = value();
-      if (!options.background) return { error: '--background needs a log file.' };
-    } else if (name === '--tunnel') {
-      options.tunnel = value();
-      if (options.tunnel !== 'ngrok') return { error: '--tunnel takes ngrok.' };
-    } else if (name === '--port') {
-      options.port = readPort(value());
-      if (options.port === undefined) return { error: '--port needs a number from 0 to 65535.' };
-    } else if (name === '--dev') options.dev = true;
-    else if (options.dev && name === '--no-types') options.types = false;
-    else if (options.dev && name === '--inspect') {
-      if (inline !== undefined && readPort(inline) === undefined)
-        return { error: '--inspect takes a port: --inspect=9230.' };
-      options.inspect = args[index];
-    } else return { error: `There is no option ${name}; npm start -- --help lists them.` };
-  }
+  const error = readArguments(args, options);
+  if (error) return { error };
   if (options.dev && (options.tunnel || options.background))
-    return { error: 'npm run dev takes no --tunnel and no --background: use npm start.' };
+    return { error: 'npm run dev does not take --tunnel or --background. Use npm start.' };
   if (options.port === undefined)
     return { error: `BELAY_PORT is ${env.BELAY_PORT}: it must be a number from 0 to 65535.` };
   return options;
 }
 
-const readPort = (text = '') =>
-  /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+/** Changes the options; returns what is wrong with an argument. */
+function readArguments(args, options) {
+  const rest = args.values();
+  for (const arg of rest) {
+    const [name, inline] = splitOnce(arg, '=');
+    const option = valued.get(name);
+    if (option) {
+      const value = option.read(inline ?? rest.next().value);
+      if (value === undefined || value === '') return option.error;
+      options[option.key] = value;
+      continue;
+    }
+    const { error, ...found } = flags.get(name) ?? devFlag(options, arg);
+    if (error) return error;
+    Object.assign(options, found);
+  }
+}
+
+/** The flags that only `npm run dev` takes. */
+function devFlag({ dev }, arg) {
+  const [name, port] = splitOnce(arg, '=');
+  if (dev && name === '--no-types') return { types: false };
+  if (!dev || name !== '--inspect')
+    return { error: `There is no option ${name}; npm start -- --help lists them.` };
+  return port === undefined || readPort(port) !== undefined
+    ? { inspect: arg }
+    : { error: '--inspect takes a port: --inspect=9230.' };
+}
+
+function readPort(text = '') {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
 
 function splitOnce(text, separator) {
   const at = text.indexOf(separator);

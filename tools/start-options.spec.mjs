@@ -40,7 +40,7 @@ describe('the options of npm start', () => {
     expect(parseStart(['--dev', '--inspect'])).toMatchObject({ inspect: '--inspect', types: true });
     expect(parseStart(flags).error).toMatch(/no option --inspect/);
     expect(parseStart(['--dev', '--inspect=here']).error).toMatch(/--inspect takes a port/);
-    expect(parseStart(['--dev', '--tunnel', 'ngrok']).error).toMatch(/takes no --tunnel/);
+    expect(parseStart(['--dev', '--tunnel', 'ngrok']).error).toMatch(/does not take --tunnel/);
   });
 
   it.each([

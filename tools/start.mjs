@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { cacheFolder, productEnvironment, productNode, root } from './product-node.mjs';
-import { dataFolder, runningServer } from './running-server.mjs';
+import { usualDataFolder, runningServer } from './running-server.mjs';
 import { startInBackground } from './start-in-background.mjs';
 import { parseStart, startUsage } from './start-options.mjs';
 
@@ -20,7 +20,9 @@ await runCommand(async () => {
     console.log(startUsage);
     return 0;
   }
-  const folder = options.data ? resolve(process.env.INIT_CWD ?? '.', options.data) : dataFolder();
+  const folder = options.data
+    ? resolve(process.env.INIT_CWD ?? '.', options.data)
+    : usualDataFolder();
   // Before anything is built or installed: these are the likeliest reasons to fail.
   await assertAlone(folder);
   await assertFree(options.port);
@@ -52,7 +54,7 @@ function portSentence(error, host, port) {
   if (error.code === 'EADDRINUSE')
     return `Port ${port} is in use by another program: stop it, or choose another port: npm start -- --port N`;
   if (error.code === 'EACCES')
-    return `Port ${port} needs rights you do not have: choose another port: npm start -- --port N`;
+    return `Port ${port} needs permissions that you do not have: choose another port: npm start -- --port N`;
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 

@@ -41,7 +41,7 @@ export async function removeLeftovers(folder, dockerHost) {
 /** Until none is left: one that is found may just be starting another. */
 async function endProcesses(folder) {
   for (let tries = 0; tries < 100; tries += 1) {
-    const found = processesOf(folder);
+    const found = processesUsing(folder);
     if (found.length === 0) return;
     for (const pid of found) kill(pid);
     await sleep(50);
@@ -57,7 +57,7 @@ function kill(pid) {
 }
 
 /** The processes that have the folder as their TMPDIR, or that work in it. */
-export function processesOf(folder) {
+export function processesUsing(folder) {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => pid !== process.pid && belongsTo(pid, folder));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { Docker } from './prepare/docker-api.mjs';
 import { root } from './product-node.mjs';
-import { processesOf } from './test-leftovers.mjs';
+import { processesUsing } from './test-leftovers.mjs';
 
 /** A run that starts a helper of a helper in its folder, and a container, and then works for ever. */
 const run = (dockerHost, image) => `
@@ -39,21 +39,21 @@ it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async 
   const docker = new Docker(process.env.DOCKER_HOST);
   const { child, folder, container } = await begun(process.env.BELAY_TEST_BUSYBOX);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(true);
-  await until('its helpers', () => processesOf(folder).length === 3);
+  await until('its helpers', () => processesUsing(folder).length === 3);
   child.kill(signal);
   await until('the clean-up', () => !existsSync(folder));
-  expect(processesOf(folder)).toEqual([]);
+  expect(processesUsing(folder)).toEqual([]);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(false);
 });
 
 it('another run beside it is left alone', async () => {
   const one = await begun(process.env.BELAY_TEST_BUSYBOX);
   const other = await begun(process.env.BELAY_TEST_BUSYBOX);
-  await until('its helpers', () => processesOf(other.folder).length === 3);
+  await until('its helpers', () => processesUsing(other.folder).length === 3);
   one.child.kill('SIGKILL');
   await until('the clean-up', () => !existsSync(one.folder));
   expect(readFileSync(join(other.folder, 'file'), 'utf8')).toBe('');
-  expect(processesOf(other.folder)).toHaveLength(3);
+  expect(processesUsing(other.folder)).toHaveLength(3);
   other.child.kill('SIGKILL');
   await until('the clean-up', () => !existsSync(other.folder));
 });

@@ -10,7 +10,7 @@ import { buildAll, runCommand } from './prepare/machine.mjs';
 import { preparePackages } from './prepare/packages.mjs';
 import { run } from './prepare/run.mjs';
 import { step } from './prepare/steps.mjs';
-import { pack } from './pack.mjs';
+import { packProduct } from './pack.mjs';
 import { root } from './product-node.mjs';
 
 await runCommand(async () => {
@@ -19,7 +19,7 @@ await runCommand(async () => {
   try {
     await step('packages', preparePackages);
     await step('build', buildAll);
-    const archive = await step('package', pack);
+    const archive = await step('package', packProduct);
     const install = ['install', '--global', '--prefix', folder, '--prefer-offline', archive];
     await step('install', () => run('npm', install, { cwd: folder }));
     await step('version, help', () => {

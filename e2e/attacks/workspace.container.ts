@@ -65,7 +65,7 @@ describeSystem('attacks: a hostile folder and a hostile session', (server) => {
     const ran = await apply(`${look}; echo two > a.txt`);
     expect(ran).toMatchObject({ code: 0 });
     expect(ran.stdout).not.toMatch(/the secret|taken"/);
-    expect(ran.stderr).toContain('Took the files of the workspace, not its git history');
+    expect(ran.stderr).toContain('Copied the files of the workspace without its git history');
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('two\n');
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('the secret\n');
   });

@@ -6,8 +6,8 @@ import {
   type BelayServer,
   Chromium,
   describeSystem,
-  reportRun,
-  root,
+  reportSampleRun,
+  repositoryRoot,
   run,
   script,
   shows,
@@ -15,7 +15,7 @@ import {
   toolsServer,
 } from '@belay/testkit';
 
-const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(join(repositoryRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The violations that axe finds, one a line: the rule, the element and the reason. */
@@ -87,7 +87,7 @@ export function describeAccessiblePages(
       await second.state('waiting');
       second.close();
       waiting = second.id;
-      await reportRun(server);
+      await reportSampleRun(server);
       await server.client.mcp.create(toolsServer);
     });
     afterAll(() => chromium.dispose());

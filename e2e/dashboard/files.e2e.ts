@@ -14,7 +14,7 @@ import {
   type Followed,
   hasFocus,
   hides,
-  root,
+  repositoryRoot,
   run,
   script,
   shows,
@@ -70,7 +70,9 @@ describeSystem('the files of a session', (server) => {
 
   beforeAll(async () => {
     await chromium.start();
-    const picture = readFileSync(join(root, 'docs/images/welcome-phone.png')).toString('base64');
+    const picture = readFileSync(join(repositoryRoot, 'docs/images/welcome-phone.png')).toString(
+      'base64',
+    );
     const model = script(server.data, [
       {
         calls: [

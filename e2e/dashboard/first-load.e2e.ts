@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Chromium, describeSystem, root, shows } from '@belay/testkit';
+import { Chromium, describeSystem, repositoryRoot, shows } from '@belay/testkit';
 
 it('a session as one file has no editor in it, and at most 2.5 MB', () => {
-  const player = readFileSync(join(root, 'apps/web/dist/site/player.html'), 'utf8');
+  const player = readFileSync(join(repositoryRoot, 'apps/web/dist/site/player.html'), 'utf8');
   expect(player).not.toContain('monaco');
   expect(Buffer.byteLength(player)).toBeLessThanOrEqual(2_500_000);
 });
@@ -23,7 +23,7 @@ describeSystem('the first load', (server) => {
         .map(({ name }) => new URL(name).pathname)
         .filter((path) => path.endsWith('.js')),
     );
-    const site = join(root, 'apps/web/dist/site');
+    const site = join(repositoryRoot, 'apps/web/dist/site');
     const bytes = loaded.reduce(
       (sum, path) => sum + gzipSync(readFileSync(join(site, path))).length,
       0,

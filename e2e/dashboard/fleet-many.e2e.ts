@@ -6,7 +6,7 @@ import {
   describeSystem,
   fill,
   hides,
-  multiply,
+  multiplySession,
   run,
   script,
   shows,
@@ -26,7 +26,7 @@ describeSystem('a fleet of 200 sessions', (server) => {
     session.close();
     await server.end();
     const titles = Array.from({ length: 199 }, (_, index) => `copy${index}`);
-    multiply(server.data, session.id, { word: 'pattern', titles });
+    multiplySession(server.data, session.id, { word: 'pattern', titles });
     await server.start();
 
     const page = await chromium.open(server);

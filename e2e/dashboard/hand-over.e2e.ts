@@ -13,7 +13,7 @@ import {
   type Followed,
   hasFocus,
   hides,
-  root,
+  repositoryRoot,
   run,
   script,
   shows,
@@ -77,7 +77,7 @@ describeSystem('input of the user', (server) => {
 
   it('an attached file is put into the workspace, and an image is sent with the message', async () => {
     const notes = join(server.data, 'notes.txt');
-    const picture = join(root, 'docs/images/welcome.png');
+    const picture = join(repositoryRoot, 'docs/images/welcome.png');
     writeFileSync(notes, 'words-of-the-notes\n');
     await shows(page, chat, 'What shall I look at?');
     const [chooser] = await Promise.all([

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ProviderServer, streaming } from '../../apps/server/src/models/testing/provider-server.js';
 import { anthropicMessages } from '../../apps/server/src/models/testing/wire.js';
-import { BelayServer, Chromium, click, fill, root, shows, start } from '@belay/testkit';
+import { BelayServer, Chromium, click, fill, repositoryRoot, shows, start } from '@belay/testkit';
 
 const chat = '[aria-label="Chat"]';
 
@@ -32,7 +32,7 @@ describe('a picture of the chat', () => {
     const page = await chromium.open(server, `/sessions/${session.id}`);
     await shows(page, chat, 'What does it look like?');
 
-    const picture = join(root, 'docs/images/welcome.png');
+    const picture = join(repositoryRoot, 'docs/images/welcome.png');
     const [chooser] = await Promise.all([
       page.waitForFileChooser(),
       click(page, 'Attach files', chat),

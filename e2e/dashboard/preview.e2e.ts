@@ -196,7 +196,7 @@ describeSystem('previews', (server) => {
     await tab.close();
     const wrong = await belay(server.data, ['preview', session.id, '70000']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toContain('70000 is not a port. Give a number from 1 to 65535.');
+    expect(wrong.stderr).toContain('It must be a port from 1 to 65535.');
   });
 
   it('says so when nothing is served any more', async () => {

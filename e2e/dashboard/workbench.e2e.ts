@@ -11,7 +11,7 @@ import {
   focusOn,
   type Followed,
   hides,
-  placeOf,
+  positionOf,
   run,
   runFromPalette,
   script,
@@ -170,7 +170,7 @@ describeSystem('the workbench', (server) => {
 
     // A terminal that is drawn anew in between takes the clicks at another row.
     await eventually(async () => {
-      const word = await placeOf(page, rows, 'row-16.');
+      const word = await positionOf(page, rows, 'row-16.');
       await page.mouse.click(word.x, word.y, { count: 2 });
       await chord(page, 'Control', 'c');
       const copied = () => page.evaluate(() => navigator.clipboard.readText());

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isEvent } from '@belay/protocol';
 import { eventually, until } from '@belay/testing';
-import { belay, describeSystem, docker, root, run, script, start } from '@belay/testkit';
+import { belay, describeSystem, docker, repositoryRoot, run, script, start } from '@belay/testkit';
 
 describeSystem('actions', (server) => {
   const cli = (...args: string[]) => belay(server.data, ['actions', ...args]);
-  const example = (name: string) => join(root, 'examples/actions', name);
+  const example = (name: string) => join(repositoryRoot, 'examples/actions', name);
   const filters = () => ({ label: [`belay.data=${server.data}`] });
   const images = async () => (await docker.listImages({ filters: filters() })).length;
   const hasImages = (count: number) => eventually(async () => expect(await images()).toBe(count));
@@ -45,7 +45,7 @@ describeSystem('actions', (server) => {
   });
 
   it('are named when an unknown one is asked for', async () => {
-    const missing = await cli('install', join(root, 'examples/actions'), 'rolldice');
+    const missing = await cli('install', join(repositoryRoot, 'examples/actions'), 'rolldice');
     expect(missing).toMatchObject({ code: 2, stdout: '' });
     expect(missing.stderr).toMatch(/has no action rolldice; it has: .*roll_dice.*\.\n$/);
   });

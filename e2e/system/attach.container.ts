@@ -85,7 +85,7 @@ describeSystem('a session on the whole terminal', (server) => {
       // Whoever leaves before the end is told by the exit code that the session goes on.
       await person.sees(/^ *finished · Greet · 3 steps/);
       person.types('\u001bOP');
-      await person.sees('this help, and back');
+      await person.sees('show or hide this help');
       person.types('\u001bOP');
       person.types('\u0003');
       await until('it has ended', () => person.code !== undefined);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isEnded, type Event } from '@belay/protocol';
 import { eventually, until } from '@belay/testing';
-import { belay, describeSystem, root, run, script } from '@belay/testkit';
+import { belay, describeSystem, repositoryRoot, run, script } from '@belay/testkit';
 
 describeSystem('the belay command', (server) => {
   let folder: string;
@@ -18,7 +18,9 @@ describeSystem('the belay command', (server) => {
     });
 
   it('plays the demo headless; its patch applies', async () => {
-    cpSync(join(root, 'examples/sessions/fix-failing-test/project'), folder, { recursive: true });
+    cpSync(join(repositoryRoot, 'examples/sessions/fix-failing-test/project'), folder, {
+      recursive: true,
+    });
     git('init', '-q');
     git('add', '.');
     git('commit', '-qm', 'project');
@@ -254,7 +256,7 @@ describeSystem('the belay command', (server) => {
   it('checks the machine', async () => {
     const { stdout } = await belay(server.data, ['doctor']);
     expect(stdout).toMatch(/✓ data folder/);
-    expect(stdout).toMatch(/✓ server {9}runs at http/);
+    expect(stdout).toMatch(/✓ server {9}is running at http/);
     expect(stdout).toMatch(/✓ .*[Dd]ocker/);
     expect(stdout).toMatch(/✗ models[^]*→ .*KEY/);
   });

@@ -13,7 +13,7 @@ import {
   containedServer,
   type Followed,
   idle,
-  root,
+  repositoryRoot,
   script,
   start,
 } from '@belay/testkit';
@@ -122,7 +122,7 @@ describe('through the proxy of a host that has one', () => {
   it('actions reach the hosts that they declare, and say which others were refused', async () => {
     const actions = join(outside.files, 'actions');
     // The example as it is, but for TLS: its authority is nobody’s here.
-    cpSync(join(root, 'examples/actions/web-query'), join(actions, 'web-query'), {
+    cpSync(join(repositoryRoot, 'examples/actions/web-query'), join(actions, 'web-query'), {
       recursive: true,
     });
     const run = join(actions, 'web-query/run');

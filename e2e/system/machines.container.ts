@@ -38,7 +38,7 @@ describeSystem(
     });
 
     it('is shown with what it is, says that nothing is confined, and no token is good twice', async () => {
-      expect(machine.output).toMatch(/Nothing is confined: agents of .* with all rights of /);
+      expect(machine.output).toMatch(/Nothing is confined: agents of .* with all permissions of /);
       expect(await server.client.machines.list()).toMatchObject([
         { name: 'laptop', host: hostname(), kind: 'bare', connected: true, sessions: [] },
       ]);
@@ -75,7 +75,7 @@ describeSystem(
       const [summary] = await server.client.sessions.list();
       const id = String(summary?.id);
       expect(summary?.machine).toEqual({ name: 'laptop', kind: 'bare' });
-      await machine.says(`Session ${id} runs here now.`);
+      await machine.says(`Session ${id} is running here now.`);
       await until('the log has it', () =>
         server.log.includes(`Session ${id} runs on the machine laptop.`),
       );
@@ -98,7 +98,7 @@ describeSystem(
       const agent = await machine.agent();
       await machine.end('SIGKILL');
       machine.start(server.url);
-      await machine.says(`Session ${session.id} still runs here.`);
+      await machine.says(`Session ${session.id} is still running here.`);
       await server.end('SIGKILL');
       await server.start();
       session.follow();
@@ -268,7 +268,7 @@ describeSystem('a machine that makes containers', (server) => {
       await session.until(() => session.terminal().includes('step 8'), 'what follows the cut');
       await box.end('SIGKILL');
       box.start(front.url, '--memory', '512', ...flags);
-      await box.says(`Session ${session.id} still runs here.`);
+      await box.says(`Session ${session.id} is still running here.`);
       await session.finished();
       await session.until(() => session.terminal().includes('step 25'), 'the last output');
       expect(session.events.map(({ seq }) => seq)).toEqual(session.events.map((_, i) => i + 1));
@@ -325,7 +325,7 @@ describeSystem('a machine that makes containers', (server) => {
     away.start(server.url, '--token', unused, '--container');
     await away.ended();
     await away.says(
-      /^belay: No Docker Engine answers at DOCKER_HOST .*\. Without --container .*\n$/,
+      /^belay: No Docker Engine answers at DOCKER_HOST .*\. Without --container, .*\n$/,
     );
     const mixed = await belay(server.data, ['join', server.url, '--image', 'x']);
     expect(mixed).toMatchObject({

@@ -22,48 +22,44 @@ const onePixel =
 const counts = new Map();
 const cancelled = [];
 
-function toolServer(headers = {}) {
-  const server = new McpServer({ name: 'tools for tests', version: '1.0.0' });
-  const text = (value) => ({ content: [{ type: 'text', text: value }] });
-  const tool = (name, config, run) =>
-    server.registerTool(name, config, (...given) => {
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      return run(...given);
-    });
-  tool(
-    'echo',
-    {
-      title: 'Echo',
-      description: 'Says it again.',
-      inputSchema: { text: z.string().describe('What to say.') },
-      annotations: { readOnlyHint: true },
-    },
-    ({ text: said }) => text(`you said ${said}`),
-  );
-  tool('picture', { description: 'One red pixel.' }, () => ({
-    content: [
-      { type: 'text', text: 'Here it is:' },
-      { type: 'image', data: onePixel, mimeType: 'image/png' },
-    ],
-  }));
-  tool('fail', { description: 'Fails.' }, () => ({
-    ...text('the disk is on fire'),
-    isError: true,
-  }));
-  tool('long', { description: 'Much.', inputSchema: { length: z.number() } }, ({ length }) =>
-    text('x'.repeat(length)),
-  );
-  tool('weather', { description: 'Structured.', outputSchema: { degrees: z.number() } }, () => ({
-    ...text('mild'),
-    structuredContent: { degrees: 21 },
-  }));
-  tool(
-    'slow',
-    {
-      description: 'Never ends.',
-      inputSchema: { file: z.string().optional().describe('Where it writes how it goes.') },
-    },
-    ({ file }, { signal }) =>
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+
+/** The tools by their names. `run` is given the input, the call, and the server that it came to. */
+const tools = {
+  echo: {
+    title: 'Echo',
+    description: 'Says it again.',
+    inputSchema: { text: z.string().describe('What to say.') },
+    annotations: { readOnlyHint: true },
+    run: ({ text: said }) => text(`you said ${said}`),
+  },
+  picture: {
+    description: 'One red pixel.',
+    run: () => ({
+      content: [
+        { type: 'text', text: 'Here it is:' },
+        { type: 'image', data: onePixel, mimeType: 'image/png' },
+      ],
+    }),
+  },
+  fail: {
+    description: 'Fails.',
+    run: () => ({ ...text('the disk is on fire'), isError: true }),
+  },
+  long: {
+    description: 'Much.',
+    inputSchema: { length: z.number() },
+    run: ({ length }) => text('x'.repeat(length)),
+  },
+  weather: {
+    description: 'Structured.',
+    outputSchema: { degrees: z.number() },
+    run: () => ({ ...text('mild'), structuredContent: { degrees: 21 } }),
+  },
+  slow: {
+    description: 'Never ends.',
+    inputSchema: { file: z.string().optional().describe('Where it writes how it goes.') },
+    run: ({ file }, { signal }) =>
       new Promise((resolve) => {
         if (file) writeFileSync(file, 'begun');
         signal.addEventListener('abort', () => {
@@ -72,23 +68,24 @@ function toolServer(headers = {}) {
           resolve(text('cancelled'));
         });
       }),
-  );
-  tool('seen', { description: 'What was called.' }, () =>
-    text(JSON.stringify({ counts: Object.fromEntries(counts), cancelled })),
-  );
-  tool('secret', { description: 'What it was given in confidence.' }, () =>
-    text(`${process.env['MCP_SECRET'] ?? 'none'} ${headers['x-secret'] ?? 'none'}`),
-  );
-  tool('environment', { description: 'Names of its variables.' }, () =>
-    text(Object.keys(process.env).toSorted().join(' ')),
-  );
-  tool(
-    'look',
-    {
-      description: 'What it reaches of where it runs.',
-      inputSchema: { file: z.string(), port: z.number() },
-    },
-    async ({ file, port }) => {
+  },
+  seen: {
+    description: 'What was called.',
+    run: () => text(JSON.stringify({ counts: Object.fromEntries(counts), cancelled })),
+  },
+  secret: {
+    description: 'What it was given in confidence.',
+    run: (_input, _call, { headers }) =>
+      text(`${process.env['MCP_SECRET'] ?? 'none'} ${headers['x-secret'] ?? 'none'}`),
+  },
+  environment: {
+    description: 'Names of its variables.',
+    run: () => text(Object.keys(process.env).toSorted().join(' ')),
+  },
+  look: {
+    description: 'What it reaches of where it runs.',
+    inputSchema: { file: z.string(), port: z.number() },
+    run: async ({ file, port }) => {
       const failure = ({ code, cause }) => code ?? cause?.code ?? 'failed';
       const reached = { read: await readFile(file, 'utf8').catch(failure) };
       reached.dial = await fetch(`http://127.0.0.1:${port}/`).then(() => 'reached', failure);
@@ -98,20 +95,42 @@ function toolServer(headers = {}) {
       reached.user = process.getuid();
       return text(JSON.stringify(reached));
     },
-  );
-  tool('get', { description: 'A page.', inputSchema: { url: z.string() } }, async ({ url }) => {
-    const answer = await fetch(url).catch(({ cause }) => cause);
-    return text(`${answer.status ?? answer.message}: ${(await answer.text?.()) ?? ''}`);
-  });
-  tool('odd.name', { description: 'A name that no provider takes.' }, () => text('odd'));
-  tool('grow', { description: 'Adds a tool.' }, () => {
-    tool('grown', { description: 'New.' }, () => text('new'));
-    return text('grown');
-  });
-  tool('exit', { description: 'Ends the server.' }, () => {
-    process.stderr.write('out of cheese\n');
-    process.exit(3);
-  });
+  },
+  get: {
+    description: 'A page.',
+    inputSchema: { url: z.string() },
+    run: async ({ url }) => {
+      const answer = await fetch(url).catch(({ cause }) => cause);
+      return text(`${answer.status ?? answer.message}: ${(await answer.text?.()) ?? ''}`);
+    },
+  },
+  'odd.name': { description: 'A name that no provider takes.', run: () => text('odd') },
+  grow: {
+    description: 'Adds a tool.',
+    run: (_input, _call, { add }) => {
+      add('grown', { description: 'New.', run: () => text('new') });
+      return text('grown');
+    },
+  },
+  exit: {
+    description: 'Ends the server.',
+    run: () => {
+      process.stderr.write('out of cheese\n');
+      process.exit(3);
+    },
+  },
+};
+
+function toolServer(headers = {}) {
+  const server = new McpServer({ name: 'tools for tests', version: '1.0.0' });
+  const add = (name, { run, ...config }) =>
+    server.registerTool(name, config, (...given) => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      // Without a schema there is no input.
+      const [call, input = {}] = given.toReversed();
+      return run(input, call, { headers, add });
+    });
+  for (const [name, tool] of Object.entries(tools)) add(name, tool);
   return server;
 }
 

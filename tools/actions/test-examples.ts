@@ -2,10 +2,10 @@ import { lookup } from 'node:dns/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actionManifest } from '@belay/protocol';
-import { belay, BelayServer, docker, root } from '@belay/testkit';
+import { belay, BelayServer, docker, repositoryRoot } from '@belay/testkit';
 import { step } from '../prepare/steps.mjs';
 
-const folder = join(root, 'examples/actions');
+const folder = join(repositoryRoot, 'examples/actions');
 
 /** Resolves to the exit code: 1 when an example fails, or what is removed leaves something. */
 export async function testExamples(): Promise<number> {
@@ -20,7 +20,7 @@ export async function testExamples(): Promise<number> {
     for (const name of readdirSync(folder)) {
       const away = await hostAway(name);
       if (away === undefined) await step(name, () => testOne(server, name)).catch(fail);
-      else console.error(`– ${name}: left out, for this machine does not find ${away}`);
+      else console.error(`– ${name}: skipped, because this machine cannot resolve ${away}`);
     }
     await step('removal', () => assertNothingLeft(server.data)).catch(fail);
   } finally {
@@ -70,5 +70,5 @@ async function assertNothingLeft(data: string): Promise<void> {
     `${containers.length} containers`,
     `${volumes?.length ?? 0} volumes`,
   ].filter((words) => !words.startsWith('0 '));
-  if (left.length > 0) throw new Error(`What is left: ${left.join(', ')}.`);
+  if (left.length > 0) throw new Error(`Left behind: ${left.join(', ')}.`);
 }

@@ -55,7 +55,7 @@ async function forward(
   const port = await found;
   if (port === undefined) {
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
-    response.end('The server does not run. The terminal of “npm run dev” says why.\n');
+    response.end('The server is not running. The terminal of “npm run dev” shows why.\n');
     return;
   }
   const { method, url: path, rawHeaders: headers } = request;

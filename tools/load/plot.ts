@@ -1,6 +1,6 @@
-import type { Load } from './run.ts';
+import type { Load } from './run-load.ts';
 import type { Sample } from './sample.ts';
-import { afterWarmUp, type Outcome } from './verdict.ts';
+import { afterWarmUp, type LoadOutcome } from './verdict.ts';
 
 const width = 760;
 const panelHeight = 150;
@@ -33,7 +33,7 @@ const panels: Panel[] = [
 ];
 
 /** The samples as an SVG: a panel for each quantity over the same minutes, the idle server before and after included. */
-export function plot({ samples, before, after, sessions }: Outcome, load: Load): string {
+export function plot({ samples, before, after, sessions }: LoadOutcome, load: Load): string {
   const all = [before, ...samples, after];
   const height = top + panels.length * (panelHeight + gap);
   const end = Math.max(...all.map(({ seconds }) => seconds));

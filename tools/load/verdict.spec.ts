@@ -1,5 +1,5 @@
 import type { Sample } from './sample.ts';
-import { faults, slope, type Outcome } from './verdict.ts';
+import { loadFaults, slope, type LoadOutcome } from './verdict.ts';
 
 const idle: Sample = { seconds: 0, megabytes: 100, descriptors: 40, sockets: 20, containers: 0 };
 /** A sample every 5 seconds of 10 minutes, with a sawtooth as a garbage collector makes it. */
@@ -8,7 +8,7 @@ const samples = (megabytes: (seconds: number) => number): Sample[] =>
     const seconds = index * 5;
     return { ...idle, seconds, megabytes: megabytes(seconds) + (index % 7) * 6, containers: 50 };
   });
-const good: Outcome = {
+const good: LoadOutcome = {
   samples: samples(() => 200),
   before: idle,
   after: { ...idle, descriptors: 43, sockets: 22 },
@@ -19,13 +19,16 @@ const good: Outcome = {
 
 describe('the verdict on a run under load', () => {
   it('takes memory that goes up and down for flat, and what was loaded during the warm-up', () => {
-    expect(faults(good)).toEqual([]);
+    expect(loadFaults(good)).toEqual([]);
     const warming = samples((seconds) => 200 - 120 * Math.exp(-seconds / 60));
-    expect(faults({ ...good, samples: warming })).toEqual([]);
+    expect(loadFaults({ ...good, samples: warming })).toEqual([]);
   });
 
   it('finds memory that grows by a little all the time', () => {
-    const [fault, ...more] = faults({ ...good, samples: samples((seconds) => 200 + seconds / 12) });
+    const [fault, ...more] = loadFaults({
+      ...good,
+      samples: samples((seconds) => 200 + seconds / 12),
+    });
     expect(fault).toMatch(/^The server's memory grew by 3\d MB in 6\.\d minutes, and 2\d MB would/);
     expect(more).toEqual([]);
   });
@@ -40,14 +43,14 @@ describe('the verdict on a run under load', () => {
     ['sockets', { sockets: 60 }, /20 sockets open before the load and has 60 after/],
     ['containers', { containers: 3 }, /^3 containers are left/],
   ])('finds %s that are left', (_, left, sentence) => {
-    expect(faults({ ...good, after: { ...good.after, ...left } })).toEqual([
+    expect(loadFaults({ ...good, after: { ...good.after, ...left } })).toEqual([
       expect.stringMatching(sentence),
     ]);
   });
 
   it('is bad when nothing was measured, or a session failed', () => {
-    expect(faults({ ...good, sessions: 0 })).toHaveLength(1);
-    expect(faults({ ...good, samples: samples(() => 200).slice(0, 4) })).toHaveLength(1);
-    expect(faults({ ...good, failures: ['Session 1 failed.'] })).toEqual(['Session 1 failed.']);
+    expect(loadFaults({ ...good, sessions: 0 })).toHaveLength(1);
+    expect(loadFaults({ ...good, samples: samples(() => 200).slice(0, 4) })).toHaveLength(1);
+    expect(loadFaults({ ...good, failures: ['Session 1 failed.'] })).toEqual(['Session 1 failed.']);
   });
 });

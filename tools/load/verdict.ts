@@ -1,7 +1,7 @@
 import type { Sample } from './sample.ts';
 
 /** What a run under load left behind. */
-export interface Outcome {
+export interface LoadOutcome {
   /** While the load lasted. */
   samples: Sample[];
   /** With the server idle: before the load, and after its end. */
@@ -22,7 +22,7 @@ const flatShare = 0.1;
 const keptOpen = 8;
 
 /** Sentences; none when all is well. */
-export function faults(outcome: Outcome): string[] {
+export function loadFaults(outcome: LoadOutcome): string[] {
   const { before, after, sessions, failures } = outcome;
   const left = (what: 'descriptors' | 'sockets') =>
     after[what] > before[what] + keptOpen

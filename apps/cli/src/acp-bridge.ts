@@ -112,8 +112,7 @@ export class AcpBridge {
     const folder = this.#folders.get(params.sessionId);
     this.#awaited.set(id, { kind: 'prompt', session: params.sessionId });
     if (!folder || folder.sent) return read;
-    const megabytes = Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048;
-    const plan = await planWorkspace(folder.path, megabytes * 2 ** 20);
+    const plan = await planWorkspace(folder.path);
     const tar = packWorkspace(plan, () => undefined);
     const { workspace } = await this.options.client.uploads.workspace(tar);
     folder.sent = true;
@@ -186,5 +185,5 @@ function parsed(text: string): Message | undefined {
 const unreachable = (url: string): AppError =>
   new AppError(
     'unavailable',
-    `No Belay server takes this token at ${url}; npm start starts one, and BELAY_TOKEN names its token.`,
+    `The Belay server at ${url} does not answer or rejects the token. Start one with: belay up, or set BELAY_TOKEN to its token.`,
   );

@@ -1,13 +1,14 @@
 import { AppError } from '@belay/protocol';
-import { Argument, Command, type Option } from 'commander';
-import { connect } from './connection.js';
+import { Argument, type Command, type Option } from 'commander';
+import { clientFor } from './connection.js';
 import { outputTo } from './output.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** `belay completion SHELL`: a shell script that calls `belay completion words` at each Tab. */
-export function completionCommand(program: Command): Command {
-  const completion = new Command('completion')
+export function addCompletion(program: Command): void {
+  const completion = program
+    .command('completion')
     .description('print a shell completion script: source <(belay completion bash)')
     .addArgument(new Argument('<shell>').choices(shells))
     .action((shell: (typeof shells)[number]) => outputTo(process.stdout).line(scripts[shell]));
@@ -18,7 +19,6 @@ export function completionCommand(program: Command): Command {
       const found = await completions(program, words, sessionNames);
       for (const word of found) outputTo(process.stdout).line(word);
     });
-  return completion;
 }
 
 /**
@@ -49,8 +49,7 @@ export async function completions(
 
 async function sessionNames(): Promise<string[]> {
   try {
-    const { client, live } = connect({});
-    live.close();
+    const client = clientFor({});
     return (await client.sessions.list()).map(({ id }) => id);
   } catch (error) {
     if (error instanceof AppError) return [];

@@ -1,23 +1,31 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
 import { createClient, LiveConnection, type Address, type BelayClient } from '@belay/client';
 import { z } from 'zod';
+import { readSaved } from './saved-file.js';
 
 /** The file that a running server writes to its data folder, readable by its own user only. */
 const serverFile = z.object({ url: z.string(), token: z.string() });
 
+/** Where the server is, as options say it. */
 export interface Where {
   url?: string;
   data?: string;
 }
 
-/** The folder that holds a server’s data: `--data`, BELAY_DATA, or the XDG data folder. */
-export function dataFolder(where: Where = {}): string {
-  const xdg = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
-  return where.data ?? (process.env.BELAY_DATA || join(xdg, 'belay'));
+/** The options of commands that print a result. */
+export interface PrintOptions extends Where {
+  json?: boolean;
 }
+
+/** The folder that holds a server’s data: `--data`, BELAY_DATA, or the XDG data folder. */
+export const dataFolder = (where: Where = {}): string =>
+  where.data ?? (process.env.BELAY_DATA || userDataFolder());
+
+/** Belay’s folder in the user’s XDG data folder. */
+export const userDataFolder = (): string =>
+  join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'belay');
 
 /** Finds the server: `--url` or BELAY_URL with BELAY_TOKEN, else the one that uses the data folder. */
 export function findServer(where: Where): Address & { token: string } {
@@ -26,7 +34,7 @@ export function findServer(where: Where): Address & { token: string } {
   if (!token)
     throw new AppError(
       'invalid_input',
-      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed at its start.`,
+      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed when it started.`,
     );
   return { url, token };
 }
@@ -43,16 +51,7 @@ export function serverUrl(where: Where): string {
 
 /** What the server that uses the data folder wrote there; it may have ended since. */
 export function localServer(where: Where): (Address & { token: string }) | undefined {
-  const file = join(dataFolder(where), 'server.json');
-  return existsSync(file) ? serverFile.safeParse(readJson(file)).data : undefined;
-}
-
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
+  return readSaved(join(dataFolder(where), 'server.json'), serverFile);
 }
 
 export interface Connection {
@@ -61,13 +60,15 @@ export interface Connection {
   url: string;
 }
 
-/** Connects to the server; the caller closes `live`. */
-export function connect(where: Where): Connection {
+/** A client of REST with a live connection beside it, which the caller closes. */
+export function openConnection(where: Where): Connection {
   const address = findServer(where);
   return { client: clientOf(address), live: new LiveConnection(address), url: address.url };
 }
 
-/** A client of REST alone. */
+/** A client of REST alone, of the server that is found. */
+export const clientFor = (where: Where): BelayClient => clientOf(findServer(where));
+
 export const clientOf = (address: Address): BelayClient =>
   createClient({ ...address, agent: 'belay-cli' });
 
@@ -77,9 +78,9 @@ export const clientOf = (address: Address): BelayClient =>
  */
 export async function findSession(client: BelayClient, text: string): Promise<SessionSummary> {
   const sessions = await client.sessions.list();
-  const exact = sessions.find(({ id }) => id === text);
-  const newest = sessions.toSorted((a, b) => b.created.localeCompare(a.created))[0];
-  if (exact ?? (text === 'last' && newest)) return (exact ?? newest) as SessionSummary;
+  const [newest] = sessions.toSorted((a, b) => b.created.localeCompare(a.created));
+  const named = sessions.find(({ id }) => id === text) ?? (text === 'last' ? newest : undefined);
+  if (named) return named;
   const matching = sessions.filter(({ id }) =>
     [id, id.slice(id.indexOf('-') + 1)].some((name) => text !== '' && name.startsWith(text)),
   );

@@ -1,4 +1,4 @@
-import { statOf, textOf, type ProcessStat } from './background/process-start.js';
+import { processStat, fileText, type ProcessStat } from './background/process-start.js';
 
 const pollMs = 500;
 /** npm, its shell, and bin/belay.mjs on an older Node. */
@@ -12,15 +12,15 @@ export function endWithNpm(end = () => process.kill(process.pid, 'SIGKILL')): vo
   const npm = npmAbove(process.pid);
   if (!npm) return;
   setInterval(() => {
-    if (statOf(npm.pid)?.start !== npm.start) end();
+    if (processStat(npm.pid)?.start !== npm.start) end();
   }, pollMs).unref();
 }
 
 function npmAbove(pid: number): ProcessStat | undefined {
-  let stat = statOf(pid);
+  let stat = processStat(pid);
   for (let level = 0; level < mostAncestors && stat && stat.parent > 1; level += 1) {
-    stat = statOf(stat.parent);
-    if (stat && isNpm(textOf(`/proc/${stat.pid}/cmdline`) ?? '')) return stat;
+    stat = processStat(stat.parent);
+    if (stat && isNpm(fileText(`/proc/${stat.pid}/cmdline`) ?? '')) return stat;
   }
   return undefined;
 }

@@ -1,19 +1,19 @@
-import { Command, Option } from 'commander';
-import { count, several } from './options.js';
+import { Option, type Command } from 'commander';
+import { wholeNumber, several } from './options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
 
 /** `belay eval …`: benchmark runs. */
-export function evalCommand(exit: (code: number) => void): Command {
-  const program = new Command('eval').description('run benchmarks');
+export function addEval(to: Command, exit: (code: number) => void): void {
+  const program = to.command('eval').description('run benchmarks');
   addRun(program, exit);
   const onRun = (name: string, what: string, act: 'evalResume' | 'evalRegrade' | 'evalPreflight') =>
     withServer(program.command(name))
       .description(what)
       .argument('<folder>', 'results folder of a run')
       .action(async (folder, options) => exit(await (await commands())[act](folder, options)));
-  onRun('resume', 'run the trials that are missing', 'evalResume');
+  onRun('resume', 'run the trials that a run is still missing', 'evalResume');
   onRun('regrade', 'verify the stored artifacts again; calls no model', 'evalRegrade');
   onRun(
     'preflight',
@@ -22,17 +22,16 @@ export function evalCommand(exit: (code: number) => void): Command {
   );
   program
     .command('report')
-    .description('write the summary and the report again')
+    .description('write the summary and the report of a run again')
     .argument('<folder>', 'results folder of a run')
     .action(async (folder) => (await commands()).evalReport(folder));
   program
     .command('compare')
     .description('compare two runs task by task')
     .argument('<a>', 'results folder of the baseline')
-    .argument('<b>', 'results folder to compare with it')
+    .argument('<b>', 'results folder to compare with the baseline')
     .option('--json', 'print JSON')
     .action(async (a, b, options) => (await commands()).evalCompare(a, b, options));
-  return program;
 }
 
 const withServer = (command: Command): Command =>
@@ -42,33 +41,42 @@ function addRun(program: Command, exit: (code: number) => void): void {
   withServer(program.command('run'))
     .description('run the tasks of a suite with an agent')
     .argument('<suite>', 'human-eval, mbpp, polyglot, terminal-bench, harbor or swe-bench')
-    .requiredOption('--data <path>', 'data of the suite')
+    .requiredOption('--data <path>', 'file or folder with the data of the suite')
     .option('--agent <agent>', 'oracle, nop, model, command:LINE or predictions:FILE', 'model')
     .option('-m, --model <model>', 'provider:model, for the agent `model`')
     .option('--tasks <ids>', 'only these tasks, comma-separated')
-    .option('--sample <n>', 'only this many tasks, chosen by --seed', count)
+    .option('--sample <n>', 'only this many tasks, chosen by --seed', wholeNumber)
     .option('--seed <n>', 'seed of the sample', Number, 1)
-    .option('--attempts <k>', 'attempts per task', count, 1)
-    .option('--concurrency <n>', 'parallel trials, as processors and memory allow', count, 2)
+    .option('--attempts <k>', 'attempts per task', wholeNumber, 1)
+    .option(
+      '--concurrency <n>',
+      'maximum number of parallel trials, as CPUs and memory allow',
+      wholeNumber,
+      2,
+    )
     .option('-o, --out <folder>', 'results folder (default: a new one in eval-results)')
     .option(
       '--preflight',
-      'first check unchecked tasks with the reference solution and with no change (no model)',
+      'first check unchecked tasks with the reference solution and with no change; calls no model',
     )
-    .option('--from-map <name=image>', 'local image for FROM lines; * is a wildcard', several)
-    .option('--timeout-multiplier <n>', 'multiply every time limit, for a slow machine', Number, 1)
+    .option(
+      '--from-map <name=image>',
+      'local image for FROM lines; * is a wildcard (repeatable)',
+      several,
+    )
+    .option('--timeout-multiplier <n>', 'factor for all time limits, for slow machines', Number, 1)
     .option(
       '--repos <folder>',
       'folder with clones of repositories, for tasks without a local image',
     )
-    .option('--base-image <image>', 'base of helper images (default: the sandbox image)')
+    .option('--base-image <image>', 'base image for helper images (default: the sandbox image)')
     .addOption(
       new Option('--network <mode>', 'network of task containers')
         .choices(['none', 'declared'])
         .default('none'),
     )
     .addOption(
-      new Option('--build-network <mode>', 'network while Dockerfiles of tasks are built')
+      new Option('--build-network <mode>', 'network while task Dockerfiles are built')
         .choices(['default', 'none'])
         .default('default'),
     )

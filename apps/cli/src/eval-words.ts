@@ -1,6 +1,6 @@
 import { percentText, pointsText } from '@belay/protocol';
 import type { Comparison, Summary, Validity } from '@belay/evaluation';
-import { oneLine } from './output.js';
+import { singleLine } from './output.js';
 
 /** Flagged tasks that are listed by name. */
 const maxNamed = 5;
@@ -11,7 +11,7 @@ export function validitySentences(found: Validity[], tasks: number): string[] {
   const unchecked = tasks - found.length;
   const named = flagged
     .slice(0, maxNamed)
-    .map(({ task, why }) => `  ${oneLine(`${task}: ${why}`, 160)}`);
+    .map(({ task, why }) => `  ${singleLine(`${task}: ${why}`, 160)}`);
   const more = flagged.length - named.length;
   return [
     ...(flagged.length > 0

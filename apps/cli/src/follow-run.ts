@@ -1,7 +1,7 @@
 import { AppError, isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
 import type { BelayClient, LiveConnection, TerminalBytes } from '@belay/client';
 import { LiveStatus } from './live-status.js';
-import { outputTo, type Output } from './output.js';
+import { outputTo, type LineOutput } from './output.js';
 import type { TerminalUser } from './terminal-user.js';
 import { Questions } from './questions.js';
 import { StatusLine } from './status-line.js';
@@ -10,13 +10,13 @@ import { Transcript } from './transcript.js';
 /** What is printed to standard output: a transcript, one JSON event per line, or only the final message. */
 export type Format = 'words' | 'json' | 'quiet';
 
-export interface Run {
+export interface FollowOptions {
   id: string;
   client: BelayClient;
   live: LiveConnection;
   format: Format;
   user: TerminalUser | undefined;
-  progress: Output;
+  progress: LineOutput;
   /** The session when it was joined: earlier events are printed, and only open questions are asked. */
   joined?: SessionSummary;
   /** The log up to this event is not printed. */
@@ -36,7 +36,7 @@ export interface RunOutcome {
 }
 
 /** Follows a session to its end: prints it, asks its questions, and stops or leaves it on Ctrl-C. */
-export async function followRun(run: Run): Promise<RunOutcome> {
+export async function followRun(run: FollowOptions): Promise<RunOutcome> {
   const ended = Promise.withResolvers<string | undefined>();
   const joinedAt = run.joined?.lastSeq ?? 0;
   let interrupted = 0;
@@ -90,7 +90,8 @@ export async function followRun(run: Run): Promise<RunOutcome> {
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
     const needsUser = await ended.promise;
-    return { needsUser, interrupted: interrupted > 0, ...changesOf(transcript) };
+    const { changed, ownCommits } = transcript;
+    return { needsUser, interrupted: interrupted > 0, changed: [...changed], ownCommits };
   } finally {
     questions.close();
     status?.close();
@@ -115,14 +116,6 @@ class Ending {
     return !this.#isChecked || event.args.state === 'stopped';
   }
 }
-
-const changesOf = ({
-  changed,
-  ownCommits,
-}: Transcript): Pick<RunOutcome, 'changed' | 'ownCommits'> => ({
-  changed: [...changed],
-  ownCommits,
-});
 
 /** Whether both streams are terminals. */
 function isWatched(): boolean {

@@ -26,16 +26,16 @@ it('shows what the agent does: it thinks, or runs the last call without a result
   result('1');
   state('finished');
   expect(shown).toEqual([
-    'the model thinks',
-    'the model thinks · I will',
-    'the model thinks · I will look.',
+    'the model is thinking',
+    'the model is thinking · I will',
+    'the model is thinking · I will look.',
     'terminal.run npm test',
     'terminal.run npm test',
     'terminal.run npm test · two green',
     'terminal.run a command that is much too long for this',
     'terminal.run a command that is … · x',
     'terminal.run npm test',
-    'the model thinks',
+    'the model is thinking',
     '',
   ]);
 });

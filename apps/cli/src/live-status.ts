@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { isCall, isEnded, isEvent, type Event } from '@belay/protocol';
-import { oneLine } from './output.js';
+import { singleLine } from './output.js';
 
 /** Shown characters of the newest output, and of the call before it. */
 const maxOutput = 100;
@@ -27,10 +27,10 @@ export class LiveStatus {
     else if (id && isCall(action)) this.#calls.set(id, message);
     else if (!isEvent(event, 'state')) return;
     const over = isEvent(event, 'state') && isEnded(event.args.state);
-    this.#doing = over ? '' : ([...this.#calls.values()].at(-1) ?? 'the model thinks');
+    this.#doing = over ? '' : ([...this.#calls.values()].at(-1) ?? 'the model is thinking');
     this.#since = Date.now();
     this.#text = '';
-    this.#show(oneLine(this.#doing, maxOutput), this.#since);
+    this.#show(singleLine(this.#doing, maxOutput), this.#since);
   }
 
   /** More output of the model or of a terminal. */
@@ -41,6 +41,9 @@ export class LiveStatus {
       .split(/[\r\n]+/);
     const last = lines.at(-1)?.slice(-maxOutput).trim();
     if (last)
-      this.#show(`${oneLine(this.#doing, maxCall)} · ${oneLine(last, maxOutput)}`, this.#since);
+      this.#show(
+        `${singleLine(this.#doing, maxCall)} · ${singleLine(last, maxOutput)}`,
+        this.#since,
+      );
   }
 }

@@ -33,6 +33,6 @@ function endWithParent(): void {
 
 /** The server’s own sentence is for users of a browser. */
 const refusedToken =
-  'The server rejected the token. Set BELAY_TOKEN to the one that it printed at its start.';
+  'The server rejected the token. Set BELAY_TOKEN to the one that it printed when it started.';
 
 void main();

@@ -24,10 +24,10 @@ export async function bridgeMcp(url: URL, token: string): Promise<void> {
     client.onclose = resolve;
   });
   const open = new Set<RequestId>();
-  let answered = Promise.withResolvers<void>();
+  let settled = Promise.withResolvers<void>();
   const settle = (id: RequestId | undefined): void => {
     if (id !== undefined) open.delete(id);
-    if (open.size === 0) answered.resolve();
+    if (open.size === 0) settled.resolve();
   };
   // In order: the session that the first message begins is named by the others.
   let sent = Promise.resolve();
@@ -54,10 +54,10 @@ export async function bridgeMcp(url: URL, token: string): Promise<void> {
   await client.start();
   await ended;
   await sent;
-  answered = Promise.withResolvers();
+  settled = Promise.withResolvers();
   settle(undefined);
-  const late = setTimeout(answered.resolve, lastAnswersMs);
-  await answered.promise;
+  const late = setTimeout(settled.resolve, lastAnswersMs);
+  await settled.promise;
   clearTimeout(late);
   await server.terminateSession().catch(ignoreError('the server ends it later by itself'));
   await server.close();

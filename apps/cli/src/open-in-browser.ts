@@ -13,7 +13,7 @@ export function openInBrowser(address: string): void {
   });
   child.on('error', () => {
     outputTo(process.stderr).line(
-      `No browser was opened, as ${opener} is not installed. Open the URL yourself.`,
+      `No browser was opened, because ${opener} is not installed. Open the URL yourself.`,
     );
   });
   child.unref();

@@ -7,14 +7,21 @@ const number = (text: string, what: string, good: (value: number) => boolean): n
   return value;
 };
 
-export const count = (text: string): number =>
+export const wholeNumber = (text: string): number =>
   number(text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
+
+export const aboveZero = (text: string): number =>
+  number(text, 'a number above 0', (value) => value > 0);
+
+/** The engine starts no container with less. */
+export const containerMegabytes = (text: string): number =>
+  number(text, 'a whole number of 64 or more', (value) => Number.isInteger(value) && value >= 64);
 
 export const seconds = (text: string): number =>
   number(text, 'a number of seconds above 0', (value) => value > 0);
 
-export const dollars = (text: string): number =>
-  number(text, 'an amount of dollars above 0', (value) => value > 0);
+export const dollarAmount = (text: string): number =>
+  number(text, 'an amount in dollars above 0', (value) => value > 0);
 
 export const port = (text: string): number =>
   number(
@@ -51,6 +58,6 @@ export function expiry(text: string): string {
       ? Date.parse(text)
       : Number.NaN;
   if (Number.isNaN(time) || time <= Date.now())
-    throw new InvalidArgumentError('It must be in the future, as 12h, 30d or 2027-01-31.');
+    throw new InvalidArgumentError('It must be in the future, such as 12h, 30d or 2027-01-31.');
   return new Date(time).toISOString();
 }

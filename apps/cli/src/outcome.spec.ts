@@ -35,6 +35,6 @@ it('says of commits of the agent what the patch has of them, and where they are'
   await end(2);
   expect(lines.slice(-2)).toEqual([
     expect.stringMatching(/ · 2 commits by the agent$/),
-    'What the agent committed is in the patch as changed files. Its 2 commits with author and message: http://h/api/sessions/s1/export?format=tar has the files with their .git.',
+    'The patch contains the agent’s 2 commits as changed files. To get the commits with author and message, download the files with their .git: http://h/api/sessions/s1/export?format=tar',
   ]);
 });

@@ -10,8 +10,8 @@ import {
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import type { Format, RunOutcome } from './follow-run.js';
-import { changedFiles } from './workspace/patch-paths.js';
-import { oneLine, outputTo, type Output } from './output.js';
+import { changedPaths } from './workspace/patch-paths.js';
+import { outputTo, singleLine, type LineOutput } from './output.js';
 
 /** Exit codes of `belay`; 5 belongs to errors of the code `unavailable`. */
 export const exitCodes = {
@@ -27,7 +27,7 @@ interface Concluded {
   id: string;
   client: BelayClient;
   url: string;
-  progress: Output;
+  progress: LineOutput;
   format: Format;
   /** The changes have been written or applied already. */
   taken?: boolean;
@@ -68,7 +68,7 @@ async function changedIn(
 ): Promise<string[]> {
   if (!isEnded(state)) return changed;
   try {
-    return changedFiles(await client.sessions.patch(id));
+    return changedPaths(await client.sessions.patch(id));
   } catch {
     return changed;
   }
@@ -92,7 +92,7 @@ export function figuresOf(
 ): string[] {
   const names = changed
     .slice(0, 3)
-    .map((name) => oneLine(name))
+    .map((name) => singleLine(name))
     .join(', ');
   const more = changed.length > 3 ? ` and ${changed.length - 3} more` : '';
   return [
@@ -108,4 +108,4 @@ export function figuresOf(
 
 /** What the patch has of commits that the agent made, and where the rest is. */
 const commitsSentence = (commits: number, session: string): string =>
-  `What the agent committed is in the patch as changed files. Its ${pluralText(commits, 'commit')} with author and message: ${session}/export?format=tar has the files with their .git.`;
+  `The patch contains the agent’s ${pluralText(commits, 'commit')} as changed files. To get the commits with author and message, download the files with their .git: ${session}/export?format=tar`;

@@ -1,10 +1,11 @@
 import { styleText } from 'node:util';
-import { visibleJson, visibleText, pluralText } from '@belay/protocol';
+import { pluralText, visibleJson, visibleText } from '@belay/protocol';
+import { truncated } from './display-width.js';
 
 type Style = Parameters<typeof styleText>[0];
 
 /** Writes to one stream; in colours only at a terminal. */
-export interface Output {
+export interface LineOutput {
   /** Columns of a line. */
   readonly width: number;
   /** Writes text with styles, whose other control characters become visible signs. */
@@ -13,7 +14,7 @@ export interface Output {
   style(style: Style, text: string): string;
 }
 
-export function outputTo(stream: NodeJS.WriteStream): Output {
+export function outputTo(stream: NodeJS.WriteStream): LineOutput {
   // A closed pipe, as of `head`, is not an error.
   if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
   return {
@@ -33,28 +34,41 @@ function visibleButStyles(text: string): string {
   return parts.map((part, index) => (index % 2 === 1 ? part : visibleText(part))).join('');
 }
 
+/** Prints what a command has done: as JSON the value, else the sentences. */
+export function printResult(
+  { json }: { json?: boolean },
+  value: unknown,
+  ...sentences: string[]
+): void {
+  const output = outputTo(process.stdout);
+  if (json) output.json(value);
+  else for (const sentence of sentences) output.line(sentence);
+}
+
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
+export const progressBar = (share: number, columns = 20): string =>
+  '█'.repeat(Math.round(share * columns)).padEnd(columns, '░');
+
 /** Text on one line, shortened at the end. */
-export function oneLine(text: string, width = 100): string {
-  const flat = visibleText(text.replace(/\s+/g, ' ').trim());
-  return flat.length > width ? `${flat.slice(0, width - 1)}…` : flat;
+export function singleLine(text: string, width = 100): string {
+  return truncated(visibleText(text.replace(/\s+/g, ' ').trim()), width);
 }
 
 /** The first lines of a text, each at most `width` long; a last line counts the omitted ones. */
-export function firstLines(text: string, most: number, width: number): string[] {
+export function headLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text);
-  const shown = lines.slice(0, most).map((line) => shortened(line, width));
+  const shown = lines.slice(0, most).map((line) => truncated(line, width));
   const more = lines.length - shown.length;
   return more > 0 ? [...shown, `… ${pluralText(more, 'more line')}`] : shown;
 }
 
 /** The last lines of an output, in the same way; text that a carriage return overwrites is dropped. */
-export function lastLines(text: string, most: number, width: number): string[] {
+export function tailLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text.replace(/\r\n/g, '\n').replace(/^.*\r/gm, ''));
-  const shown = lines.slice(-most).map((line) => shortened(line, width));
+  const shown = lines.slice(-most).map((line) => truncated(line, width));
   const more = lines.length - shown.length;
   return more > 0 ? [`… ${pluralText(more, 'line')} before`, ...shown] : shown;
 }
@@ -63,6 +77,3 @@ function linesOf(text: string): string[] {
   const shown = visibleText(text).replace(/^\n+/, '').trimEnd();
   return shown === '' ? [] : shown.split('\n');
 }
-
-const shortened = (line: string, width: number): string =>
-  line.length > width ? `${line.slice(0, width - 1)}…` : line;

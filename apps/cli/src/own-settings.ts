@@ -9,7 +9,7 @@ import {
   type SessionDefaultsChange,
 } from '@belay/protocol';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { count, dollars, limit, seconds, several, type Limit } from './options.js';
+import { wholeNumber, dollarAmount, limit, seconds, several, type Limit } from './options.js';
 
 /** Approvals, network and limits as options of the command line. */
 export interface OwnSettings {
@@ -27,14 +27,14 @@ export const withOwnSettings = (command: Command): Command =>
   command
     .optionsGroup('Limits (`none` removes one):')
     .option('--timeout <seconds>', 'maximum wall time in seconds', limit(seconds))
-    .option('--max-steps <n>', 'maximum number of model calls', limit(count))
-    .option('--max-tokens <n>', 'maximum number of tokens', limit(count))
-    .option('--max-dollars <amount>', 'maximum cost in US dollars', limit(dollars))
+    .option('--max-steps <n>', 'maximum number of model calls', limit(wholeNumber))
+    .option('--max-tokens <n>', 'maximum number of tokens', limit(wholeNumber))
+    .option('--max-dollars <amount>', 'maximum cost in US dollars', limit(dollarAmount))
     .optionsGroup('Approvals and network:')
     .addOption(
       new Option(
         '--approve <mode>',
-        'ask before every action (safe) or before commands and network access, wait 2 s, or run at once',
+        'safe asks before every action, ask before commands and network access; delay waits 2 s, auto runs at once',
       ).choices(approvalMode.options),
     )
     .addOption(
@@ -42,11 +42,15 @@ export const withOwnSettings = (command: Command): Command =>
         networkProfile.options,
       ),
     )
-    .option('--allow-host <host>', 'allow this host, too, such as api.example.org:443', several)
+    .option(
+      '--allow-host <host>',
+      'also allow this host, such as api.example.org:443 (repeatable)',
+      several,
+    )
     .addOption(
       new Option(
         '--allow-packages <set>',
-        `allow the hosts of a package manager, GitHub’s sources among them: ${hostSetNames.join(', ')} (repeatable)`,
+        `also allow the hosts of a package manager, including GitHub’s source downloads: ${hostSetNames.join(', ')} (repeatable)`,
       ).argParser(setOfHosts),
     )
     .optionsGroup('Options:');
@@ -74,7 +78,7 @@ export function ownSettings(options: OwnSettings): SessionDefaultsChange {
 function setOfHosts(given: string, before: readonly HostSetName[] = []): HostSetName[] {
   const name = hostSetIn(`@${given}`);
   if (name) return [...before, name];
-  throw new InvalidArgumentError(`Allowed are ${hostSetNames.join(', ')}.`);
+  throw new InvalidArgumentError(`Choose one of: ${hostSetNames.join(', ')}.`);
 }
 
 const limitOf = (given: Limit): number | null => (given === 'none' ? null : given);

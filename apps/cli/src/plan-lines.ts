@@ -1,8 +1,8 @@
 import { planProgress, planStep } from '@belay/protocol';
-import { oneLine, type Output } from './output.js';
+import { singleLine, type LineOutput } from './output.js';
 
 /** A plan, whole the first time and then only what is new in it. */
-export function planLines(markdown: string, before: string, output: Output): string[] {
+export function planLines(markdown: string, before: string, output: LineOutput): string[] {
   const { style, width } = output;
   const old = new Set(before.split('\n'));
   const lines = markdown.split('\n').filter((line) => line.trim() !== '');
@@ -12,16 +12,16 @@ export function planLines(markdown: string, before: string, output: Output): str
   const news = lines.filter((line) => !old.has(line) && !line.startsWith('#'));
   if (before !== '' && news.length === 0) return [];
   return [
-    `${style('cyan', '☰')} ${style('bold', oneLine(title, width - 16))}${
+    `${style('cyan', '☰')} ${style('bold', singleLine(title, width - 16))}${
       steps > 0 ? style('dim', ` · ${done} of ${steps}`) : ''
     }`,
     ...news.map((line) => `  ${stepLine(line, output)}`),
   ];
 }
 
-function stepLine(line: string, { style, width }: Output): string {
+function stepLine(line: string, { style, width }: LineOutput): string {
   const step = planStep(line);
-  if (!step) return oneLine(line, width - 2);
+  if (!step) return singleLine(line, width - 2);
   const mark = step.done ? style('green', '✓') : style('dim', '○');
-  return `${mark} ${oneLine(step.text, width - 4)}`;
+  return `${mark} ${singleLine(step.text, width - 4)}`;
 }

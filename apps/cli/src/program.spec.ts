@@ -7,7 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { openDashboard } from './commands/open.js';
 import type { BelayClient } from '@belay/client';
 import { completions } from './completion.js';
-import { connect, findServer, findSession } from './connection.js';
+import { findServer, findSession, openConnection } from './connection.js';
 import { exitCodeOf } from './outcome.js';
 import { ownSettings, withOwnSettings, type OwnSettings } from './own-settings.js';
 import { createProgram } from './program.js';
@@ -45,6 +45,8 @@ describe('the command line', () => {
     [['run', 'x', '--runs', '2', '--patch', 'p'], /^--patch and --apply are for one session/],
     [['patch', 's', '-o', tmpdir()], /cannot be written: it is a folder/],
     [['patch', 's', '--apply', '/no/such/folder'], /\/no\/such\/folder does not exist/],
+    [['preview', 's', '70000'], /port from 1 to 65535/],
+    [['join', 'https://h', '--memory', '32'], /whole number of 64 or more/],
     [['list', '--url', 'nonsense'], /^nonsense is not a URL. Write it as http:/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
     [['debug', 'prmopt'], /unknown command 'prmopt'/],
@@ -87,7 +89,7 @@ describe('the command line', () => {
     expect(await parsed(...packages, '--allow-host', 'a.example')).toEqual({
       hosts: ['a.example', '@npm', '@go'],
     });
-    await expect(parsed('--allow-packages', 'nmp')).rejects.toThrow(/Allowed are npm, pypi/);
+    await expect(parsed('--allow-packages', 'nmp')).rejects.toThrow(/Choose one of: npm, pypi/);
   });
 
   it.each([
@@ -146,11 +148,11 @@ describe('the server', () => {
   });
 
   it('that does not run is one sentence, also with a partial file', () => {
-    expect(() => connect({ data })).toThrow(
+    expect(() => openConnection({ data })).toThrow(
       'No Belay server runs here. Start one with `belay up`.',
     );
     writeFileSync(join(data, 'server.json'), '{"url":"http:');
-    expect(() => connect({ data })).toThrow('No Belay server runs here.');
+    expect(() => openConnection({ data })).toThrow('No Belay server runs here.');
   });
 });
 

@@ -12,19 +12,19 @@ import { openDashboard } from './commands/open.js';
 import { openPreview } from './commands/preview.js';
 import { writePatch } from './commands/patch.js';
 import { runSession } from './commands/run.js';
-import { settings } from './commands/settings.js';
+import { changeSettings } from './commands/settings.js';
 import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { addActions } from './actions-program.js';
 import { addAccess } from './access-program.js';
-import { completionCommand } from './completion.js';
+import { addCompletion } from './completion.js';
 import { addGit } from './git-program.js';
-import { evalCommand } from './eval-program.js';
-import { joinCommand, machinesCommand } from './machine-program.js';
-import { count, names, port, several } from './options.js';
+import { addEval } from './eval-program.js';
+import { addMachines } from './machines-program.js';
+import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplates } from './templates-program.js';
-import { withJson, withServer } from './server-options.js';
+import { sessionArgument, withJsonOption, withServerOptions } from './server-options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
 export function createProgram(exit: (code: number) => void): Command {
@@ -34,81 +34,69 @@ export function createProgram(exit: (code: number) => void): Command {
     .showHelpAfterError('Run the command with --help for its usage.')
     .version(belayVersion, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', programText);
   addRun(program, exit);
   addSessions(program, exit);
   addLocalServer(program, exit);
-  withServer(withJson(program.command('doctor')))
+  withServerOptions(withJsonOption(program.command('doctor')))
     .description('check Docker, images, data folder, port and keys; print how to fix what fails')
     .option('--port <n>', 'port that the server would use', port, 4600)
     .action(async (options) => exit((await doctor(options)) ? 0 : 1));
-  withServer(withOwnSettings(withJson(program.command('settings'))))
-    .description('change the defaults of new sessions by these options, then print them')
-    .action(settings);
+  withServerOptions(withOwnSettings(withJsonOption(program.command('settings'))))
+    .description('change the defaults for new sessions with these options, then print them')
+    .action(changeSettings);
   addGit(program);
   addTemplates(program);
   addActions(program, exit);
   addAccess(program);
-  withServer(program.command('acp'))
+  withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')
-    .option('--no-apply', 'leave the editor’s folder as it is; belay patch has the changes')
+    .option('--no-apply', 'leave the editor’s folder unchanged; get the changes with belay patch')
     .action(async (options) => exit(await serveAcp(options)));
-  withServer(program.command('mcp'))
-    .description('serve MCP on standard input and output, for clients that start programs')
+  withServerOptions(program.command('mcp'))
+    .description('serve MCP on standard input and output, for clients that start MCP servers')
     .action(serveMcp);
   addDebug(program);
-  program.addCommand(joinCommand());
-  program.addCommand(machinesCommand(withServer));
-  program.addCommand(evalCommand(exit));
-  program.addCommand(completionCommand(program));
-  for (const command of program.commands) inheritSettings(command, program);
+  addMachines(program);
+  addEval(program, exit);
+  addCompletion(program);
   return program;
 }
 
-/** `addCommand` and commands made before it have their own: all end and hint in the same way. */
-function inheritSettings(command: Command, from: Command): void {
-  command.copyInheritedSettings(from);
-  for (const inner of command.commands) inheritSettings(inner, from);
-}
-
-const session = [
-  '<session>',
-  'session id, a prefix of either half of it, or `last` for the newest',
-] as const;
-
 function addSessions(program: Command, exit: (code: number) => void): void {
-  withServer(withJson(program.command('attach'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('attach'), 'print one JSON event per line'))
     .description('follow a session and answer its questions; Ctrl-C detaches, it keeps running')
-    .argument(...session)
-    .option('--plain', 'print it line by line, also at a terminal')
+    .argument(...sessionArgument)
+    .option('--plain', 'print the session line by line, even at a terminal')
     .action(async (name, options) => exit(await attach(name, options)));
-  withServer(withJson(program.command('say'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('say'), 'print one JSON event per line'))
     .description('send a message to a session, running or ended, and follow it')
-    .argument(...session)
+    .argument(...sessionArgument)
     .argument('<text>', 'the message')
     .option('--steer', 'deliver it at once instead of at the next turn')
     .action(async (name, text, { steer, ...options }) =>
       exit(await attach(name, options, { text, delivery: steer ? 'steer' : 'queue' })),
     );
-  withServer(withJson(program.command('list')))
+  withServerOptions(withJsonOption(program.command('list')))
     .description('list sessions, newest first')
     .option('-a, --all', 'include archived sessions')
     .action(listSessions);
-  withServer(withJson(program.command('log'), 'print one JSON event per line'))
+  withServerOptions(withJsonOption(program.command('log'), 'print one JSON event per line'))
     .description('print the log of a session')
-    .argument(...session)
+    .argument(...sessionArgument)
     .option('-f, --follow', 'keep printing until the session ends')
     .action(printLog);
-  withServer(program.command('patch'))
+  withServerOptions(program.command('patch'))
     .description('print the changes of a session as a patch for git apply')
-    .argument(...session)
+    .argument(...sessionArgument)
     .option('-o, --output <file>', 'write the patch to a file')
     .option('--apply <folder>', 'apply the patch to a folder instead of printing it')
     .action(writePatch);
-  withServer(withJson(program.command('export'), 'print what was written as JSON'))
+  withServerOptions(withJsonOption(program.command('export'), 'print what was written as JSON'))
     .description('write the changes, the files or the history of a session to a file')
-    .argument(...session)
+    .argument(...sessionArgument)
     .addOption(
       new Option(
         '--format <format>',
@@ -117,67 +105,72 @@ function addSessions(program: Command, exit: (code: number) => void): void {
         .choices(exportFormats)
         .default('zip'),
     )
-    .option('-o, --output <file>', 'file to write; - for standard output (belay-ID.FORMAT)')
+    .option(
+      '-o, --output <file>',
+      'file to write, or - for standard output (default: belay-ID.FORMAT)',
+    )
     .option('--commit <hash>', 'up to this commit of the history (default: the latest)')
     .action(exportSession);
-  withServer(withJson(program.command('fork'), 'print the new session as JSON'))
-    .description('create a new session with the log and files of another one, as of an event')
-    .argument(...session)
-    .option('--at <seq>', 'the last event that the new session keeps (default: the newest)', count)
+  withServerOptions(withJsonOption(program.command('fork'), 'print the new session as JSON'))
+    .description('create a session from the log and files of another one, up to an event')
+    .argument(...sessionArgument)
+    .option('--at <seq>', 'last event to keep (default: the newest)', wholeNumber)
     .option('-m, --model <model>', 'provider:model (default: the same)')
-    .option('--message <text>', 'what it should do')
+    .option('--message <text>', 'message to start it with')
     .action(forkSession);
-  withServer(withJson(program.command('approve')))
-    .description('list the questions that wait, or answer one or all of a session')
-    .argument('[session]', session[1])
-    .argument('[call]', 'id of the question, or its beginning')
-    .option('--all', 'answer all that wait in the session now')
-    .option('--always', 'approve, and from now on the same calls in this session, too')
-    .addOption(new Option('--reject [reason]', 'reject instead').conflicts('always'))
+  withServerOptions(withJsonOption(program.command('approve')))
+    .description('list pending approvals and questions, or answer the approvals of a session')
+    .argument('[session]', sessionArgument[1])
+    .argument('[call]', 'id of the approval, or a prefix of it')
+    .option('--all', 'answer all pending approvals of the session')
+    .option('--always', 'approve, and approve the same call in this session from now on')
+    .addOption(new Option('--reject [reason]', 'reject instead of approving').conflicts('always'))
     .action(approve);
-  withServer(program.command('stop'))
+  withServerOptions(program.command('stop'))
     .description('stop a session; its log, files and history are kept')
-    .argument(...session)
+    .argument(...sessionArgument)
     .action(stopSession);
-  withServer(program.command('open'))
+  withServerOptions(program.command('open'))
     .description('print a URL that logs in once, and open it in a browser')
-    .argument('[session]', session[1])
-    .option('--log-out', 'log all browsers out instead')
+    .argument('[session]', sessionArgument[1])
+    .option('--log-out', 'log out all browsers instead')
     .action(openDashboard);
-  withServer(program.command('preview'))
+  withServerOptions(program.command('preview'))
     .description('print a URL that shows what a session serves, and open it in a browser')
-    .argument(...session)
-    .argument('[port]', 'port in the sandbox; needed when programs listen on several')
-    .option('--path <path>', 'what to open first', '/')
+    .argument(...sessionArgument)
+    .argument('[port]', 'port in the sandbox; required when programs listen on more than one', port)
+    .option('--path <path>', 'path to open', '/')
     .action(openPreview);
 }
 
 function addLocalServer(program: Command, exit: (code: number) => void): void {
   const folder = ['--data <folder>', 'data folder of the server'] as const;
-  withJson(program.command('up'))
+  withJsonOption(program.command('up'))
     .description('prepare this machine and start the server in the background')
     .option('--port <n>', 'port on 127.0.0.1 (default: BELAY_PORT, or 4600)', port)
     .option(...folder)
     .option('--no-install', 'do not install or start a Docker Engine')
     .addOption(
-      new Option('--tunnel <kind>', 'make the server public, for ChatGPT').choices(['ngrok']),
+      new Option('--tunnel <kind>', 'make the server public through a tunnel, for ChatGPT').choices(
+        ['ngrok'],
+      ),
     )
     .action(async (options) => exit(await up(options)));
-  withJson(program.command('down'))
+  withJsonOption(program.command('down'))
     .description('stop the server that `up` started; agents keep running')
     .option(...folder)
     .action(async (options) => exit(await down(options)));
-  withJson(program.command('status'))
-    .description('print whether the server runs; exits with 5 when it does not')
+  withJsonOption(program.command('status'))
+    .description('print whether the server is running; exits with 5 if it is not')
     .option(...folder)
     .action(async (options) => exit(await status(options)));
 }
 
 function addDebug(program: Command): void {
-  const debug = program.command('debug').description('look into what a session does');
-  withServer(withJson(debug.command('prompt')))
-    .description('print what the next call of the model would send, with its tokens')
-    .argument(...session)
+  const debug = program.command('debug').description('inspect a session');
+  withServerOptions(withJsonOption(debug.command('prompt')))
+    .description('print the prompt of the next model call, with its tokens')
+    .argument(...sessionArgument)
     .option('--summary', 'print only the tokens of each part')
     .action(printPrompt);
 }
@@ -185,7 +178,7 @@ function addDebug(program: Command): void {
 function addRun(program: Command, exit: (code: number) => void): void {
   const run = program
     .command('run')
-    .description('run one task to its end and get its patch')
+    .description('run a task to its end and get its patch')
     .argument('[task]', 'the task; - reads it from standard input')
     .option(
       '-m, --model <model>',
@@ -194,34 +187,34 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .addOption(
       new Option(
         '--models <models>',
-        'compare these models on the task, comma-separated; a session for each',
+        'models to compare on the task, comma-separated; one session each',
       )
         .argParser(names)
         .conflicts('model'),
     )
-    .option('--runs <n>', 'number of sessions for each model', count)
+    .option('--runs <n>', 'number of sessions per model', wholeNumber)
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .option('--template <name>', 'start from this template; see belay templates')
     .option(
       '-w, --workspace <folder>',
-      'folder to copy in: tracked and unignored files, git history',
+      'folder to copy in: the files that git does not ignore, and the git history',
     )
     .addOption(
       new Option(
         '--clone <url>',
-        'start from a clone of this repository, which the server makes',
+        'start from a clone of this repository, made by the server',
       ).conflicts(['workspace', 'example']),
     )
     .option('--branch <name>', 'branch, tag or commit to clone (default: the default branch)')
-    .option('--depth <n>', 'clone only this many commits of history (default: all)', count)
+    .option('--depth <n>', 'clone only this many commits of history (default: all)', wholeNumber)
     .option('--example <name>', 'run an example that comes with Belay')
     .option('--title <title>', 'title in the dashboard')
     .option('--plan-file [path]', 'keep the plan in this Markdown file (DevinPlan.md)')
-    .option('--trust', 'let AGENTS.md and skills of the workspace guide the agent')
+    .option('--trust', 'trust AGENTS.md and skills in the workspace to guide the agent')
     .option('--mcp <names>', 'MCP servers, comma-separated (default: all that are enabled)', names)
-    .option('--no-mcp', 'use no MCP server')
+    .option('--no-mcp', 'do not use MCP servers')
     .option('--actions <names>', 'installed actions, comma-separated (default: all enabled)', names)
-    .option('--no-actions', 'use no installed action')
+    .option('--no-actions', 'do not use installed actions')
     .optionsGroup('Output:')
     .option('--patch <file>', 'write the changes as a patch')
     .option('--apply', 'apply the changes to the workspace folder')
@@ -232,11 +225,11 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--image <image>', 'Docker image of the sandbox')
     .option(
       '--mount <folder>',
-      'share this folder of the server’s machine as /mnt/NAME; :ro for reading only (repeatable)',
+      'folder of the server’s machine to mount at /mnt/NAME; add :ro for read-only (repeatable)',
       several,
     )
-    .option('--root', 'root in the sandbox, to install system packages');
-  withServer(withOwnSettings(run))
+    .option('--root', 'run as root in the sandbox, to install system packages');
+  withServerOptions(withOwnSettings(run))
     .addHelpText('after', runText)
     .action(async (task, options) => exit(await runSession(task, options)));
 }

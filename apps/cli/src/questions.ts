@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { Mutex } from 'async-mutex';
-import { oneLine } from './output.js';
+import { singleLine } from './output.js';
 import { InputClosed, type TerminalUser } from './terminal-user.js';
 
 interface QuestionedSession {
@@ -83,7 +83,7 @@ export class Questions {
 
   #answer(key: string, question: string): void {
     const { user, client, id } = this.#session;
-    const what = `The session asks: ${oneLine(question, 400)}`;
+    const what = `The session asks: ${singleLine(question, 400)}`;
     if (!user) return this.#handlers.unanswerable(what);
     this.#ask(key, what, async (signal) => {
       const text = await user.answer(question, signal);

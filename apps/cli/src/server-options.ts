@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
 
-export const withJson = (command: Command, what = 'print JSON'): Command =>
+export const sessionArgument = [
+  '<session>',
+  'session id, a prefix of either half of it, or `last` for the newest session',
+] as const;
+
+export const withJsonOption = (command: Command, what = 'print JSON'): Command =>
   command.option('--json', what);
 
-export const withServer = (command: Command): Command =>
+export const withServerOptions = (command: Command): Command =>
   command
     .optionsGroup('Server:')
     .option(

@@ -1,5 +1,5 @@
 import { visibleText } from '@belay/protocol';
-import type { Output } from './output.js';
+import type { LineOutput } from './output.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const erase = '\r\u001b[K';
@@ -26,22 +26,19 @@ export class StatusLine {
     this.#draw();
   }
 
-  over(output: Output): Output {
+  over(output: LineOutput): LineOutput {
+    const above = (write: () => void): void => {
+      this.stream.write(erase);
+      write();
+      this.#draw();
+    };
     return {
       get width() {
         return output.width;
       },
       style: output.style,
-      line: (text) => {
-        this.stream.write(erase);
-        output.line(text);
-        this.#draw();
-      },
-      json: (value, indent) => {
-        this.stream.write(erase);
-        output.json(value, indent);
-        this.#draw();
-      },
+      line: (text) => above(() => output.line(text)),
+      json: (value, indent) => above(() => output.json(value, indent)),
     };
   }
 

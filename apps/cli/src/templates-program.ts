@@ -1,25 +1,25 @@
 import type { Command } from 'commander';
 import { listTemplates, removeTemplate, saveTemplate } from './commands/templates.js';
 import { withOwnSettings } from './own-settings.js';
-import { withJson, withServer } from './server-options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay templates`: tasks with their settings, saved on the server for this user. */
 export function addTemplates(program: Command): void {
   const templates = program
     .command('templates')
-    .description('list, save and remove your templates of tasks, for belay run --template');
-  withServer(withJson(templates.command('list', { isDefault: true })))
+    .description('list, save and remove your task templates, for belay run --template');
+  withServerOptions(withJsonOption(templates.command('list', { isDefault: true })))
     .description('list your templates')
     .action(listTemplates);
-  withServer(withOwnSettings(templates.command('save')))
-    .description('save a template, over one of the same name')
-    .argument('<name>', 'its name')
+  withServerOptions(withOwnSettings(templates.command('save')))
+    .description('save a template; replaces one of the same name')
+    .argument('<name>', 'name of the template')
     .argument('<task>', 'the task; - reads it from standard input')
     .option('-m, --model <model>', 'provider:model (default: none)')
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .action(saveTemplate);
-  withServer(templates.command('remove'))
+  withServerOptions(templates.command('remove'))
     .description('remove a template')
-    .argument('<name>', 'its name')
+    .argument('<name>', 'name of the template')
     .action(removeTemplate);
 }

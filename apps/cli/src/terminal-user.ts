@@ -10,7 +10,7 @@ import {
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '@belay/protocol';
-import { firstLines, type Output } from './output.js';
+import { headLines, type LineOutput } from './output.js';
 
 /** Maximum lines of a command that are shown before its question. */
 const maxLines = 40;
@@ -28,7 +28,10 @@ export interface TerminalUser {
 }
 
 /** The user who can be asked; undefined when standard input is not a terminal. */
-export function terminalUser(input: NodeJS.ReadStream, output: Output): TerminalUser | undefined {
+export function terminalUser(
+  input: NodeJS.ReadStream,
+  output: LineOutput,
+): TerminalUser | undefined {
   if (!input.isTTY) return undefined;
   const read = async (prompt: string, signal: AbortSignal): Promise<string> => {
     const lines = createInterface({ input, output: process.stderr });
@@ -43,37 +46,33 @@ export function terminalUser(input: NodeJS.ReadStream, output: Output): Terminal
       lines.close();
     }
   };
+  const ask = async <T>(
+    prompt: string,
+    signal: AbortSignal,
+    parse: (reply: string) => T | undefined,
+  ): Promise<T> => {
+    const answer = parse(await read(prompt, signal));
+    return answer === undefined ? ask(prompt, signal, parse) : answer;
+  };
   return {
     async approve(request, signal) {
       output.line(output.style('yellow', `⚠ Allow ${visibleText(request.operation)}?`));
       // Lines are never shortened, and omitted ones are counted: the user must see what is approved.
-      for (const line of firstLines(requestedCall(request), maxLines, Infinity))
+      for (const line of headLines(requestedCall(request), maxLines, Infinity))
         output.line(`  ${output.style('bold', line)}`);
-      for (const name of setsFor(request)) {
-        output.line(`  @${name}: ${hostsOfSet(name).join(', ')}`);
-      }
-      for (;;) {
-        const said = await read(
-          `[y]es · [a]lways in this session · ${setsOf(request)}[n]o, or a reason: `,
-          signal,
-        );
-        const answer = readAnswer(said, request);
-        if (answer) return answer;
-      }
+      const sets = setsFor(request);
+      for (const name of sets) output.line(`  @${name}: ${hostsOfSet(name).join(', ')}`);
+      const offered = sets.map((name) => `@${name} · `).join('');
+      const prompt = `[y]es · [a]lways in this session · ${offered}[n]o, or a reason: `;
+      return ask(prompt, signal, (reply) => readAnswer(reply, request));
     },
-    async refuse(request, signal) {
-      for (;;) {
-        const said = await read('  [n]o, or a reason, refuses it · [y]es runs it now: ', signal);
-        const answer = readAnswer(said, request);
-        if (answer) return answer;
-      }
-    },
+    refuse: (request, signal) =>
+      ask('  [n]o, or a reason, to reject it · [y]es to run it now: ', signal, (reply) =>
+        readAnswer(reply, request),
+      ),
     async answer(question, signal) {
       output.line(output.style('yellow', `? ${visibleText(question)}`));
-      for (;;) {
-        const said = await read('> ', signal);
-        if (said) return said;
-      }
+      return ask('> ', signal, (reply) => reply || undefined);
     },
   };
 }
@@ -82,37 +81,22 @@ export function terminalUser(input: NodeJS.ReadStream, output: Output): Terminal
 const setsFor = ({ operation, subject }: ApprovalRequest) =>
   calledOperation(operation) ? [] : hostSetsWith(subject);
 
-const setsOf = (request: ApprovalRequest): string =>
-  setsFor(request)
-    .map((name) => `@${name} · `)
-    .join('');
+/** Approves a call, and the same one in this session from now on. */
+export const alwaysAnswer = ({ operation, subject }: ApprovalRequest): ApprovalAnswer =>
+  remembered(exactPattern(operation), exactPattern(subject));
+
+const remembered = (operation: string, pattern: string): ApprovalAnswer => ({
+  verdict: 'approved',
+  remember: { scope: 'session', operation, pattern, expires: null },
+});
 
 /** Parses an answer; undefined for an empty line. Anything but yes and always is a rejection with its reason. */
-export function readAnswer(said: string, request: ApprovalRequest): ApprovalAnswer | undefined {
-  if (!said) return undefined;
-  if (/^y(es)?$/i.test(said)) return { verdict: 'approved' };
-  if (/^a(lways)?$/i.test(said)) {
-    const { operation, subject } = request;
-    return {
-      verdict: 'approved',
-      remember: {
-        scope: 'session',
-        operation: exactPattern(operation),
-        pattern: exactPattern(subject),
-        expires: null,
-      },
-    };
-  }
-  const set = hostSetIn(said);
-  if (set && setsFor(request).includes(set)) {
-    const remember = {
-      scope: 'session',
-      operation: 'egress',
-      pattern: `@${set}`,
-      expires: null,
-    } as const;
-    return { verdict: 'approved', remember };
-  }
-  const reason = /^no?$/i.test(said) ? 'The user said no.' : said.replace(/^no?[,: ]+/i, '');
+export function readAnswer(reply: string, request: ApprovalRequest): ApprovalAnswer | undefined {
+  if (!reply) return undefined;
+  if (/^y(es)?$/i.test(reply)) return { verdict: 'approved' };
+  if (/^a(lways)?$/i.test(reply)) return alwaysAnswer(request);
+  const set = hostSetIn(reply);
+  if (set && setsFor(request).includes(set)) return remembered('egress', `@${set}`);
+  const reason = /^no?$/i.test(reply) ? 'The user said no.' : reply.replace(/^no?[,: ]+/i, '');
   return { verdict: 'rejected', reason };
 }

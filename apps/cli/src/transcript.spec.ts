@@ -1,12 +1,12 @@
 import { newEvent, type Event, type NewEvent } from '@belay/protocol';
-import type { Output } from './output.js';
+import type { LineOutput } from './output.js';
 import { Transcript } from './transcript.js';
 
 let lines: string[];
 let transcript: Transcript;
 beforeEach(() => {
   lines = [];
-  const output: Output = {
+  const output: LineOutput = {
     width: 60,
     line: (text) => void lines.push(...text.split('\n')),
     json: () => undefined,

@@ -14,7 +14,7 @@ import {
   type EventOf,
   type EventAction,
 } from '@belay/protocol';
-import { firstLines, lastLines, oneLine, type Output } from './output.js';
+import { headLines, singleLine, tailLines, type LineOutput } from './output.js';
 import { planLines } from './plan-lines.js';
 
 const outputLines = 8;
@@ -33,11 +33,11 @@ export class Transcript {
   ownCommits = 0;
   #plan = '';
 
-  readonly #output: Output;
+  readonly #output: LineOutput;
   readonly #asks: boolean;
 
   /** `asks`: the questions are asked at the terminal, too, and not printed here. */
-  constructor(output: Output, asks = false) {
+  constructor(output: LineOutput, asks = false) {
     this.#output = output;
     this.#asks = asks;
   }
@@ -67,7 +67,7 @@ export class Transcript {
     const subject = message.startsWith(`${action} `) ? message.slice(action.length + 1) : '';
     const note = event.source === 'user' ? byHand : '';
     const space = width - action.length - 3 - (note ? note.length + 2 : 0);
-    const called = `${style('cyan', '●')} ${style('bold', action)} ${oneLine(subject, space)}`;
+    const called = `${style('cyan', '●')} ${style('bold', action)} ${singleLine(subject, space)}`;
     return [called.trimEnd() + (note && style('dim', `  ${note}`))];
   }
 
@@ -76,7 +76,7 @@ export class Transcript {
     { command, terminal, background }: CallOf<'terminal.run'>['args'],
   ): string[] {
     const { style, width } = this.#output;
-    const [first = '', ...rest] = firstLines(command, codeLines, width - 4);
+    const [first = '', ...rest] = headLines(command, codeLines, width - 4);
     const where = [
       source === 'user' && byHand,
       terminal !== 'main' && `in ${terminal}`,
@@ -98,7 +98,7 @@ export class Transcript {
       const error = errorShape.safeParse(output).data;
       if (error?.code === 'rejected') return []; // The event `reject` has been printed.
       const why = error?.message ?? message;
-      return [`  ${style('red', '✗')} ${oneLine(why, this.#output.width - 4)}`];
+      return [`  ${style('red', '✗')} ${singleLine(why, this.#output.width - 4)}`];
     }
     const ran = outputOf('terminal.run', { operation, ok, output });
     if (!ran) return [];
@@ -112,7 +112,7 @@ export class Transcript {
     }[status];
     const took = status === 'background' ? '' : style('dim', ` ${elapsedText(seconds)}`);
     return [
-      ...this.#quoted(lastLines(text, outputLines, this.#output.width - 4)),
+      ...this.#quoted(tailLines(text, outputLines, this.#output.width - 4)),
       `  ${end}${took}`,
     ];
   }
@@ -122,7 +122,7 @@ export class Transcript {
     const counts = truncated
       ? 'a large change'
       : `${style('green', `+${content.length}`)} ${style('red', `−${removed}`)}`;
-    const added = firstLines(content.join('\n'), codeLines, width - 6);
+    const added = headLines(content.join('\n'), codeLines, width - 6);
     return [
       `  ${visibleText(path)}${line > 0 ? `:${line}` : ''}  ${counts}`,
       ...(truncated ? [] : added.map((text) => `  ${style('green', `+ ${text}`)}`)),
@@ -131,7 +131,7 @@ export class Transcript {
 
   #start({ args }: Event & EventOf<'start'>): string[] {
     const { style, width } = this.#output;
-    const [first = '', ...rest] = firstLines(args.task, taskLines, Math.max(width, 400));
+    const [first = '', ...rest] = headLines(args.task, taskLines, Math.max(width, 400));
     const { does } = approvalModes[args.approvals];
     const settings = [args.model, does, `network: ${args.egress.profile}`];
     return [
@@ -155,7 +155,7 @@ export class Transcript {
   #check({ args: { state, output }, message }: Event & EventOf<'check'>): string[] {
     if (state === 'running') return this.#dim(message);
     return [
-      ...this.#quoted(lastLines(output, outputLines, this.#output.width - 4)),
+      ...this.#quoted(tailLines(output, outputLines, this.#output.width - 4)),
       ...this.#dim(message),
     ];
   }
@@ -183,7 +183,7 @@ export class Transcript {
   }
 
   #dim(text: string): string[] {
-    return [this.#output.style('dim', `· ${oneLine(text, this.#output.width - 2)}`)];
+    return [this.#output.style('dim', `· ${singleLine(text, this.#output.width - 2)}`)];
   }
 
   #marked(style: 'yellow' | 'red' | 'cyan', mark: string, text: string): string[] {
@@ -202,7 +202,7 @@ export class Transcript {
       args.ok ? this.#dim(message) : this.#marked('red', '✗', message),
     plan: (event) => this.#planned(event),
     code: (event) => this.#code(event),
-    browser: ({ message }) => this.#quoted([oneLine(message, this.#output.width - 4)]),
+    browser: ({ message }) => this.#quoted([singleLine(message, this.#output.width - 4)]),
     commit: ({ args, message }) => {
       for (const { path } of args.files) this.changed.add(path);
       if (!args.commits) return [];

@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isEvent } from '@belay/protocol';
-import { describeSystem, root, start } from '@belay/testkit';
+import { describeSystem, repositoryRoot, start } from '@belay/testkit';
 
-const here = join(root, 'e2e/system/forty-steps');
+const here = join(repositoryRoot, 'e2e/system/forty-steps');
 
 describeSystem('forty steps on a real repository', (server) => {
   let folder: string;
@@ -14,7 +14,9 @@ describeSystem('forty steps on a real repository', (server) => {
   // The package comes from the registry at the version of the lock file, so its code is not copied here.
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-forty-'));
-    cpSync(join(root, 'node_modules/commander'), join(folder, 'commander'), { recursive: true });
+    cpSync(join(repositoryRoot, 'node_modules/commander'), join(folder, 'commander'), {
+      recursive: true,
+    });
     execFileSync('tar', ['cf', 'commander.tar', '-C', 'commander', '.'], { cwd: folder });
     const archive = readFileSync(join(folder, 'commander.tar'));
     workspace = (await server.client.uploads.workspace(archive)).workspace;

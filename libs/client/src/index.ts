@@ -1,4 +1,4 @@
-export * from './client.js';
+export * from './belay-client.js';
 export * from './live-connection.js';
 export * from './rest.js';
 export * from './tar-header.js';

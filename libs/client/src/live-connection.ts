@@ -125,16 +125,18 @@ export class LiveConnection {
 
   /** Follows the summaries of all sessions: all of them first, then each that changes. */
   fleet(listener: SummaryListener<SessionSummary>): Watch {
-    this.#fleet.add(listener);
-    if (this.#socket.connected) this.#socket.emit('fleet', {}, () => undefined);
-    return { close: () => void this.#fleet.delete(listener) };
+    return this.#follow('fleet', this.#fleet, listener);
   }
 
   /** Follows the summaries of all benchmark runs in the same way. */
   evaluations(listener: SummaryListener<EvaluationSummary>): Watch {
-    this.#evaluations.add(listener);
-    if (this.#socket.connected) this.#socket.emit('evaluations', {}, () => undefined);
-    return { close: () => void this.#evaluations.delete(listener) };
+    return this.#follow('evaluations', this.#evaluations, listener);
+  }
+
+  #follow<T>(request: 'fleet' | 'evaluations', listeners: Set<T>, listener: T): Watch {
+    listeners.add(listener);
+    if (this.#socket.connected) this.#socket.emit(request, {}, () => undefined);
+    return { close: () => void listeners.delete(listener) };
   }
 
   /**

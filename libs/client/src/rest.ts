@@ -9,7 +9,7 @@ import {
   type Route,
   type RouteGroup,
 } from '@belay/protocol';
-import type { BelayClient } from './client.js';
+import type { BelayClient } from './belay-client.js';
 
 export interface Address {
   /** Where the server is, such as http://127.0.0.1:4600. */
@@ -50,7 +50,7 @@ async function call(address: Address, route: Route, input: unknown[]): Promise<u
   const { method, path } = route;
   throw new AppError(
     'internal',
-    `The response to ${method} ${path} is not what this client expects (${faultOf(parsed.error)}). Use the server’s version of it.`,
+    `The response to ${method} ${path} is not what this client expects (${faultOf(parsed.error)}). Use a client of the server’s version.`,
   );
 }
 
@@ -84,7 +84,7 @@ async function bytesOf(response: Response, max: number | undefined): Promise<Uin
       await reader.cancel();
       throw new AppError(
         'too_large',
-        `The server’s answer is larger than ${Math.round(max / 2 ** 20)} MiB, so it was not read.`,
+        `The server’s response is larger than ${Math.round(max / 2 ** 20)} MiB and was not read.`,
       );
     }
     chunks.push(read.value);
@@ -150,7 +150,7 @@ async function send({ url, token, agent }: Address, request: Request): Promise<R
       if (error instanceof Error && error.cause instanceof AppError) throw error.cause;
       throw new AppError(
         'unavailable',
-        `No Belay server answers at ${url} (${reason(error)}); npm start starts one.`,
+        `No Belay server answers at ${url} (${reason(error)}). Start one with: belay up`,
       );
     });
   if (!response.ok) throw await failure(response);

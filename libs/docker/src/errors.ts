@@ -34,7 +34,7 @@ export function dockerError(error: unknown): AppError {
   if (code === 'EACCES' || code === 'EPERM') {
     return new AppError(
       'unavailable',
-      'This user may not use Docker: add it to the group docker and log in again.',
+      'This user is not allowed to use Docker: add the user to the group docker and log in again.',
     );
   }
   if (code && ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND'].includes(code)) {

@@ -8,7 +8,7 @@ export function exitReason(
   const next = 'Its files are kept.';
   if (!exit) return `The sandbox’s container was removed. ${next}`;
   if (exit.outOfMemory) {
-    return `The sandbox ran out of its ${memoryMb} MB of memory and was killed; a larger ${setting} helps. ${next}`;
+    return `The sandbox ran out of its ${memoryMb} MB of memory and was killed; increase ${setting}. ${next}`;
   }
   if (exit.error) return `The sandbox could not run: ${exit.error.trim()}. ${next}`;
   if (exit.code === 137) return `The sandbox was killed (SIGKILL). ${next}`;

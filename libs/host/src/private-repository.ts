@@ -55,7 +55,8 @@ export class PrivateRepository {
   /** Rejects with `unavailable` where there is no git. */
   static async create({ workTree, untrusted, parent = tmpdir(), limits }: NewRepository = {}) {
     const binary = findGit(untrusted ?? workTree);
-    if (!binary) throw new AppError('unavailable', 'There is no git here. Install git.');
+    if (!binary)
+      throw new AppError('unavailable', 'Git is not installed on this machine. Install it.');
     const top = await realpath(await mkdtemp(join(parent, 'belay-git-')));
     const folder = join(top, 'repository');
     const empty = join(top, 'empty');

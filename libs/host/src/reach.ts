@@ -95,7 +95,7 @@ function open(at: Buffer): Held | undefined {
     if (number === 'ENOENT') return undefined;
     if (number !== 'ELOOP' && number !== 'ENOTDIR') throw error;
     const name = at.toString().split('/').at(-1);
-    throw new AppError('forbidden', `${name} is a link or a file, where a folder is needed.`);
+    throw new AppError('forbidden', `${name} is a link or a file, but a folder is needed here.`);
   }
 }
 
@@ -110,7 +110,8 @@ function made(at: Buffer, make?: () => void): Held {
 /** The parts of a path; `.` at its end is kept, for the folder itself. */
 export function partsOf(path: Path): Buffer[] {
   const names = Buffer.from(path).toString('latin1').split('/');
-  if (names.includes('..')) throw new AppError('forbidden', `${path.toString()} leads out.`);
+  if (names.includes('..'))
+    throw new AppError('forbidden', `${path.toString()} leads out of its folder.`);
   return names.filter((name) => name !== '').map((name) => Buffer.from(name, 'latin1'));
 }
 

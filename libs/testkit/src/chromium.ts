@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
 import { pageTimeoutMs, polled } from './page.js';
-import type { BelayServer } from './server-process.js';
+import type { BelayServer } from './belay-server.js';
 
 const flags = [
   '--no-sandbox',

@@ -1,4 +1,4 @@
-import { BelayServer } from './server-process.js';
+import { BelayServer } from './belay-server.js';
 
 /** A group of tests against one real server with real sandboxes, which are removed after it. */
 export function describeSystem(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The checkout; tests run from it. */
-export const root = resolve(__dirname, '../../..');
+export const repositoryRoot = resolve(__dirname, '../../..');
 
 /** A variable that `npm test` sets after it has prepared the machine. */
 export function prepared(name: string): string {
@@ -14,7 +14,7 @@ export function prepared(name: string): string {
 
 /** A built file; throws when it is missing, because the tests need it. */
 export function built(path: string): string {
-  const file = join(root, path);
+  const file = join(repositoryRoot, path);
   if (!existsSync(file)) throw new Error(`${path} is not built: run npm run build first.`);
   return file;
 }

@@ -1,7 +1,7 @@
 import type { NewSession } from '@belay/protocol';
-import { start, type Followed } from './follow.js';
+import { start, type Followed } from './followed.js';
 import { script } from './script.js';
-import type { BelayServer } from './server-process.js';
+import type { BelayServer } from './belay-server.js';
 
 /** A session that waits for the user, so that its agent does not use the sandbox during a test. */
 export async function idle(server: BelayServer, more: Partial<NewSession> = {}): Promise<Followed> {

@@ -1,13 +1,13 @@
 export * from './chromium.js';
 export * from './command.js';
 export * from './describe-system.js';
-export * from './docs-page.js';
+export * from './run-docs-page.js';
 export * from './engine.js';
 export * from './environment.js';
-export * from './follow.js';
+export * from './followed.js';
 export * from './idle.js';
-export * from './long-log.js';
-export * from './many-sessions.js';
+export * from './lengthen.js';
+export * from './multiply-session.js';
 export * from './mcp.js';
 export {
   choose,
@@ -19,16 +19,16 @@ export {
   focusOn,
   hasFocus,
   hides,
-  placeOf,
+  positionOf,
   runFromPalette,
   shows,
   textOf,
   unfold,
   untilInPage,
 } from './page.js';
-export * from './reported-run.js';
+export * from './report-sample-run.js';
 export * from './script.js';
-export * from './server-process.js';
+export * from './belay-server.js';
 export * from './source-copy.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
 export { GitServer } from './git-server.js';

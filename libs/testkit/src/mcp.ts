@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { NewMcpServer } from '@belay/protocol';
-import { root } from './environment.js';
+import { repositoryRoot } from './environment.js';
 
-export const mcpServerFile = join(root, 'libs/testkit/mcp-server.mjs');
+export const mcpServerFile = join(repositoryRoot, 'libs/testkit/mcp-server.mjs');
 
 /** The MCP server for tests, as a program that Belay’s server starts on its machine. */
 export const toolsServer: NewMcpServer = {
@@ -24,6 +24,6 @@ export const containedServer: NewMcpServer = {
     command: 'node',
     args: [mcpServerFile],
     env: { MCP_SECRET: 'declared' },
-    folder: root,
+    folder: repositoryRoot,
   },
 };

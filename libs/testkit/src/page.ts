@@ -151,7 +151,7 @@ export async function hasFocus(page: Page, selector: string): Promise<void> {
 }
 
 /** The position of a text’s first character in an element, a few pixels inside of it, once it is shown. */
-export async function placeOf(
+export async function positionOf(
   page: Page,
   selector: string,
   text: string,
@@ -181,7 +181,7 @@ export async function placeOf(
 /** Clicks a link that a terminal shows, once the terminal has made one of the text. */
 export async function clickTerminalLink(page: Page, rows: string, text: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    const { x, y } = await placeOf(page, rows, text);
+    const { x, y } = await positionOf(page, rows, text);
     // A pointer that stays in its cell is not looked at again.
     await page.mouse.move(x + 200, y);
     await page.mouse.move(x, y);

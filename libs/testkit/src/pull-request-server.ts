@@ -14,6 +14,18 @@ interface OpenPullRequest {
 
 const ids = { repository: 7, fork: 8 };
 
+/** What differs before any pull request is read: the path of the API, where the token is, and a user’s own name. */
+const apis = {
+  github: {
+    prefix: '/api/v3/',
+    header: 'authorization',
+    scheme: 'Bearer ',
+    user: { login: 'ada' },
+  },
+  gitlab: { prefix: '/api/v4/', header: 'private-token', scheme: '', user: { username: 'ada' } },
+  gitea: { prefix: '/api/v1/', header: 'authorization', scheme: 'token ', user: { login: 'ada' } },
+};
+
 /**
  * The REST APIs of GitHub, GitLab and Gitea as far as pull requests go, in their formats: paths, headers, statuses and
  * fields as their references have them. It stands before a git server, as the real ones do.
@@ -32,7 +44,7 @@ export class PullRequestServer {
   /** True for a request that is for it. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const url = new URL(request.url ?? '/', 'http://x');
-    const prefix = { github: '/api/v3/', gitlab: '/api/v4/', gitea: '/api/v1/' }[this.kind];
+    const { prefix } = apis[this.kind];
     if (!url.pathname.startsWith(prefix)) return false;
     void text(request).then((body) => {
       const { status, body: answer } = this.#answer(request, {
@@ -51,15 +63,11 @@ export class PullRequestServer {
     { path, query, body }: { path: string; query: URLSearchParams; body: string },
   ): { status: number; body: unknown } {
     const { repository, token } = this.options;
-    const sent = {
-      github: headers.authorization?.replace('Bearer ', ''),
-      gitlab: headers['private-token'],
-      gitea: headers.authorization?.replace('token ', ''),
-    }[this.kind];
-    if (sent !== token) return { status: 401, body: { message: 'Bad credentials' } };
+    const { header, scheme, user } = apis[this.kind];
+    if (headers[header] !== scheme + token)
+      return { status: 401, body: { message: 'Bad credentials' } };
     if (this.failure) return this.failure;
-    if (path === 'user')
-      return { status: 200, body: this.kind === 'gitlab' ? { username: 'ada' } : { login: 'ada' } };
+    if (path === 'user') return { status: 200, body: user };
     const project = `projects/${encodeURIComponent(repository)}`;
     const fork = `projects/${encodeURIComponent(this.options.fork ?? '')}`;
     if (path === project) return { status: 200, body: { id: ids.repository } };
@@ -72,14 +80,20 @@ export class PullRequestServer {
     }
     if (path === list)
       return { status: 200, body: this.#find(query).map((one) => this.#shown(one)) };
+    const found = this.#named(path, list);
+    return found
+      ? { status: 200, body: this.#shown(found) }
+      : { status: 404, body: { message: 'Not Found' } };
+  }
+
+  /** Gitea finds one by its branches. */
+  #named(path: string, list: string): OpenPullRequest | undefined {
+    if (this.kind !== 'gitea' || !path.startsWith(`${list}/`)) return undefined;
     const [base, head] = path
       .slice(list.length + 1)
       .split('/')
       .map(decodeURIComponent);
-    const found = this.opened.find((one) => one.base === base && one.head === head);
-    return this.kind === 'gitea' && path.startsWith(`${list}/`) && found
-      ? { status: 200, body: this.#shown(found) }
-      : { status: 404, body: { message: 'Not Found' } };
+    return this.opened.find((one) => one.base === base && one.head === head);
   }
 
   #open(body: Record<string, string>, forked = false): { status: number; body: unknown } {

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { root } from './environment.js';
-import { BelayServer } from './server-process.js';
+import { repositoryRoot } from './environment.js';
+import { BelayServer } from './belay-server.js';
 
 /** A copy of the sources for `npm run dev`, so that the checkout stays as it is; packages are linked. */
 export class SourceCopy {
@@ -19,14 +19,17 @@ export class SourceCopy {
 
   constructor() {
     for (const name of ['apps', 'libs', 'tools', 'tsconfig.base.json', 'package.json'])
-      cpSync(join(root, name), join(this.folder, name), { recursive: true, filter: isSource });
-    symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
+      cpSync(join(repositoryRoot, name), join(this.folder, name), {
+        recursive: true,
+        filter: isSource,
+      });
+    symlinkSync(join(repositoryRoot, 'node_modules'), join(this.folder, 'node_modules'));
     // Not as a whole: Vite keeps what it makes of packages in it.
     const packages = 'apps/web/node_modules';
     mkdirSync(join(this.folder, packages));
-    for (const name of readdirSync(join(root, packages)))
+    for (const name of readdirSync(join(repositoryRoot, packages)))
       if (!name.startsWith('.'))
-        symlinkSync(join(root, packages, name), join(this.folder, packages, name));
+        symlinkSync(join(repositoryRoot, packages, name), join(this.folder, packages, name));
   }
 
   /** A server that `npm run dev` would run from the copy. */
@@ -48,4 +51,5 @@ export class SourceCopy {
   }
 }
 
-const isSource = (path: string) => !/(^|\/)(node_modules|dist)(\/|$)/.test(relative(root, path));
+const isSource = (path: string) =>
+  !/(^|\/)(node_modules|dist)(\/|$)/.test(relative(repositoryRoot, path));

@@ -10,8 +10,8 @@ export interface ProcessStat {
 }
 
 /** proc(5): the name in parentheses may have spaces. Undefined for a process that is gone, and without /proc. */
-export function statOf(pid: number): ProcessStat | undefined {
-  const text = textOf(`/proc/${pid}/stat`);
+export function processStat(pid: number): ProcessStat | undefined {
+  const text = fileText(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent] = fields ?? [];
   if (!fields || state === 'Z') return undefined;
@@ -24,24 +24,24 @@ export function statOf(pid: number): ProcessStat | undefined {
  */
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return startByPs(pid);
-  const start = statOf(pid)?.start;
-  const boot = textOf('/proc/sys/kernel/random/boot_id')?.trim();
+  const start = processStat(pid)?.start;
+  const boot = fileText('/proc/sys/kernel/random/boot_id')?.trim();
   return start && `${start} ${boot ?? ''}`;
 }
 
 function startByPs(pid: number): string | undefined {
   try {
-    const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    const printed = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    return said.trim() || undefined;
+    return printed.trim() || undefined;
   } catch {
     return undefined;
   }
 }
 
-export function textOf(path: string): string | undefined {
+export function fileText(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
   } catch {

@@ -1,7 +1,6 @@
-import { createClient } from '@belay/client';
 import { errorCodes } from '@belay/protocol';
 import { AcpBridge } from '../acp-bridge.js';
-import { findServer, type Where } from '../connection.js';
+import { clientOf, findServer, type Where } from '../connection.js';
 
 export interface AcpOptions extends Where {
   model?: string;
@@ -16,7 +15,7 @@ export async function serveAcp({ model, apply, ...where }: AcpOptions): Promise<
   const address = findServer(where);
   const bridge = new AcpBridge({
     address,
-    client: createClient(address),
+    client: clientOf(address),
     model: model ?? process.env.BELAY_MODEL,
     apply,
     write: (line) => void process.stdout.write(line),

@@ -5,33 +5,30 @@ import {
   permissionSentences,
   type InstalledAction,
 } from '@belay/protocol';
-import { clientOf, findServer, type Where } from '../connection.js';
-import { oneLine, outputTo, type Output } from '../output.js';
+import { clientFor, type PrintOptions } from '../connection.js';
+import { outputTo, printResult, type LineOutput } from '../output.js';
 import { askHidden } from '../secret-input.js';
-
-type Json = Where & { json?: boolean };
+import { printList } from '../print-list.js';
 
 const kinds = { action: 'action', skill: 'skill', mcp: 'MCP' };
 
 /** `belay actions list`. */
-export async function listActions(options: Json): Promise<void> {
-  const output = outputTo(process.stdout);
-  const actions = await clientOf(findServer(options)).actions.list();
-  if (options.json) return output.json(actions);
-  if (actions.length === 0)
-    return output.line('No action is installed. See: belay actions install --help');
-  for (const action of actions) {
-    const kind = kinds[action.kind].padEnd(7);
-    const begin = `${action.name.padEnd(20)} ${kind} ${stateOf(action).padEnd(16)} `;
-    const { description_for_human: what } = action.manifest;
-    output.line(begin + oneLine(what, Math.max(20, output.width - begin.length)));
-  }
+export async function listActions(options: PrintOptions): Promise<void> {
+  printList(await clientFor(options).actions.list(), options, {
+    empty: 'No actions are installed. See: belay actions install --help',
+    row: (action) => [
+      action.name,
+      kinds[action.kind],
+      stateOf(action),
+      action.manifest.description_for_human,
+    ],
+  });
 }
 
 /** `belay actions show`. */
-export async function showAction(name: string, options: Json): Promise<void> {
+export async function showAction(name: string, options: PrintOptions): Promise<void> {
   const output = outputTo(process.stdout);
-  const action = await clientOf(findServer(options)).actions.read(name);
+  const action = await clientFor(options).actions.read(name);
   if (options.json) return output.json(action);
   const { manifest, source } = action;
   output.line(output.style('bold', `${manifest.name_for_human} (${action.name})`));
@@ -47,34 +44,31 @@ export async function showAction(name: string, options: Json): Promise<void> {
 }
 
 /** `belay actions remove`. */
-export async function removeAction(name: string, options: Json): Promise<void> {
-  await clientOf(findServer(options)).actions.remove(name);
-  if (options.json) outputTo(process.stdout).json({ removed: name });
-  else outputTo(process.stdout).line(`Removed ${name}.`);
+export async function removeAction(name: string, options: PrintOptions): Promise<void> {
+  await clientFor(options).actions.remove(name);
+  printResult(options, { removed: name }, `Removed ${name}.`);
 }
 
 /** `belay actions enable` and `disable`. */
 export async function enableAction(
   name: string,
-  { enabled, ...options }: Json & { enabled: boolean },
+  { enabled, ...options }: PrintOptions & { enabled: boolean },
 ): Promise<void> {
-  const action = await clientOf(findServer(options)).actions.change(name, { enabled });
-  const output = outputTo(process.stdout);
-  if (options.json) return output.json(action);
-  output.line(enabled ? `New sessions get ${name}.` : `New sessions do not get ${name}.`);
+  const action = await clientFor(options).actions.change(name, { enabled });
+  printResult(options, action, `${enabled ? 'Enabled' : 'Disabled'} ${name} for new sessions.`);
 }
 
 /** `belay actions secret`. */
 export async function setActionSecret(
   name: string,
   key: string,
-  options: Json & { remove?: boolean },
+  options: PrintOptions & { remove?: boolean },
 ): Promise<void> {
-  const { actions } = clientOf(findServer(options));
+  const { actions } = clientFor(options);
   const output = outputTo(process.stdout);
   if (options.remove) {
     await actions.removeSecret(name, key);
-    return options.json ? output.json({ removed: key }) : output.line(`Removed ${key}.`);
+    return printResult(options, { removed: key }, `Removed ${key}.`);
   }
   const value = process.stdin.isTTY
     ? await askHidden(`${key}: `, `${key} was not given.`)
@@ -84,11 +78,11 @@ export async function setActionSecret(
     throw new AppError('invalid_input', `${key} has no value. Write it to standard input.`);
   const action = await actions.setSecret(name, key, { value: trimmed });
   if (options.json) return output.json(action);
-  output.line(`${name} is given ${key} from now on.`);
+  output.line(`Saved ${key} for ${name}.`);
   tellMissing(action, output);
 }
 
-export function tellMissing(action: InstalledAction, output: Output): void {
+export function tellMissing(action: InstalledAction, output: LineOutput): void {
   for (const key of neededSecrets(action))
     output.line(
       output.style('yellow', `It still needs a secret: belay actions secret ${action.name} ${key}`),

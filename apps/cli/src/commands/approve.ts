@@ -1,20 +1,19 @@
 import {
   AppError,
   calledOperation,
-  exactPattern,
   type ApprovalAnswer,
   type ApprovalRequest,
   type SessionSummary,
 } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
-import { firstLines, outputTo, type Output } from '../output.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { alwaysAnswer } from '../terminal-user.js';
+import { headLines, outputTo, type LineOutput } from '../output.js';
 
-export interface ApproveOptions extends Where {
+export interface ApproveOptions extends PrintOptions {
   all?: boolean;
   always?: boolean;
   /** True without a reason. */
   reject?: string | true;
-  json?: boolean;
 }
 
 /** Lines of a command in the list; `attach` and the dashboard show more. */
@@ -31,13 +30,12 @@ export async function approve(
   call: string | undefined,
   options: ApproveOptions,
 ): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const answers = call !== undefined || options.all === true;
   if (!answers && (options.reject ?? options.always))
     throw new AppError(
       'invalid_input',
-      'Name the question by its id, or use --all. See: belay approve',
+      'Name an approval by its id, or use --all. List them with: belay approve',
     );
   const sessions = name ? [await findSession(client, name)] : await client.sessions.list();
   if (options.all && !name)
@@ -59,7 +57,7 @@ const openIn = (sessions: SessionSummary[]): Open[] =>
   sessions.flatMap(({ id, waitingFor }) => waitingFor.map((request) => ({ session: id, request })));
 
 function chosenFrom(open: Open[], call: string | undefined): Open[] {
-  if (open.length === 0) throw new AppError('not_found', 'No call waits for approval there.');
+  if (open.length === 0) throw new AppError('not_found', 'No calls are waiting for approval.');
   if (call === undefined) return open;
   const exact = open.filter(({ request }) => request.id === call);
   const chosen =
@@ -68,24 +66,18 @@ function chosenFrom(open: Open[], call: string | undefined): Open[] {
   throw new AppError(
     chosen.length > 0 ? 'invalid_input' : 'not_found',
     chosen.length > 0
-      ? `${chosen.length} questions begin with ${call}. Type more of the id.`
-      : `No question ${call} waits. See: belay approve`,
+      ? `${chosen.length} approvals match ${call}. Type more of the id.`
+      : `There is no pending approval ${call}. List them with: belay approve`,
   );
 }
 
 function answerTo(request: ApprovalRequest, { reject, always }: ApproveOptions): ApprovalAnswer {
   if (reject !== undefined)
     return { verdict: 'rejected', reason: reject === true ? 'The user said no.' : reject };
-  if (!always) return { verdict: 'approved' };
-  const operation = exactPattern(request.operation);
-  const pattern = exactPattern(request.subject);
-  return {
-    verdict: 'approved',
-    remember: { scope: 'session', operation, pattern, expires: null },
-  };
+  return always ? alwaysAnswer(request) : { verdict: 'approved' };
 }
 
-function list(sessions: SessionSummary[], output: Output, json: boolean): void {
+function list(sessions: SessionSummary[], output: LineOutput, json: boolean): void {
   const waiting = sessions.filter(
     ({ waitingFor, question }) => waitingFor.length > 0 || question !== null,
   );
@@ -93,7 +85,7 @@ function list(sessions: SessionSummary[], output: Output, json: boolean): void {
     return output.json(
       waiting.map(({ id, waitingFor, question }) => ({ session: id, waitingFor, question })),
     );
-  if (waiting.length === 0) return output.line('Nothing waits for you.');
+  if (waiting.length === 0) return output.line('Nothing is waiting for you.');
   for (const { id, title, waitingFor, question } of waiting) {
     output.line(output.style('bold', `${id}  ${title}`));
     for (const request of waitingFor) printRequest(request, output);
@@ -105,8 +97,8 @@ function list(sessions: SessionSummary[], output: Output, json: boolean): void {
 }
 
 /** Lines are never shortened, and omitted ones are counted: the user must see what is approved. */
-function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: Output): void {
+function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: LineOutput): void {
   const what = calledOperation(operation) ? operation : `${operation} (a connection)`;
   output.line(`  ${id}  ${what} · ${risk}`);
-  for (const line of firstLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
+  for (const line of headLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
 }

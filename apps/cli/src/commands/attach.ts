@@ -1,13 +1,12 @@
 import { isEnded, visibleText } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
+import { findSession, openConnection, type PrintOptions } from '../connection.js';
 import { followRun } from '../follow-run.js';
 import { conclude, exitCodeOf, exitCodes } from '../outcome.js';
 import { outputTo } from '../output.js';
 import { SessionScreen } from '../screen/session-screen.js';
 import { terminalUser } from '../terminal-user.js';
 
-export interface AttachOptions extends Where {
-  json?: boolean;
+export interface AttachOptions extends PrintOptions {
   /** The transcript, also at a terminal. */
   plain?: boolean;
 }
@@ -23,7 +22,7 @@ export async function attach(
   message?: { text: string; delivery: 'queue' | 'steer' },
 ): Promise<number> {
   const progress = outputTo(process.stderr);
-  const { client, live, url } = connect(options);
+  const { client, live, url } = openConnection(options);
   try {
     const joined = await findSession(client, name);
     const { id } = joined;

@@ -1,16 +1,15 @@
 import type { AuditEntry } from '@belay/protocol';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { printList } from '../print-list.js';
 
 /** The server’s limit of a page. */
 const maxPage = 1_000;
 
 /** `belay audit`: one line per entry, the newest first. */
 export async function printAudit(
-  options: Where & { json?: boolean; session?: string; caller?: string; lines: number },
+  options: PrintOptions & { session?: string; caller?: string; lines: number },
 ): Promise<void> {
-  const output = outputTo(process.stdout);
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const session = options.session && (await findSession(client, options.session)).id;
   const found: AuditEntry[] = [];
   for (let before: number | undefined; found.length < options.lines;) {
@@ -21,11 +20,15 @@ export async function printAudit(
     if (next === null) break;
     before = next;
   }
-  if (options.json) return output.json(found);
-  if (found.length === 0) return output.line('Nothing is recorded yet.');
-  for (const { time, label, api, action, outcome, subject } of found) {
-    const who = oneLine(label ?? 'nobody', 16);
-    const begin = `${time.slice(0, 19).replace('T', ' ')}  ${who.padEnd(16)}  ${api.padEnd(9)}  ${action.padEnd(20)}  ${outcome.padEnd(13)}  `;
-    output.line(begin + oneLine(subject, Math.max(20, output.width - begin.length)));
-  }
+  printList(found, options, {
+    empty: 'Nothing has been recorded yet.',
+    row: ({ time, label, api, action, outcome, subject }) => [
+      time.slice(0, 19).replace('T', ' '),
+      label ?? 'nobody',
+      api,
+      action,
+      outcome,
+      subject,
+    ],
+  });
 }

@@ -1,13 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { actionOutput, AppError, mcpOutput, type ActionOutput } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { givenText } from '../given-text.js';
 import { outputTo } from '../output.js';
 
-interface CallOptions extends Where {
-  json?: boolean;
+interface CallOptions extends PrintOptions {
   input?: string;
   session?: string;
   save?: string;
@@ -17,12 +16,12 @@ type File = ActionOutput['files'][number];
 type ReadBlob = (blob: string) => Promise<Uint8Array>;
 
 /** `belay actions call`: resolves to the exit code of the action. */
-export async function callAction(
+export async function callInstalledAction(
   name: string,
   words: readonly string[],
   options: CallOptions,
 ): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   // Only names of MCP servers are followed by a tool.
   const [server, tool] = splitName(name);
   const schema = await schemaOf(client, tool === undefined ? `action.${name}` : `mcp.${name}`);
@@ -96,12 +95,12 @@ function valueOf(value: string, type: unknown): unknown {
 async function givenInput(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
   try {
-    const value: unknown = JSON.parse(given === '-' ? await text(process.stdin) : given);
+    const value: unknown = JSON.parse(await givenText(given));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return record(value);
   } catch {
     // Told below.
   }
-  throw new AppError('invalid_input', '--input takes an object in JSON, or - for standard input.');
+  throw new AppError('invalid_input', '--input takes a JSON object, or - for standard input.');
 }
 
 const record = (value: unknown): Record<string, unknown> => ({ ...Object(value) });
@@ -109,14 +108,14 @@ const record = (value: unknown): Record<string, unknown> => ({ ...Object(value) 
 /** A line about a file, which is saved when a folder is named. */
 async function keep(file: File, read: ReadBlob, folder: string | undefined): Promise<string> {
   const about = `${file.name} (${file.type}, ${file.bytes} bytes)`;
-  if (folder === undefined) return `It left ${about}: --save DIR keeps it.`;
+  if (folder === undefined) return `It produced ${about}. Save it with --save DIR.`;
   await mkdir(folder, { recursive: true });
   // The server has made its name a plain one.
   const path = join(folder, file.name.replaceAll('/', '_'));
   await writeFile(path, await read(file.blob), { flag: 'wx' }).catch((error: unknown) => {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw isThere
-      ? new AppError('conflict', `${path} is there already: name another folder.`)
+      ? new AppError('conflict', `${path} already exists. Name another folder.`)
       : error;
   });
   return `Saved ${path}.`;

@@ -1,24 +1,23 @@
 import {
   isEnded,
-  visibleText,
   numberText,
   pluralText,
+  visibleText,
   type OperationOutput,
   type PromptPart,
 } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { clientFor, findSession, type PrintOptions } from '../connection.js';
+import { outputTo, type LineOutput } from '../output.js';
 
 type Prompt = OperationOutput<'session.prompt'>;
 
 /** `belay debug prompt`: what the next call of the model would send; an ended session’s sandbox is started for it. */
 export async function printPrompt(
   name: string,
-  options: Where & { json?: boolean; summary?: boolean },
+  options: PrintOptions & { summary?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id, state, contextTokens } = await findSession(client, name);
   if (isEnded(state)) await client.sessions.wake(id);
   const prompt = await client.sessions.call(id, 'session.prompt', {});
@@ -50,8 +49,8 @@ const lists: Record<PromptPart['kind'], string> = {
   history: 'History',
 };
 
-function printTotals(output: Output, { parts, tokens }: Prompt): void {
-  output.line(output.style('bold', 'Tokens, at four characters each:'));
+function printTotals(output: LineOutput, { parts, tokens }: Prompt): void {
+  output.line(output.style('bold', 'Estimated tokens, at four characters each:'));
   for (const kind of ['system', 'guidance', 'tool', 'history'] as const) {
     const own = parts.filter((part) => part.kind === kind);
     output.line(
@@ -64,7 +63,7 @@ function printTotals(output: Output, { parts, tokens }: Prompt): void {
     if (kind === 'history') continue;
     for (const part of own) output.line(`    ${row(part.tokens, part.name)}`);
   }
-  output.line(row(tokens, 'All'));
+  output.line(row(tokens, 'Total'));
 }
 
 const row = (tokens: number, name: string): string => `${numberText(tokens).padStart(9)}  ${name}`;

@@ -3,13 +3,12 @@ import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
-import { createClient } from '@belay/client';
 import { errorFrom, type Check } from '@belay/protocol';
-import { dataFolder, findServer, type Where } from '../connection.js';
+import { clientOf, dataFolder, findServer, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
 /** `belay doctor`: checks the requirements and prints remedies. Returns whether all are met. */
-export async function doctor(options: Where & { json?: boolean; port?: number }): Promise<boolean> {
+export async function doctor(options: PrintOptions & { port?: number }): Promise<boolean> {
   const { client, check } = await serverCheck(options);
   const checks = [
     await dataCheck(dataFolder(options)),
@@ -38,7 +37,7 @@ async function dataCheck(folder: string): Promise<Check> {
     await access(await nearest(folder), constants.W_OK);
     return { name, ok: true, detail: folder, remedy: null };
   } catch (error) {
-    const detail = `${folder} cannot be written: ${(error as Error).message}`;
+    const detail = `${folder} is not writable: ${(error as Error).message}`;
     return { name, ok: false, detail, remedy: 'Choose another folder with --data or BELAY_DATA.' };
   }
 }
@@ -56,9 +55,9 @@ async function serverCheck(
   const name = 'server';
   try {
     const address = findServer(where);
-    const client = createClient(address);
+    const client = clientOf(address);
     await client.models.list();
-    const detail = `runs at ${address.url}`;
+    const detail = `is running at ${address.url}`;
     return { client, check: { name, ok: true, detail, remedy: null } };
   } catch (error) {
     const { code, message } = errorFrom(error);
@@ -68,7 +67,7 @@ async function serverCheck(
   }
   const port = where.port ?? 4600;
   const taken = await isTaken(port);
-  const detail = taken ? `does not run, and port ${port} is in use` : 'does not run';
+  const detail = taken ? `is not running, and port ${port} is in use` : 'is not running';
   const remedy = taken ? 'Start it on another port: belay up --port N' : 'Start it: belay up';
   return { check: { name, ok: false, detail, remedy } };
 }
@@ -77,7 +76,7 @@ const refusedToken: Check = {
   name: 'server',
   ok: false,
   detail: 'rejects the token',
-  remedy: 'Set BELAY_TOKEN to the one that the server printed at its start, or unset it.',
+  remedy: 'Set BELAY_TOKEN to the one that the server printed when it started, or unset it.',
 };
 
 const isTaken = (port: number): Promise<boolean> =>

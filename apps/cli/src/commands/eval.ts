@@ -8,6 +8,7 @@ import {
   resumeRun,
   startRun,
   type FromMap,
+  type NewRun,
   type Summary,
   type RunOptions,
   type Trial,
@@ -17,61 +18,37 @@ import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { comparedValidity, validityLine, validitySentences } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo, type Output } from '../output.js';
+import { outputTo, progressBar, type LineOutput } from '../output.js';
 
 /** What an agent left in its workspace is held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
 
 type Progress = { done: number; all: number };
 
-export interface EvalOptions extends Where {
+interface EvalOptions
+  extends Where, Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox'> {
   suiteData: string;
-  agent: string;
-  model?: string;
   tasks?: string;
-  sample?: number;
-  seed?: number;
-  attempts?: number;
-  concurrency?: number;
   out?: string;
-  network?: 'none' | 'declared';
   fromMap?: string[];
   baseImage?: string;
-  repos?: string;
-  buildNetwork?: 'default' | 'none';
-  timeoutMultiplier?: number;
-  preflight?: boolean;
 }
 
 /** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
+  const { url, data, suiteData, tasks, fromMap, baseImage, ...settings } = options;
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
-  return interruptible(out, options, async (runOptions) => {
-    const { agent, model, sample, seed, attempts, concurrency, network } = options;
-    return startRun(
-      {
-        suite,
-        data: options.suiteData,
-        agent,
-        model,
-        tasks: options.tasks?.split(',').filter(Boolean),
-        sample,
-        seed,
-        attempts,
-        concurrency,
-        out,
-        network,
-        fromMap: options.fromMap?.map(fromLine),
-        sandbox: options.baseImage,
-        repos: options.repos,
-        buildNetwork: options.buildNetwork,
-        timeoutMultiplier: options.timeoutMultiplier,
-        preflight: options.preflight,
-      },
-      runOptions,
-    );
-  });
+  const request = {
+    ...settings,
+    suite,
+    out,
+    data: suiteData,
+    tasks: tasks?.split(',').filter(Boolean),
+    fromMap: fromMap?.map(fromLine),
+    sandbox: baseImage,
+  };
+  return interruptible(out, { url, data }, (runOptions) => startRun(request, runOptions));
 }
 
 export const evalResume = (out: string, options: Where): Promise<number> =>
@@ -138,9 +115,9 @@ function serverAt(where: Where) {
 }
 
 /** Prints a line for each trial, and notices. */
-function progressTo(progress: Output) {
+function progressTo(progress: LineOutput) {
   const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
-    `${bar(done, all)} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
+    `${progressBar(done / all)} ${done}/${all} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
       verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
     }`;
   return {
@@ -179,11 +156,6 @@ function printSummary(out: string, summary: Summary): void {
     output.line(`${k}: ${percentText(value)}`);
   output.line(validityLine(summary, `belay eval preflight ${out}`));
   output.line(join(out, 'report.html'));
-}
-
-function bar(done: number, all: number): string {
-  const filled = Math.round((20 * done) / Math.max(1, all));
-  return `[${'█'.repeat(filled)}${'·'.repeat(20 - filled)}] ${done}/${all}`;
 }
 
 /** `ubuntu:*=my/image` of `--from-map`. */

@@ -2,31 +2,33 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createClient, download } from '@belay/client';
+import { download } from '@belay/client';
 import { api, AppError } from '@belay/protocol';
-import { findServer, findSession, type Where } from '../connection.js';
-import { outputTo } from '../output.js';
+import { clientOf, findServer, findSession, type PrintOptions } from '../connection.js';
+import { printResult } from '../output.js';
 import { checkedFile } from '../result-file.js';
 
 export const exportFormats = ['patch', 'zip', 'tar', 'bundle'] as const;
 
-export interface ExportOptions extends Where {
+export interface ExportOptions extends PrintOptions {
   format: (typeof exportFormats)[number];
   output?: string;
   commit?: string;
-  json?: boolean;
 }
 
 /** `belay export`: a session’s changes, files or history as a file, streamed. */
 export async function exportSession(name: string, options: ExportOptions): Promise<void> {
   const { format, commit, json } = options;
   if (options.output === '-' && process.stdout.isTTY && format !== 'patch')
-    throw new AppError('invalid_input', `A ${format} is not for a terminal. Name a file: -o FILE`);
+    throw new AppError(
+      'invalid_input',
+      `A ${format} file cannot be printed to a terminal. Name a file: -o FILE`,
+    );
   if (json && options.output === '-')
-    throw new AppError('invalid_input', '--json describes a file: leave out -o -');
+    throw new AppError('invalid_input', '--json needs a file. Leave out -o -.');
   if (options.output && options.output !== '-') await checkedFile(options.output);
   const server = findServer(options);
-  const { id } = await findSession(createClient(server), name);
+  const { id } = await findSession(clientOf(server), name);
   const file = options.output ?? `belay-${id}.${format}`;
   if (!options.output) await checkedFile(file);
   const bytes = Readable.from(
@@ -35,9 +37,8 @@ export async function exportSession(name: string, options: ExportOptions): Promi
   if (file === '-') return pipeline(bytes, process.stdout, { end: false });
   await writeStreamed(file, bytes);
   const { size } = await stat(file);
-  const output = outputTo(process.stdout);
-  if (json) output.json({ session: id, format, file, bytes: size });
-  else output.line(`Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
+  const written = { session: id, format, file, bytes: size };
+  printResult(options, written, `Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
 }
 
 /** A file that was there stays until all has come. */

@@ -1,17 +1,15 @@
-import { connect, findSession, type Where } from '../connection.js';
-import { outputTo } from '../output.js';
+import { clientFor, findSession, serverUrl, type PrintOptions } from '../connection.js';
+import { printResult } from '../output.js';
 
-export interface ForkOptions extends Where {
+export interface ForkOptions extends PrintOptions {
   at?: number;
   model?: string;
   message?: string;
-  json?: boolean;
 }
 
 /** `belay fork`: a new session with the log and the files of another one, as of an event. */
 export async function forkSession(name: string, options: ForkOptions): Promise<void> {
-  const { client, live, url } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id, lastSeq } = await findSession(client, name);
   const { at, model, message } = options;
   const fork = await client.sessions.fork(id, {
@@ -19,10 +17,10 @@ export async function forkSession(name: string, options: ForkOptions): Promise<v
     ...(model && { model }),
     ...(message && { message: { text: message } }),
   });
-  const output = outputTo(process.stdout);
-  if (options.json) return output.json(fork);
-  output.line(
-    `${fork.id} is a fork of ${id} at event ${at ?? lastSeq}: ${url}/sessions/${fork.id}`,
+  printResult(
+    options,
+    fork,
+    `${fork.id} is a fork of ${id} at event ${at ?? lastSeq}: ${serverUrl(options)}/sessions/${fork.id}`,
+    ...(message ? [] : [`Tell it what to do: belay say ${fork.id} "TEXT"`]),
   );
-  if (!message) output.line(`Tell it what to do: belay say ${fork.id} "TEXT"`);
 }

@@ -1,7 +1,8 @@
 import type { GitHost, GitHostChange } from '@belay/protocol';
-import { clientOf, findServer, type Where } from '../connection.js';
+import { clientFor, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { readSecret } from '../secret-input.js';
+import { printList } from '../print-list.js';
 
 interface HostOptions extends Where {
   token?: boolean;
@@ -14,27 +15,23 @@ interface HostOptions extends Where {
 }
 
 /** `belay git`: one line per host. */
-export async function listGitHosts(options: Where & { json?: boolean }): Promise<void> {
-  const output = outputTo(process.stdout);
-  const hosts = await clientOf(findServer(options)).git.hosts();
-  if (options.json) return output.json(hosts);
-  if (hosts.length === 0)
-    return output.line(
-      'No git hosts: public repositories can be cloned. Add one: belay git set github.com --token',
-    );
-  for (const { host, kind, token, scope, private: isPrivate, insecure } of hosts) {
-    const notes = [isPrivate && 'private network', insecure && 'without TLS'].filter(Boolean);
-    const use = token ? `token for ${scope}` : 'no token';
-    output.line(
-      [host.padEnd(28), kind.padEnd(6), use.padEnd(17), notes.join(', ')].join('  ').trimEnd(),
-    );
-  }
+export async function listGitHosts(options: PrintOptions): Promise<void> {
+  printList(await clientFor(options).git.hosts(), options, {
+    empty:
+      'No git hosts yet; public repositories can be cloned. Add one: belay git set github.com --token',
+    row: ({ host, kind, token, scope, private: isPrivate, insecure }) => [
+      host,
+      kind,
+      token ? `token for ${scope}` : 'no token',
+      [isPrivate && 'private network', insecure && 'without TLS'].filter(Boolean).join(', '),
+    ],
+  });
 }
 
 /** `belay git set`. */
 export async function setGitHost(host: string, options: HostOptions): Promise<void> {
   const { token, kind, api, user, scope, private: isPrivate, insecure } = options;
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const secret =
     token === true
       ? await readSecret('Token: ', 'No token was given.')
@@ -58,12 +55,12 @@ export async function setGitHost(host: string, options: HostOptions): Promise<vo
 
 /** `belay git test`. */
 export async function testGitHost(host: string, options: Where): Promise<void> {
-  const { user } = await clientOf(findServer(options)).git.testHost(host);
-  outputTo(process.stdout).line(`The token of ${host} is ${user}’s.`);
+  const { user } = await clientFor(options).git.testHost(host);
+  outputTo(process.stdout).line(`The token of ${host} belongs to ${user}.`);
 }
 
 /** `belay git remove`. */
 export async function removeGitHost(host: string, options: Where): Promise<void> {
-  await clientOf(findServer(options)).git.removeHost(host);
+  await clientFor(options).git.removeHost(host);
   outputTo(process.stderr).line(`Removed ${host}.`);
 }

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
-import { clientOf, findServer, type Where } from '../connection.js';
-import { outputTo, type Output } from '../output.js';
+import { clientFor, type PrintOptions } from '../connection.js';
+import { outputTo, type LineOutput } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
 
-type Options = Where & { json?: boolean; yes?: boolean };
+type Options = PrintOptions & { yes?: boolean };
 
 /** `belay actions install`; resolves to the exit code. */
 export async function installActions(
@@ -16,30 +16,32 @@ export async function installActions(
   names: readonly string[],
   options: Options,
 ): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const found = await find(client, source);
   return install(client, found, { ...options, names: names.length > 0 ? [...names] : undefined });
 }
 
 /** `belay actions update`: those that came from one place are looked up once. */
 export async function updateActions(names: readonly string[], options: Options): Promise<number> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const installed = await client.actions.list();
   const unknown = names.find((name) => !installed.some((one) => one.name === name));
   if (unknown !== undefined)
     throw new AppError('not_found', `There is no action ${unknown}. See: belay actions list`);
   const chosen = installed.filter(({ name }) => names.length === 0 || names.includes(name));
-  const places = Map.groupBy(chosen, ({ source: { from, version } }) =>
+  const sources = Map.groupBy(chosen, ({ source: { from, version } }) =>
     version === null ? from : `${from}@${version}`,
   );
   let code = 0;
-  for (const [place, actions] of places) {
-    const found = await find(client, place);
+  for (const [source, actions] of sources) {
+    const found = await find(client, source);
     const wanted = actions.map(({ name }) => name);
     const known = found.actions.filter(({ name }) => wanted.includes(name));
     const gone = wanted.filter((name) => !known.some((one) => one.name === name));
     for (const name of gone)
-      outputTo(process.stderr).line(`${place} has no action ${name} any more: it stays as it is.`);
+      outputTo(process.stderr).line(
+        `${source} no longer has the action ${name}; the installed one stays as it is.`,
+      );
     const named = { ...found, actions: known, faults: [] };
     if (known.length > 0)
       code = Math.max(code, await install(client, named, { ...options, names: undefined }));
@@ -99,7 +101,7 @@ async function install(
   return ended.state === 'done' ? 0 : 1;
 }
 
-function show(offer: ActionOffer, found: FoundActions, output: Output): void {
+function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void {
   const { name, manifest, state, changes, warnings, folder } = offer;
   const from = sourceText({ ...found, folder });
   const what = { new: 'is new', other: 'is another version', same: 'is up to date' }[state];
@@ -109,14 +111,14 @@ function show(offer: ActionOffer, found: FoundActions, output: Output): void {
   for (const sentence of changes.removed) output.line(output.style('red', `  - ${sentence}`));
   for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
   if (changes.added.length + changes.removed.length === 0)
-    output.line('  Its permissions stay as they are.');
+    output.line('  Its permissions do not change.');
 }
 
 /** Ctrl-C ends this program alone: the install goes on at the server. */
 async function follow(
   client: BelayClient,
   begun: ActionInstall,
-  output: Output,
+  output: LineOutput,
 ): Promise<ActionInstall> {
   let job = begun;
   for (;;) {

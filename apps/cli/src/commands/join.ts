@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AppError, errorFrom } from '@belay/protocol';
-import { ServerProcess } from '../background/server-process.js';
+import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
 import type { Agents, OnEnded } from '../join/agents.js';
 import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
@@ -34,10 +34,10 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   // Before the token is used, which is good once: it may take minutes, or fail.
   const containers = options.container ? await prepareContainers(options) : undefined;
   const joined = known ?? (await join());
-  const self = new ServerProcess({ data: folder });
+  const self = new BackgroundServer({ data: folder });
   const other = self.running();
   if (other)
-    throw new AppError('conflict', `Process ${other.pid} has this machine joined already.`);
+    throw new AppError('conflict', `This machine has already joined, by process ${other.pid}.`);
   self.remember(process.pid);
   try {
     const openAgents = containers
@@ -54,10 +54,10 @@ export async function joinServer(address: string, options: JoinOptions): Promise
 }
 
 const nothingConfined = (url: URL): string =>
-  `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all rights of ${userName()}, on its files and its network.`;
+  `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all permissions of ${userName()}, on its files and its network.`;
 
 const containedBy = ({ image, limits }: ContainerSettings): string =>
-  `Each agent runs in a container of its own, of the image ${image} where its session names none: no files of this machine, no network but by the server, ${limits.memoryMb} MB and ${limits.cpus} processors.`;
+  `Each agent runs in a container of its own, with the image ${image} unless its session names another: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
 /** Docker’s client is loaded by those who need it. */
 async function openContainers(
@@ -87,7 +87,7 @@ function bareAgent(url: URL, { ca }: JoinOptions) {
   // The bundle is as deep as this file.
   const program = joinPath(__dirname, '../../../agent/dist/bundle/agent.cjs');
   if (!existsSync(program))
-    throw new AppError('unavailable', 'This belay came without its agent. Install it again.');
+    throw new AppError('unavailable', 'This installation of belay has no agent. Install it again.');
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('BELAY_'));
   const env = {
     ...Object.fromEntries(own),

@@ -10,7 +10,10 @@ export async function serveMcp(where: Where): Promise<void> {
   const { bridgeMcp } = await import('../mcp-bridge.js');
   const response = await fetch(`${url}/health`).catch(() => undefined);
   if (!response) {
-    throw new AppError('unavailable', `No Belay server answers at ${url}; npm start starts one.`);
+    throw new AppError(
+      'unavailable',
+      `No Belay server answers at ${url}. Start one with: belay up`,
+    );
   }
   await bridgeMcp(new URL(mcpPath, url), token);
 }

@@ -16,7 +16,7 @@ export function newAction(folder: string, { language }: { language: Language }):
       'invalid_input',
       `${basename(path)} cannot be the name of an action: use ${error.issues[0]?.message}.`,
     );
-  if (existsSync(path)) throw new AppError('conflict', `${folder} is there already.`);
+  if (existsSync(path)) throw new AppError('conflict', `${folder} already exists.`);
   mkdirSync(path, { recursive: true });
   const files = {
     'manifest.json': `${JSON.stringify(manifest(name, language), null, 2)}\n`,
@@ -26,7 +26,7 @@ export function newAction(folder: string, { language }: { language: Language }):
   for (const [file, content] of Object.entries(files)) writeFileSync(join(path, file), content);
   chmodSync(join(path, 'run'), 0o755);
   const output = outputTo(process.stdout);
-  output.line(`Made ${folder} with manifest.json and run. Next:`);
+  output.line(`Created ${folder} with manifest.json and run. Next:`);
   output.line(`  belay actions install ${folder.includes('/') ? folder : `./${folder}`}`);
   output.line(`  belay actions test ${name}`);
 }

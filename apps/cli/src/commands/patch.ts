@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, findSession, type Where } from '../connection.js';
+import { clientFor, findSession, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { checkedFile, writeResult } from '../result-file.js';
 import { applyPatch } from '../workspace/apply-patch.js';
@@ -12,8 +12,7 @@ export async function writePatch(
 ): Promise<void> {
   if (options.output) await checkedFile(options.output);
   const folder = options.apply === undefined ? undefined : await checkedFolder(options.apply);
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id } = await findSession(client, name);
   const patch = await client.sessions.patch(id);
   if (options.output) await writeResult(options.output, patch);

@@ -1,5 +1,5 @@
-import { AppError, previewPort } from '@belay/protocol';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
+import { AppError } from '@belay/protocol';
+import { clientFor, clientOf, findSession, type Where } from '../connection.js';
 import { openInBrowser } from '../open-in-browser.js';
 
 /**
@@ -8,20 +8,14 @@ import { openInBrowser } from '../open-in-browser.js';
  */
 export async function openPreview(
   session: string,
-  port: string | undefined,
+  port: number | undefined,
   options: Where & { path: string },
 ): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findSession(client, session);
-  const chosen = port === undefined ? await onlyPort(client, id) : portOf(port);
+  const chosen = port ?? (await onlyPort(client, id));
   const { url } = await client.sessions.preview(id, { port: chosen, path: options.path });
   openInBrowser(url);
-}
-
-function portOf(text: string): number {
-  const { data } = previewPort.safeParse(Number(text));
-  if (data !== undefined) return data;
-  throw new AppError('invalid_input', `${text} is not a port. Give a number from 1 to 65535.`);
 }
 
 async function onlyPort(client: ReturnType<typeof clientOf>, session: string): Promise<number> {
@@ -30,7 +24,7 @@ async function onlyPort(client: ReturnType<typeof clientOf>, session: string): P
   if (first === undefined)
     throw new AppError(
       'unavailable',
-      'No program of the session listens on a port. Ask the agent to start the server.',
+      'No program in the sandbox listens on a port. Ask the agent to start the server.',
     );
   if (others.length === 0) return first;
   const list = ports.join(', ');

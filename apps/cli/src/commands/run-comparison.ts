@@ -7,14 +7,14 @@ import {
 } from '@belay/protocol';
 import type { BelayClient, LiveConnection } from '@belay/client';
 import { exitCodeOf, exitCodes, figuresOf } from '../outcome.js';
-import { oneLine, outputTo, type Output } from '../output.js';
-import { changedFiles } from '../workspace/patch-paths.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
+import { changedPaths } from '../workspace/patch-paths.js';
 
 interface ComparedRun {
   client: BelayClient;
   live: LiveConnection;
   url: string;
-  progress: Output;
+  progress: LineOutput;
   json: boolean;
 }
 
@@ -44,10 +44,10 @@ function exitCodeOfAll({ sessions }: Comparison): number {
 
 async function printOutcome(
   session: SessionSummary,
-  { client, output }: { client: BelayClient; output: Output },
+  { client, output }: { client: BelayClient; output: LineOutput },
 ): Promise<void> {
   const { id, model, check } = session;
-  const changed = await client.sessions.patch(id).then(changedFiles, () => []);
+  const changed = await client.sessions.patch(id).then(changedPaths, () => []);
   output.line(`${output.style('bold', visibleText(model))}  ${id}`);
   output.line(`  ${figuresOf(session, changed).join(' · ')}`);
   if (!check) return;
@@ -57,7 +57,7 @@ async function printOutcome(
       ? `check ${passed ? 'passed' : 'failed'}: exit code ${check.exitCode}`
       : check.reason === null
         ? 'check not run'
-        : `check not run: ${oneLine(check.reason)}`;
+        : `check not run: ${singleLine(check.reason)}`;
   output.line(`  ${output.style(passed ? 'green' : 'red', words)}`);
 }
 
@@ -72,15 +72,15 @@ async function follow(
   { client, live, url, progress }: ComparedRun,
 ): Promise<Followed> {
   const known = new Map(sessions.map((session) => [session.id, session]));
-  const said = new Map<string, string>();
+  const reported = new Map<string, string>();
   const done = Promise.withResolvers<boolean>();
   let interrupted = 0;
   const see = (session: SessionSummary): void => {
     known.set(session.id, session);
     const words = progressOf(session, url);
-    if (words !== '' && said.get(session.id) !== words)
+    if (words !== '' && reported.get(session.id) !== words)
       progress.line(`${visibleText(session.model)}: ${words}`);
-    if (words !== '') said.set(session.id, words);
+    if (words !== '') reported.set(session.id, words);
     const open = [...known.values()].filter((each) => !isOver(each));
     if (open.length === 0) done.resolve(false);
     else if (!process.stdin.isTTY && open.every(({ state }) => state === 'waiting'))
@@ -128,8 +128,8 @@ const isOver = ({ state, check }: SessionSummary): boolean =>
 function progressOf({ id, state, reason, check }: SessionSummary, url: string): string {
   if (state === 'running') return 'running';
   if (state === 'waiting')
-    return `needs you: ${oneLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
+    return `needs you: ${singleLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
   if (!isEnded(state)) return '';
-  const checked = check?.state === 'running' ? '; the check is run' : '';
+  const checked = check?.state === 'running' ? '; the check is running' : '';
   return `${state}${checked}`;
 }

@@ -1,33 +1,33 @@
-import { isEnded, isEvent, dollarsText, type Event } from '@belay/protocol';
-import { connect, findSession, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
+import { dollarsText, isEnded, isEvent, pluralText, type Event } from '@belay/protocol';
+import {
+  clientFor,
+  findSession,
+  openConnection,
+  type PrintOptions,
+  type Where,
+} from '../connection.js';
+import { outputTo } from '../output.js';
 import { Transcript } from '../transcript.js';
+import { printList } from '../print-list.js';
 
 /** `belay list`: one line per session, newest first. */
-export async function listSessions(
-  options: Where & { json?: boolean; all?: boolean },
-): Promise<void> {
-  const output = outputTo(process.stdout);
-  const { client, live } = connect(options);
-  live.close();
-  const all = await client.sessions.list();
+export async function listSessions(options: PrintOptions & { all?: boolean }): Promise<void> {
+  const all = await clientFor(options).sessions.list();
   const sessions = options.all ? all : all.filter((session) => !session.archived);
-  if (options.json) return output.json(sessions);
-  if (sessions.length === 0) return output.line('No sessions yet. Start one: belay run "TASK"');
-  for (const { id, state, steps, dollars, title, current, waitingFor } of sessions) {
-    const [waits] = waitingFor;
-    const doing = waits ? `waits for approval: ${waits.operation} ${waits.subject}` : current;
-    const begin = `${id}  ${state.padEnd(8)}  ${String(steps).padStart(4)} steps  ${dollarsText(dollars)}  `;
-    output.line(
-      begin + oneLine(doing ? `${title} — ${doing}` : title, output.width - begin.length),
-    );
-  }
+  printList(sessions, options, {
+    empty: 'No sessions yet. Start one: belay run "TASK"',
+    numbers: [2, 3],
+    row: ({ id, state, steps, dollars, title, current, waitingFor: [waits] }) => {
+      const doing = waits ? `waits for approval: ${waits.operation} ${waits.subject}` : current;
+      const what = doing ? `${title} — ${doing}` : title;
+      return [id, state, pluralText(steps, 'step'), dollarsText(dollars), what];
+    },
+  });
 }
 
 /** `belay stop`: ends a session; its log, files and history are kept. */
 export async function stopSession(name: string, options: Where): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
+  const client = clientFor(options);
   const { id, state } = await findSession(client, name);
   const progress = outputTo(process.stderr);
   if (isEnded(state)) return progress.line(`${id} has already ended: ${state}.`);
@@ -38,11 +38,11 @@ export async function stopSession(name: string, options: Where): Promise<void> {
 /** `belay log`: prints a session’s log, and follows it with `--follow`. */
 export async function printLog(
   name: string,
-  options: Where & { json?: boolean; follow?: boolean },
+  options: PrintOptions & { follow?: boolean },
 ): Promise<void> {
   const output = outputTo(process.stdout);
   const transcript = new Transcript(output);
-  const { client, live } = connect(options);
+  const { client, live } = openConnection(options);
   try {
     const { id, lastSeq, state } = await findSession(client, name);
     const until = options.follow && !isEnded(state) ? undefined : lastSeq;

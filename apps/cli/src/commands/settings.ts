@@ -1,19 +1,15 @@
 import type { SessionDefaults } from '@belay/protocol';
-import { connect, type Where } from '../connection.js';
+import { clientFor, type PrintOptions } from '../connection.js';
 import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
+import { tableLines } from '../print-list.js';
 
 /** `belay settings`: changes the given defaults of new sessions, then prints all. */
-export async function settings(options: Where & OwnSettings & { json?: boolean }): Promise<void> {
-  const { client, live } = connect(options);
-  try {
-    const now = await client.settings.change(ownSettings(options));
-    const output = outputTo(process.stdout);
-    if (options.json) output.json(now);
-    else for (const [name, value] of rows(now)) output.line(`${name.padEnd(14)} ${value}`);
-  } finally {
-    live.close();
-  }
+export async function changeSettings(options: PrintOptions & OwnSettings): Promise<void> {
+  const now = await clientFor(options).settings.change(ownSettings(options));
+  const output = outputTo(process.stdout);
+  if (options.json) return output.json(now);
+  for (const line of tableLines(rows(now), Infinity)) output.line(line);
 }
 
 function rows({ approvals, egress, budgets }: SessionDefaults): [string, string][] {

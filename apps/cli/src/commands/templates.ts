@@ -1,30 +1,25 @@
-import { text } from 'node:stream/consumers';
-import { AppError, visibleText, type SavedTemplate } from '@belay/protocol';
-import type { BelayClient } from '@belay/client';
-import { connect, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
+import { clientFor, type PrintOptions, type Where } from '../connection.js';
+import { outputTo } from '../output.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
+import { givenText } from '../given-text.js';
+import { printList } from '../print-list.js';
 
-export async function listTemplates(options: Where & { json?: boolean }): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
-  const found = await client.templates.list();
-  const output = outputTo(process.stdout);
-  if (options.json) return output.json(found);
-  for (const { name, model, task } of found)
-    output.line(`${visibleText(name)}  ${model ?? ''}  ${oneLine(task, 80)}`);
-  if (found.length === 0)
-    output.line('No templates yet. Save one: belay templates save NAME "TASK"');
+/** `belay templates`: one line per template. */
+export async function listTemplates(options: PrintOptions): Promise<void> {
+  printList(await clientFor(options).templates.list(), options, {
+    empty: 'No templates yet. Save one: belay templates save NAME "TASK"',
+    row: ({ name, model, task }) => [name, model ?? '', task],
+  });
 }
 
+/** `belay templates save`. */
 export async function saveTemplate(
   name: string,
   given: string,
   options: Where & OwnSettings & { model?: string; check?: string },
 ): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
-  const task = given === '-' ? (await text(process.stdin)).trim() : given.trim();
+  const client = clientFor(options);
+  const task = await givenText(given);
   await client.templates.save(name, {
     task,
     model: options.model ?? null,
@@ -34,20 +29,8 @@ export async function saveTemplate(
   outputTo(process.stdout).line(`Saved. Use it with: belay run --template ${JSON.stringify(name)}`);
 }
 
+/** `belay templates remove`. */
 export async function removeTemplate(name: string, options: Where): Promise<void> {
-  const { client, live } = connect(options);
-  live.close();
-  await client.templates.remove(name);
-}
-
-/** Throws `not_found` with the names that there are. */
-export async function templateNamed(client: BelayClient, name: string): Promise<SavedTemplate> {
-  const all = await client.templates.list();
-  const found = all.find((template) => template.name === name);
-  if (found) return found;
-  const names = all.map((template) => template.name).join(', ');
-  throw new AppError(
-    'not_found',
-    `There is no template ${name}. Choose one of: ${names || '(none; save one with belay templates save)'}.`,
-  );
+  await clientFor(options).templates.remove(name);
+  outputTo(process.stderr).line(`Removed ${name}.`);
 }

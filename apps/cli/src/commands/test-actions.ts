@@ -1,18 +1,18 @@
 import { AppError, type InstalledAction } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, type Where } from '../connection.js';
-import { oneLine, outputTo, type Output } from '../output.js';
+import { clientFor, type PrintOptions } from '../connection.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
 /** `belay actions test`: runs the examples; resolves to 1 when one fails. */
 export async function testActions(
   names: readonly string[],
-  options: Where & { json?: boolean; all?: boolean },
+  options: PrintOptions & { all?: boolean },
 ): Promise<number> {
   if (names.length === 0 && !options.all)
-    throw new AppError('invalid_input', 'Name the actions to test, or say --all.');
-  const client = clientOf(findServer(options));
+    throw new AppError('invalid_input', 'Name the actions to test, or use --all.');
+  const client = clientFor(options);
   const actions = options.all
     ? (await client.actions.list()).filter(({ kind }) => kind === 'action')
     : await Promise.all(names.map((name) => client.actions.read(name)));
@@ -45,9 +45,9 @@ async function faultOf(
     const { text, structured, exitCode, errors } = await client.actionCalls.call(name, input);
     // Output that is JSON comes as such alone.
     const printed = text || (JSON.stringify(structured, null, 2) ?? '');
-    if (exitCode !== 0) return `It ended with code ${exitCode}: ${oneLine(errors, 300)}`;
+    if (exitCode !== 0) return `It ended with code ${exitCode}: ${singleLine(errors, 300)}`;
     if (contains === undefined || printed.includes(contains)) return null;
-    return `Its output lacks “${contains}”: ${oneLine(printed, 300)}`;
+    return `Its output lacks “${contains}”: ${singleLine(printed, 300)}`;
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;
@@ -56,9 +56,9 @@ async function faultOf(
 
 function show(
   { name, example, fault }: { name: string; example: string; fault: string | null },
-  output: Output,
+  output: LineOutput,
 ): void {
   const sign = fault === null ? output.style('green', '✓') : output.style('red', '✗');
-  output.line(`${sign} ${name}: ${oneLine(example)}`);
+  output.line(`${sign} ${name}: ${singleLine(example)}`);
   if (fault !== null) output.line(`  ${fault}`);
 }

@@ -6,31 +6,30 @@ import {
   type TokenInfo,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, findSession, type Where } from '../connection.js';
-import { oneLine, outputTo } from '../output.js';
-
-type Json = Where & { json?: boolean };
+import { clientFor, findSession, type PrintOptions, type Where } from '../connection.js';
+import { outputTo, singleLine } from '../output.js';
+import { printList } from '../print-list.js';
 
 /** `belay tokens`: one line per token, newest first. */
-export async function listTokens(options: Json): Promise<void> {
-  const output = outputTo(process.stdout);
-  const tokens = await clientOf(findServer(options)).tokens.list();
-  if (options.json) return output.json(tokens);
-  if (tokens.length === 0)
-    return output.line('No tokens yet. Make one: belay tokens create --scope view --label NAME');
-  for (const { id, scope, sessions, label, expires, lastUsed } of tokens) {
-    const used = lastUsed ? `used ${day(lastUsed)}` : 'never used';
-    const until = expires ? `until ${day(expires)}` : 'no expiry';
-    const begin = `${id}  ${scope.padEnd(7)}  ${sessionsOf(sessions).padEnd(14)}  ${until.padEnd(16)}  ${used.padEnd(15)}  `;
-    output.line(begin + oneLine(label, Math.max(20, output.width - begin.length)));
-  }
+export async function listTokens(options: PrintOptions): Promise<void> {
+  printList(await clientFor(options).tokens.list(), options, {
+    empty: 'No tokens yet. Create one: belay tokens create --scope view --label NAME',
+    row: ({ id, scope, sessions, label, expires, lastUsed }) => [
+      id,
+      scope,
+      sessionsOf(sessions),
+      expires ? `until ${day(expires)}` : 'no expiry',
+      lastUsed ? `used ${day(lastUsed)}` : 'never used',
+      label,
+    ],
+  });
 }
 
 /** `belay tokens create`: the token alone on standard output, so that a script can take it. */
 export async function createToken(
-  options: Json & { scope: Scope; session?: string[]; expires?: string; label: string },
+  options: PrintOptions & { scope: Scope; session?: string[]; expires?: string; label: string },
 ): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const made = await client.tokens.create({
     label: options.label,
     scope: options.scope,
@@ -41,22 +40,22 @@ export async function createToken(
 }
 
 /** `belay tokens rotate`. */
-export async function rotateToken(id: string, options: Json): Promise<void> {
-  print(await clientOf(findServer(options)).tokens.rotate(id), options);
+export async function rotateToken(id: string, options: PrintOptions): Promise<void> {
+  print(await clientFor(options).tokens.rotate(id), options);
 }
 
 /** `belay tokens revoke`. */
 export async function revokeToken(id: string, options: Where): Promise<void> {
-  await clientOf(findServer(options)).tokens.revoke(id);
+  await clientFor(options).tokens.revoke(id);
   outputTo(process.stderr).line(`Revoked ${id}.`);
 }
 
-function print(made: MadeToken, { json }: Json): void {
+function print(made: MadeToken, { json }: PrintOptions): void {
   const output = outputTo(process.stdout);
   if (json) return output.json(made);
   output.line(made.token);
   outputTo(process.stderr).line(
-    `Token ${made.id} for ${oneLine(made.label)}. Keep it now: it is not shown again.`,
+    `Token ${made.id} for ${singleLine(made.label)}. Save it now: it is not shown again.`,
   );
 }
 

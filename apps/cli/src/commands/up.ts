@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createClient } from '@belay/client';
 import { AppError, errorCodes, errorFrom } from '@belay/protocol';
 import { z } from 'zod';
-import { ServerProcess } from '../background/server-process.js';
-import { dataFolder, localServer } from '../connection.js';
+import { BackgroundServer } from '../background/background-server.js';
+import { clientOf, dataFolder, localServer } from '../connection.js';
 import { exitCodes } from '../outcome.js';
-import { outputTo } from '../output.js';
+import { printResult } from '../output.js';
 
 interface LocalServer {
   data?: string;
@@ -26,12 +25,11 @@ const endTimeoutMs = 10_000;
 
 /** `belay up`: the server in the background. Returns the exit code. */
 export async function up(options: UpOptions): Promise<number> {
-  const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
+  const server = new BackgroundServer(options);
   const before = await answering(options);
   if (before) {
-    if (options.json) output.json({ url: before, started: false, ...server.running() });
-    else output.line(`Belay is already running at ${before}. Stop it with: belay down`);
+    const found = { url: before, started: false, ...server.running() };
+    printResult(options, found, `Belay is already running at ${before}. Stop it with: belay down`);
     return 0;
   }
   const starting = server.running();
@@ -45,19 +43,19 @@ export async function up(options: UpOptions): Promise<number> {
   if (pid === undefined) return exitCodes.failed;
   server.remember(pid);
   const url = (await answering(options)) ?? '';
-  if (options.json) output.json({ url, started: true, ...server.running(), log: server.log });
-  else {
-    output.line(`Belay runs in the background at ${url}. Open it with: belay open`);
-    if (options.tunnel) output.line(`The log begins with the public address for ChatGPT.`);
-    output.line(`Log: ${server.log} · stop it with: belay down`);
-  }
+  printResult(
+    options,
+    { url, started: true, ...server.running(), log: server.log },
+    `Belay is running in the background at ${url}. Open it with: belay open`,
+    ...(options.tunnel ? ['The log begins with the public address for ChatGPT.'] : []),
+    `Log: ${server.log} · stop it with: belay down`,
+  );
   return 0;
 }
 
 /** `belay down`: ends the server that `up` started; agents keep running. Returns the exit code. */
 export async function down(options: LocalServer): Promise<number> {
-  const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
+  const server = new BackgroundServer(options);
   const found = server.running();
   if (!found) {
     const url = await answering(options);
@@ -66,31 +64,31 @@ export async function down(options: LocalServer): Promise<number> {
         'conflict',
         `The server at ${url} was not started by “belay up”: press Ctrl-C in the terminal where it runs.`,
       );
-    if (options.json) output.json({ stopped: false });
-    else output.line('Belay is not running here.');
+    printResult(options, { stopped: false }, 'Belay is not running here.');
     return 0;
   }
   await server.end(endTimeoutMs);
-  if (options.json) output.json({ stopped: true, pid: found.pid });
-  else output.line('Belay was stopped. Agents keep running; the next start adopts them.');
+  const stopped = { stopped: true, pid: found.pid };
+  printResult(
+    options,
+    stopped,
+    'Belay was stopped. Agents keep running; the next start adopts them.',
+  );
   return 0;
 }
 
 /** `belay status`: whether the server runs. Returns the exit code. */
 export async function status(options: LocalServer): Promise<number> {
-  const output = outputTo(process.stdout);
-  const server = new ServerProcess(options);
-  const url = await answering(options);
+  const server = new BackgroundServer(options);
+  const url = (await answering(options)) ?? null;
   const found = server.running();
-  if (options.json) {
-    const background = found ? { ...found, log: server.log } : null;
-    output.json({ running: url !== undefined, url: url ?? null, background });
-  } else if (url) {
-    output.line(`Belay runs at ${url}.`);
-    if (found) output.line(`Process ${found.pid} since ${found.since} · log: ${server.log}`);
-  } else if (found) {
-    output.line(`Process ${found.pid} of Belay does not answer. See ${server.log}`);
-  } else output.line('Belay is not running here. Start it with: belay up');
+  const background = found ? { ...found, log: server.log } : null;
+  const state = url ? `is running at ${url}` : found ? 'does not answer' : 'is not running here';
+  const more = found
+    ? `Process ${found.pid} since ${found.since} · log: ${server.log}`
+    : 'Start it with: belay up';
+  const sentences = [`Belay ${state}.`, ...(found || !url ? [more] : [])];
+  printResult(options, { running: url !== null, url, background }, ...sentences);
   return url ? 0 : errorCodes.unavailable.exit;
 }
 
@@ -98,7 +96,7 @@ export async function status(options: LocalServer): Promise<number> {
 async function answering({ data }: LocalServer): Promise<string | undefined> {
   try {
     const address = localServer({ data });
-    if (address) await createClient(address).server.me();
+    if (address) await clientOf(address).server.me();
     return address?.url;
   } catch (error) {
     if (['unavailable', 'unauthorized'].includes(errorFrom(error).code)) return undefined;
@@ -113,7 +111,10 @@ async function start({ data, port, install, tunnel }: UpOptions, log: string) {
   // The bundle is as deep as this file.
   const script = join(__dirname, '../../../../tools/start.mjs');
   if (!existsSync(script))
-    throw new AppError('unavailable', 'This belay came without its server. Install it again.');
+    throw new AppError(
+      'unavailable',
+      'This installation of belay has no server. Install it again.',
+    );
   const folder = resolve(dataFolder({ data }));
   const args = [script, '--no-open', '--background', log, '--data', folder];
   if (port !== undefined) args.push('--port', String(port));
@@ -123,8 +124,8 @@ async function start({ data, port, install, tunnel }: UpOptions, log: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: process.env,
   });
-  const said = await text(child.stdout);
-  const line = said.trim().split('\n').at(-1) ?? '';
+  const printed = await text(child.stdout);
+  const line = printed.trim().split('\n').at(-1) ?? '';
   try {
     return started.parse(JSON.parse(line)).pid;
   } catch {

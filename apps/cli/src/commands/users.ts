@@ -1,28 +1,35 @@
 import { text } from 'node:stream/consumers';
 import { AppError, type Scope, type UserInfo } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { clientOf, findServer, serverUrl, type Where } from '../connection.js';
+import {
+  clientFor,
+  clientOf,
+  findServer,
+  serverUrl,
+  type PrintOptions,
+  type Where,
+} from '../connection.js';
 import { outputTo } from '../output.js';
 import { askHidden } from '../secret-input.js';
+import { printList } from '../print-list.js';
 
 /** `belay users`: one line per user. */
-export async function listUsers(options: Where & { json?: boolean }): Promise<void> {
-  const output = outputTo(process.stdout);
-  const users = await clientOf(findServer(options)).users.list();
-  if (options.json) return output.json(users);
-  if (users.length === 0)
-    return output.line(
-      'No users yet: everyone logs in with a token. Add one: belay users add NAME',
-    );
-  for (const { name, scope, logsInBy, lastLogin } of users) {
-    const seen = lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in';
-    output.line(`${name.padEnd(24)}  ${scope.padEnd(7)}  ${logsInBy.padEnd(8)}  ${seen}`);
-  }
+export async function listUsers(options: PrintOptions): Promise<void> {
+  printList(await clientFor(options).users.list(), options, {
+    empty:
+      'No users yet: everyone logs in with a token. Add one: belay users add NAME --scope SCOPE',
+    row: ({ name, scope, logsInBy, lastLogin }) => [
+      name,
+      scope,
+      logsInBy,
+      lastLogin ? `logged in ${lastLogin.slice(0, 10)}` : 'never logged in',
+    ],
+  });
 }
 
 /** `belay users add`. */
 export async function addUser(name: string, options: Where & { scope: Scope }): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const password = await newPassword();
   const user = await client.users.create({ name, password, scope: options.scope });
   outputTo(process.stderr).line(`Added ${user.name}, who logs in at ${findServer(options).url}.`);
@@ -34,8 +41,8 @@ export async function changeUser(
   options: Where & { scope?: Scope; password?: boolean },
 ): Promise<void> {
   if (!options.scope && !options.password)
-    throw new AppError('invalid_input', 'Say what to change: --scope SCOPE or --password.');
-  const client = clientOf(findServer(options));
+    throw new AppError('invalid_input', 'Name what to change: --scope SCOPE or --password.');
+  const client = clientFor(options);
   const { id } = await findUser(client, name);
   const password = options.password ? await newPassword() : undefined;
   await client.users.change(id, { scope: options.scope, password });
@@ -50,12 +57,12 @@ export async function changePassword(name: string, options: Where): Promise<void
   const password = isAsked ? await askHidden('Current password: ') : (lines[0] ?? '');
   const newPassword = isAsked ? await askTwice('New password: ') : (lines[1] ?? '');
   await client.users.changePassword({ name, password, newPassword });
-  outputTo(process.stderr).line(`Changed. ${name} logs in with the new password from now on.`);
+  outputTo(process.stderr).line(`Changed the password of ${name}.`);
 }
 
 /** `belay users remove`. */
 export async function removeUser(name: string, options: Where): Promise<void> {
-  const client = clientOf(findServer(options));
+  const client = clientFor(options);
   const { id } = await findUser(client, name);
   await client.users.remove(id);
   outputTo(process.stderr).line(`Removed ${name}.`);
@@ -75,6 +82,6 @@ async function newPassword(): Promise<string> {
 
 async function askTwice(prompt: string): Promise<string> {
   const first = await askHidden(prompt);
-  if ((await askHidden('The same again: ')) === first) return first;
-  throw new AppError('invalid_input', 'The two passwords are not the same. Try again.');
+  if ((await askHidden('Repeat it: ')) === first) return first;
+  throw new AppError('invalid_input', 'The two passwords differ. Try again.');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   agentContainer,
@@ -12,6 +12,7 @@ import {
 } from '@belay/docker';
 import { AppError, ignoreError, visibleText } from '@belay/protocol';
 import { z } from 'zod';
+import { readAllSaved } from '../saved-file.js';
 import type { Agents, EndedAgent, OnEnded, WantedAgent } from './agents.js';
 import { AgentSockets } from './agent-sockets.js';
 
@@ -187,7 +188,7 @@ export class AgentContainers implements Agents {
 
   /** What a former process left: its containers run on, unless nothing says whose they are. */
   async #takeOver(): Promise<void> {
-    const records = this.#recorded();
+    const records = readAllSaved(join(this.#options.folder, 'containers'), recorded);
     for (const { id, running } of await this.#docker.list(this.#docker.ownLabel)) {
       const agent = records.find(({ container }) => container === id);
       if (!agent || !running) {
@@ -243,18 +244,6 @@ export class AgentContainers implements Agents {
     this.#running.delete(sandbox);
     rmSync(this.#file(sandbox), { force: true });
     await this.#sockets.close(sandbox);
-  }
-
-  #recorded(): RunningAgent[] {
-    const folder = join(this.#options.folder, 'containers');
-    return readdirSync(folder).flatMap((name) => {
-      try {
-        return recorded.parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
-      } catch {
-        rmSync(join(folder, name), { force: true });
-        return [];
-      }
-    });
   }
 
   /** Of this server’s own: another’s on the same machine are never named. */

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { until } from '@belay/testing';
-import { startOf, textOf } from '../background/process-start.js';
+import { startOf, fileText } from '../background/process-start.js';
 import { AgentProcesses } from './agent-processes.js';
-import { markOf } from './left-programs.js';
+import { sandboxMark } from './left-programs.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
@@ -43,7 +43,7 @@ describe('agents on a bare machine', () => {
     const leftOf = (name: string) =>
       until(
         'its program',
-        () => Number(textOf(join(folder, 'sessions', name, 'pid'))) || undefined,
+        () => Number(fileText(join(folder, 'sessions', name, 'pid'))) || undefined,
       );
     const [one, two] = [await leftOf('one'), await leftOf('two')];
     await agents.stop('one');
@@ -62,7 +62,9 @@ describe('agents on a bare machine', () => {
     const container = { image: null, profile: 'hardened' as const, tools: {} };
     const wanted = { session: 's', token: 't', state: 'state', container };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
-    const { pid } = JSON.parse(textOf(join(folder, 'agents', 'one.json')) ?? '') as { pid: number };
+    const { pid } = JSON.parse(fileText(join(folder, 'agents', 'one.json')) ?? '') as {
+      pid: number;
+    };
     // A busy process looks for its agents before it receives the end of one: timers come next.
     await nextImmediate();
     process.kill(pid, 'SIGKILL');
@@ -86,7 +88,7 @@ describe('agents on a bare machine', () => {
     const wanted = { session: 's', token: 't', state: 'state', container };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
     const record = await until('it says where', () =>
-      textOf(join(folder, 'sessions', 'one', 'record'))?.trim(),
+      fileText(join(folder, 'sessions', 'one', 'record'))?.trim(),
     );
     expect(record).toBe(join(folder, 'agents', 'one.json'));
     const old = new Date(0);
@@ -98,7 +100,7 @@ describe('agents on a bare machine', () => {
   onLinux(
     'that ended while no join was there leave nothing running after the next one',
     async () => {
-      const left = spawn('sleep', ['300'], { env: { ...process.env, ...markOf('gone') } });
+      const left = spawn('sleep', ['300'], { env: { ...process.env, ...sandboxMark('gone') } });
       const over = once(left, 'exit');
       mkdirSync(join(folder, 'agents'));
       const agent = {

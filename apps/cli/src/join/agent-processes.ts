@@ -3,7 +3,6 @@ import {
   closeSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   utimesSync,
@@ -13,9 +12,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { visibleText } from '@belay/protocol';
 import { z } from 'zod';
+import { readAllSaved } from '../saved-file.js';
 import { startOf } from '../background/process-start.js';
 import type { Agents, OnEnded, WantedAgent } from './agents.js';
-import { endLeftPrograms, markOf } from './left-programs.js';
+import { endLeftPrograms, sandboxMark } from './left-programs.js';
 
 const recorded = z.object({
   sandbox: z.string(),
@@ -56,7 +56,7 @@ export class AgentProcesses implements Agents {
     this.#options = options;
     for (const name of ['agents', 'sessions'])
       mkdirSync(join(options.folder, name), { recursive: true, mode: 0o700 });
-    for (const agent of this.#recorded()) {
+    for (const agent of readAllSaved(join(options.folder, 'agents'), recorded)) {
       if (isAlive(agent)) {
         this.#running.set(agent.sandbox, agent);
         continue;
@@ -87,7 +87,7 @@ export class AgentProcesses implements Agents {
       cwd: this.#folderOf(wanted.workspace),
       env: {
         ...env,
-        ...markOf(wanted.sandbox),
+        ...sandboxMark(wanted.sandbox),
         BELAY_TOKEN: wanted.token,
         BELAY_WORKSPACE: this.#folderOf(wanted.workspace),
         BELAY_STATE: this.#folderOf(wanted.state),
@@ -144,9 +144,9 @@ export class AgentProcesses implements Agents {
       this.#running.delete(agent.sandbox);
       const how = this.#exits.get(agent.sandbox) ?? 'it is gone';
       void endLeftPrograms(agent.sandbox);
-      const said = lastLineOf(this.#log(agent.sandbox));
+      const last = lastLineOf(this.#log(agent.sandbox));
       this.#forget(agent);
-      this.#options.ended(agent, `The agent ended: ${how}${said && `: ${said}`}`);
+      this.#options.ended(agent, `The agent ended: ${how}${last && `: ${last}`}`);
     }
   }
 
@@ -169,20 +169,6 @@ export class AgentProcesses implements Agents {
       this.#exits.set(sandbox, signal ? `killed by ${signal}` : `exit code ${code ?? 0}`),
     );
     child.unref();
-  }
-
-  #recorded(): RunningAgent[] {
-    const folder = join(this.#options.folder, 'agents');
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .flatMap((name) => {
-        try {
-          return recorded.parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
-        } catch {
-          rmSync(join(folder, name), { force: true });
-          return [];
-        }
-      });
   }
 
   #forget({ sandbox }: RunningAgent): void {

@@ -35,18 +35,18 @@ export async function prepareContainers({
   if (!existsSync(script))
     throw new AppError(
       'unavailable',
-      'This belay came without what makes containers. Install it again.',
+      'This installation of belay cannot make containers. Install it again.',
     );
   const args = [script, ...(image === undefined ? [] : [image])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = (await text(child.stdout)).trim().split('\n').at(-1) ?? '';
-  const said = parsed(line);
-  const made = prepared.safeParse(said);
+  const reply = parsed(line);
+  const made = prepared.safeParse(reply);
   if (made.success) return { ...made.data, limits: { memoryMb: memory, cpus } };
-  const why = failed.safeParse(said).data?.error ?? 'Preparing this machine failed, see above.';
+  const why = failed.safeParse(reply).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(
     'unavailable',
-    `${why} Without --container this machine joins bare, and nothing is confined.`,
+    `${why} Without --container, this machine joins bare and nothing is confined.`,
   );
 }
 

@@ -1,9 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir, hostname, release, type } from 'node:os';
+import { hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@belay/client';
 import { AppError, type MachineDescription, type MachineKind } from '@belay/protocol';
 import { z } from 'zod';
+import { userDataFolder } from '../connection.js';
+import { readSaved } from '../saved-file.js';
 
 const saved = z.object({
   url: z.string(),
@@ -16,8 +18,7 @@ export type Joined = z.output<typeof saved>;
 
 /** Where this machine keeps its credential for a server, and the files of the sessions that run here. */
 export function joinedFolder(url: URL): string {
-  const data = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
-  const folder = join(data, 'belay', 'joined', url.host.replaceAll(/[^\w.-]/g, '_'));
+  const folder = join(userDataFolder(), 'joined', url.host.replaceAll(/[^\w.-]/g, '_'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   return folder;
@@ -31,7 +32,7 @@ export function checkedUrl(text: string): URL {
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new AppError(
     'invalid_input',
-    `${url.origin} is not encrypted: whoever is on the way could run commands here. Use https://`,
+    `${url.origin} is not encrypted: anyone on the network path could run commands here. Use https://`,
   );
 }
 
@@ -46,7 +47,7 @@ export async function joinedAs(
 ): Promise<Joined> {
   const file = join(folder, 'machine.json');
   if (token === undefined) {
-    const known = readSaved(file);
+    const known = readSaved(file, saved);
     if (!known)
       throw new AppError(
         'invalid_input',
@@ -54,7 +55,10 @@ export async function joinedAs(
       );
     if (known.kind !== kind) {
       const how = known.kind === 'container' ? 'with --container' : 'without --container';
-      throw new AppError('invalid_input', `This machine joined ${how}: run it so, or join anew.`);
+      throw new AppError(
+        'invalid_input',
+        `This machine joined ${how}. Run it ${how}, or join again with a new token.`,
+      );
     }
     return known;
   }
@@ -84,12 +88,4 @@ function systemName(): string {
     // Other systems have no such file.
   }
   return `${type()} ${release()}`;
-}
-
-function readSaved(file: string): Joined | undefined {
-  try {
-    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startOf, textOf } from '../background/process-start.js';
+import { startOf, fileText } from '../background/process-start.js';
 
 /** In the environment of an agent and of all that it starts. */
 const mark = 'AGENT_SANDBOX';
-export const markOf = (sandbox: string): Record<string, string> => ({ [mark]: sandbox });
+export const sandboxMark = (sandbox: string): Record<string, string> => ({ [mark]: sandbox });
 
 const endTimeoutMs = 1_000;
 
@@ -34,7 +34,7 @@ function leftPrograms(sandbox: string): { pid: number; start: string | undefined
 }
 
 const isOf = (pid: number, sandbox: string): boolean =>
-  textOf(`/proc/${pid}/environ`)?.split('\0').includes(`${mark}=${sandbox}`) ?? false;
+  fileText(`/proc/${pid}/environ`)?.split('\0').includes(`${mark}=${sandbox}`) ?? false;
 
 function kill(pid: number, signal: NodeJS.Signals): void {
   try {

@@ -6,7 +6,7 @@ import {
   machineServerCalls,
 } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
-import type { Output } from '../output.js';
+import type { LineOutput } from '../output.js';
 import type { Agents, OnEnded } from './agents.js';
 import { description, type Joined } from './joined.js';
 
@@ -14,7 +14,7 @@ export interface ServeMachineOptions {
   joined: Joined;
   /** Takes over what still runs. */
   openAgents(ended: OnEnded): Promise<Agents>;
-  output: Output;
+  output: LineOutput;
 }
 
 /** How long the server may take to be told of the end. */
@@ -36,11 +36,11 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
   });
   const tell = (sandbox: string, reason: string) =>
     connection.call('agents.ended', { sandbox, reason: reason.slice(0, 1_000) });
-  for (const session of agents.sessions) output.line(`Session ${session} still runs here.`);
+  for (const session of agents.sessions) output.line(`Session ${session} is still running here.`);
   connection.serve({
     'agents.start': async (wanted) => {
       await agents.start(wanted);
-      output.line(`Session ${wanted.session} runs here now.`);
+      output.line(`Session ${wanted.session} is running here now.`);
       return {};
     },
     'agents.stop': async ({ sandbox }) => {
@@ -68,7 +68,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
   connection.on('connected', greet);
   let ending = false;
   connection.on('disconnected', () => {
-    if (!ending) output.line('The server is not there. Waiting for it…');
+    if (!ending) output.line('The server does not respond. Waiting for it…');
   });
   // Its call fails with the reason of a refusal.
   connection.on('closed', greet);

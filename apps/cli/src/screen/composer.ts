@@ -1,5 +1,6 @@
 import { visibleText } from '@belay/protocol';
 import type { Key } from 'node:readline';
+import { runBinding, type KeyBindings } from './key-bindings.js';
 
 /** The line in which the user writes. Pasted lines stay lines, shown by a sign. */
 export class Composer {
@@ -19,19 +20,9 @@ export class Composer {
 
   /** Whether the key meant something here. */
   press(sign: string | undefined, key: Key): boolean {
-    const { name = '', ctrl } = key;
-    if (ctrl && name === 'u') this.#splice(0, this.#at, '');
-    else if (ctrl && name === 'w') {
-      const before = this.#text.slice(0, this.#at).replace(/\S+\s*$/, '');
-      this.#splice(before.length, this.#at, '');
-    } else if (name === 'backspace') this.#splice(Math.max(0, this.#at - 1), this.#at, '');
-    else if (name === 'delete') this.#splice(this.#at, this.#at + 1, '');
-    else if (name === 'left') this.#at = Math.max(0, this.#at - 1);
-    else if (name === 'right') this.#at = Math.min(this.#text.length, this.#at + 1);
-    else if (name === 'home' || (ctrl && name === 'a')) this.#at = 0;
-    else if (name === 'end' || (ctrl && name === 'e')) this.#at = this.#text.length;
-    else if (sign && !ctrl && !key.meta && sign >= ' ') this.insert(sign);
-    else return false;
+    if (runBinding(this.#bindings, key)) return true;
+    if (!sign || key.ctrl || key.meta || sign < ' ') return false;
+    this.insert(sign);
     return true;
   }
 
@@ -45,6 +36,22 @@ export class Composer {
     const from = Math.max(0, this.#at - columns + 1);
     return { text: flat.slice(from, from + columns), column: this.#at - from };
   }
+
+  readonly #bindings: KeyBindings = {
+    'ctrl+u': () => this.#splice(0, this.#at, ''),
+    'ctrl+w': () => {
+      const before = this.#text.slice(0, this.#at).replace(/\S+\s*$/, '');
+      this.#splice(before.length, this.#at, '');
+    },
+    backspace: () => this.#splice(Math.max(0, this.#at - 1), this.#at, ''),
+    delete: () => this.#splice(this.#at, this.#at + 1, ''),
+    left: () => (this.#at = Math.max(0, this.#at - 1)),
+    right: () => (this.#at = Math.min(this.#text.length, this.#at + 1)),
+    home: () => (this.#at = 0),
+    end: () => (this.#at = this.#text.length),
+    'ctrl+a': () => (this.#at = 0),
+    'ctrl+e': () => (this.#at = this.#text.length),
+  };
 
   #splice(from: number, to: number, text: string): void {
     this.#text = this.#text.slice(0, from) + text + this.#text.slice(to);

@@ -1,8 +1,8 @@
 import type { ApprovalRequest } from '@belay/protocol';
-import { Asked } from './asked.js';
+import { OpenQuestion } from './open-question.js';
 import { Composer } from './composer.js';
 import { Pane } from './pane.js';
-import { cut, questionRows } from './rows.js';
+import { cut, questionRows } from './question-rows.js';
 
 const call = (id: string): ApprovalRequest => ({
   id,
@@ -15,7 +15,7 @@ const call = (id: string): ApprovalRequest => ({
 describe('what a session asks', () => {
   it('is answered by no key that was pressed before it was read', () => {
     let now = 0;
-    const asked = new Asked(() => now);
+    const asked = new OpenQuestion(() => now);
     asked.see({ waitingFor: [call('a')], question: null });
     expect(asked.mayAnswer).toBe(false);
     now = 701;

@@ -12,16 +12,17 @@ import {
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
-import { oneLine, outputTo } from '../output.js';
+import { outputTo, singleLine } from '../output.js';
 import { readAnswer } from '../terminal-user.js';
 import { Transcript } from '../transcript.js';
-import { Asked } from './asked.js';
+import { OpenQuestion } from './open-question.js';
 import { Composer } from './composer.js';
-import { Frame } from './frame.js';
+import { ScreenWriter } from './screen-writer.js';
 import { help, hint } from './help.js';
+import { runBinding, type KeyBindings } from './key-bindings.js';
 import { layoutOf, type Layout } from './layout.js';
 import { Pane } from './pane.js';
-import { cut, questionRows, styled } from './rows.js';
+import { cut, questionRows, styled } from './question-rows.js';
 
 export interface SessionScreenOptions {
   summary: SessionSummary;
@@ -38,8 +39,8 @@ const leaveTerminal = '\u001d';
 /** One session on the whole terminal: chat, questions and terminal. Resolves when the user leaves. */
 export class SessionScreen {
   readonly #options: SessionScreenOptions;
-  readonly #frame: Frame;
-  readonly #asked = new Asked();
+  readonly #writer: ScreenWriter;
+  readonly #asked = new OpenQuestion();
   readonly #composer = new Composer();
   readonly #left = Promise.withResolvers<void>();
   readonly #terminals = new Map<string, Pane>();
@@ -55,7 +56,7 @@ export class SessionScreen {
   constructor(options: SessionScreenOptions) {
     this.#options = options;
     this.#summary = options.summary;
-    this.#frame = new Frame((text) => void options.output.write(text));
+    this.#writer = new ScreenWriter((text) => void options.output.write(text));
     const { chat } = this.#layout();
     this.#chat = new Pane(chat.columns, chat.rows);
     this.#asked.see(options.summary);
@@ -69,13 +70,13 @@ export class SessionScreen {
     const data = (bytes: Buffer) => this.#typed(bytes.toString());
     const key = (sign: string | undefined, pressed: Key) => this.#press(sign, pressed);
     const end = () => this.#left.resolve();
-    const restore = () => this.#frame.leave();
+    const restore = () => this.#writer.leave();
     emitKeypressEvents(input);
     input.setRawMode(true);
     input.on('data', data).on('keypress', key).on('end', end).resume();
     output.on('resize', resize);
     process.on('exit', restore).on('SIGTERM', end).on('SIGHUP', end);
-    this.#frame.enter();
+    this.#writer.enter();
     this.#fit();
     this.#draw();
     try {
@@ -140,7 +141,7 @@ export class SessionScreen {
   #watchSummary(): () => void {
     const watch = this.#options.live.fleet((id, summary) => {
       if (id !== this.#summary.id) return;
-      if (!summary) return this.#left.reject(new AppError('not_found', 'It was deleted.'));
+      if (!summary) return this.#left.reject(new AppError('not_found', 'The session was deleted.'));
       this.#summary = summary;
       this.#asked.see(summary);
       this.#later();
@@ -181,29 +182,35 @@ export class SessionScreen {
 
   #press(sign: string | undefined, key: Key): void {
     if (this.#focus === 'terminal') return;
-    const { name = '', ctrl } = key;
     this.#note = '';
-    if (ctrl && (name === 'c' || (name === 'd' && !this.#composer.text)))
-      return this.#left.resolve();
-    if (name === 'f1') this.#isHelp = !this.#isHelp;
-    else if (name === 'f2') this.#nextTerminal();
-    else if (name === 'f3') this.#pauseOrResume();
-    else if (name === 'tab') this.#hold();
-    else if (name === 'pageup') this.#chat.scroll(Math.max(1, this.#layout().chat.rows - 2));
-    else if (name === 'pagedown') this.#chat.scroll(-Math.max(1, this.#layout().chat.rows - 2));
-    else if (ctrl && name === 'l') this.#frame.forget();
-    else if (name === 'return' || name === 'enter') this.#send();
-    else if (ctrl && name === 'n' && this.#asked.request)
-      this.#answer(this.#composer.take() || 'n');
-    else if (this.#asked.request && !this.#composer.text && /^[yan]$/i.test(sign ?? ''))
-      this.#answer(sign ?? '');
-    else this.#composer.press(sign, key);
+    const answers = this.#asked.request && !this.#composer.text && /^[yan]$/i.test(sign ?? '');
+    if (answers) this.#answer(sign ?? '');
+    else if (!runBinding(this.#bindings, key)) this.#composer.press(sign, key);
     this.#later();
   }
 
-  #answer(said: string): void {
+  readonly #bindings: KeyBindings = {
+    'ctrl+c': () => this.#left.resolve(),
+    'ctrl+d': () => this.#composer.text || this.#left.resolve(),
+    'ctrl+l': () => this.#writer.forget(),
+    'ctrl+n': () => this.#asked.request && this.#answer(this.#composer.take() || 'n'),
+    f1: () => (this.#isHelp = !this.#isHelp),
+    f2: () => this.#nextTerminal(),
+    f3: () => this.#pauseOrResume(),
+    tab: () => this.#hold(),
+    pageup: () => this.#scroll(1),
+    pagedown: () => this.#scroll(-1),
+    return: () => this.#send(),
+    enter: () => this.#send(),
+  };
+
+  #scroll(pages: number): void {
+    this.#chat.scroll(pages * Math.max(1, this.#layout().chat.rows - 2));
+  }
+
+  #answer(reply: string): void {
     const { request } = this.#asked;
-    const answer = request && readAnswer(said, request);
+    const answer = request && readAnswer(reply, request);
     if (!request || !answer) return;
     if (!this.#asked.mayAnswer) return this.#tell('This has just appeared: read it, then answer.');
     this.#do(() => this.#options.client.sessions.answer(this.#summary.id, request.id, answer));
@@ -258,7 +265,7 @@ export class SessionScreen {
   #resize(): void {
     const { chat } = this.#layout();
     this.#chat.resize(chat.columns, chat.rows);
-    this.#frame.forget();
+    this.#writer.forget();
     this.#fit();
     this.#later();
   }
@@ -289,7 +296,7 @@ export class SessionScreen {
     const { wide, chat, terminal } = this.#layout();
     const chatRows = this.#isHelp ? this.#helpRows() : this.#chatRows();
     const pane = this.#terminals.get(this.#shown);
-    const label = ` ${this.#shown}${this.#focus === 'terminal' ? ' · you write here · Ctrl-] comes back' : ''}`;
+    const label = ` ${this.#shown}${this.#focus === 'terminal' ? ' · you type here · Ctrl-] returns' : ''}`;
     const screen = [
       styled(2, cut(label, terminal.columns)),
       ...(pane?.rows(terminal.columns, terminal.rows) ??
@@ -302,7 +309,10 @@ export class SessionScreen {
     const rows = [
       styled(7, cut(this.#title(), columns)),
       ...body,
-      styled(2, cut(this.#note || oneLine(this.#delta.slice(-columns), columns) || hint, columns)),
+      styled(
+        2,
+        cut(this.#note || singleLine(this.#delta.slice(-columns), columns) || hint, columns),
+      ),
       cut(`> ${composed.text}`, columns),
     ];
     const inTerminal = this.#focus === 'terminal' && pane;
@@ -312,7 +322,7 @@ export class SessionScreen {
           column: (wide ? chat.columns + 1 : 0) + pane.cursor.column,
         }
       : { row: rows.length - 1, column: 2 + composed.column };
-    this.#frame.draw(rows, cursor);
+    this.#writer.draw(rows, cursor);
   }
 
   #title(): string {
@@ -320,7 +330,7 @@ export class SessionScreen {
     const where = machine
       ? ` · ${machine.kind === 'bare' ? '⚠ nothing is confined on' : 'container on'} ${machine.name}`
       : '';
-    return ` ${state} · ${oneLine(title, 60)} · ${pluralText(steps, 'step')} · ${dollarsText(dollars)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
+    return ` ${state} · ${singleLine(title, 60)} · ${pluralText(steps, 'step')} · ${dollarsText(dollars)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
   }
 
   #chatRows(): string[] {

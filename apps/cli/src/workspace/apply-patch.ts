@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs';
 import { lstat, open, readlink } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
 import { isSafePath, PrivateRepository, reach } from '@belay/host';
-import { openFlags } from './list-files.js';
+import { openFlags } from './list-workspace.js';
 import { patchPaths } from './patch-paths.js';
-import { writeChanges, type FileChange } from './write-changes.js';
+import { writeChanges, type PatchedFile } from './write-changes.js';
 
 /** Bytes of the files that a patch names, before and after it. */
 const maxBytes = 1_000_000_000;
@@ -107,7 +107,7 @@ async function indexOf(repository: PrivateRepository): Promise<Map<string, Index
   return files;
 }
 
-type Change = FileChange & { id?: string };
+type Change = PatchedFile & { id?: string };
 
 function changesBetween(before: Map<string, Indexed>, after: Map<string, Indexed>): Change[] {
   const changes: Change[] = [];

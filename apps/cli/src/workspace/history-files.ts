@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { reach, readFolder } from '@belay/host';
-import { readRegular } from './list-files.js';
+import { readRegular } from './list-workspace.js';
 
 /** The files of a repository’s history: those that are written anew, and those that are copied from its `.git`. */
 export interface HistoryFiles {
@@ -40,20 +40,25 @@ export async function historyFiles(
     const found = await statOf(root, `${own}/${name}`);
     if (found?.isFile()) copied.push({ path: `${own}/${name}`, stat: found });
   }
+  return { copied, written: await writtenFiles(root, own, head) };
+}
+
+async function writtenFiles(
+  root: string,
+  own: string,
+  head: string,
+): Promise<HistoryFiles['written']> {
   const branch = head.startsWith('ref: ') ? head.slice(5).trimEnd() : undefined;
   const references = await referencesOf(root, own, (name) => name === branch || isTag(name));
   const ids = [...references.values(), ...(branch ? [] : [head.trimEnd()])];
   const shallow = await readText(root, `${own}/shallow`, 1_000_000);
   const isShallow = shallow !== undefined && /^([0-9a-f]{40,64}\n)+$/.test(shallow);
-  return {
-    copied,
-    written: [
-      { path: `${own}/HEAD`, content: head },
-      { path: `${own}/config`, content: ids.some((id) => id.length === 64) ? sha256 : sha1 },
-      { path: `${own}/packed-refs`, content: packedReferences(references) },
-      ...(isShallow ? [{ path: `${own}/shallow`, content: shallow }] : []),
-    ],
-  };
+  return [
+    { path: `${own}/HEAD`, content: head },
+    { path: `${own}/config`, content: ids.some((id) => id.length === 64) ? sha256 : sha1 },
+    { path: `${own}/packed-refs`, content: packedReferences(references) },
+    ...(isShallow ? [{ path: `${own}/shallow`, content: shallow }] : []),
+  ];
 }
 
 const isTag = (name: string): boolean => name.startsWith('refs/tags/');

@@ -1,11 +1,11 @@
 import { AppError, bytesText } from '@belay/protocol';
 
 const reasons = {
-  unreadable: 'cannot be read',
-  special: 'are sockets, pipes or devices',
-  name: 'have names that are not UTF-8',
-  deep: 'are more than 200 folders deep',
-  changed: 'were shortened while they were read, and end in zeros',
+  unreadable: 'unreadable',
+  special: 'a socket, pipe or device',
+  name: 'the name is not UTF-8',
+  deep: 'more than 200 folders deep',
+  changed: 'shortened while it was read; ends in zeros',
 } as const;
 type Reason = keyof typeof reasons;
 
@@ -26,14 +26,14 @@ export class LeftOut {
 
   history(path: string, why: string): void {
     const whose = path === '' ? 'the workspace' : path;
-    this.#histories.push(`Took the files of ${whose}, not its git history: ${why}.`);
+    this.#histories.push(`Copied the files of ${whose} without its git history: ${why}.`);
   }
 
   sentences(): string[] {
     const files = [...this.#paths].map(([why, paths]) => {
       const names = paths.slice(0, 3).join(', ') + (paths.length > 3 ? ', …' : '');
-      const verb = why === 'changed' ? 'Took' : 'Left out';
-      return `${verb} ${paths.length} of the files, which ${reasons[why]}: ${names}`;
+      const verb = why === 'changed' ? 'Copied' : 'Left out';
+      return `${verb} ${paths.length} ${paths.length === 1 ? 'path' : 'paths'} (${reasons[why]}): ${names}`;
     });
     return [...this.#histories, ...files];
   }

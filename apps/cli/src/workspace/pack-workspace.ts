@@ -3,7 +3,7 @@ import { AppError } from '@belay/protocol';
 import { tarEnd, tarHeader, tarPadding } from '@belay/client';
 import { HeldFolders } from '@belay/host';
 import { tooLarge } from './left-out.js';
-import { openFlags } from './list-files.js';
+import { openFlags } from './list-workspace.js';
 import type { PlannedEntry, WorkspacePlan } from './plan-workspace.js';
 
 /** How far packing is; both begin at 0. */

@@ -1,4 +1,4 @@
-import { changedFiles, patchPaths } from './patch-paths.js';
+import { changedPaths, patchPaths } from './patch-paths.js';
 
 const patch = `diff --git a/old.txt b/new.txt
 similarity index 100%
@@ -29,7 +29,7 @@ index 0000000..e69de29
 
 describe('the files of a patch', () => {
   it('are those that it changes, by their names afterwards', () => {
-    expect(changedFiles(Buffer.from(patch)).toSorted()).toEqual(
+    expect(changedPaths(Buffer.from(patch)).toSorted()).toEqual(
       ['empty.txt', 'gone.txt', 'new.txt', 'old.txt', 'ä.txt'].toSorted(),
     );
   });
@@ -40,6 +40,6 @@ describe('the files of a patch', () => {
   });
 
   it('are none when nothing was changed', () => {
-    expect(changedFiles(new Uint8Array())).toEqual([]);
+    expect(changedPaths(new Uint8Array())).toEqual([]);
   });
 });

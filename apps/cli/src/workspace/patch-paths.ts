@@ -9,7 +9,7 @@ export function patchPaths(patch: string): Set<string> {
 }
 
 /** The files that a patch changes, adds or deletes; a renamed one has its new name. */
-export function changedFiles(patch: Uint8Array): string[] {
+export function changedPaths(patch: Uint8Array): string[] {
   const { changed } = namesIn(Buffer.from(patch).toString('latin1'));
   return [...changed].map((path) => Buffer.from(path, 'latin1').toString());
 }
@@ -18,7 +18,6 @@ function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
   const paths = new Set<string>();
   const changed = new Set<string>();
   const add = (name: string | undefined) => name && paths.add(name);
-  const hunk = { old: 0, new: 0 };
   /** The name of a file of which no other line names it, such as an empty one, and the one before the change. */
   let only: string | undefined;
   let before: string | undefined;
@@ -26,19 +25,7 @@ function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
     if (name) changed.add(name);
     only = undefined;
   };
-  for (const line of patch.split('\n')) {
-    if (hunk.old > 0 || hunk.new > 0) {
-      if (!line.startsWith('\\')) {
-        if (!line.startsWith('+')) hunk.old--;
-        if (!line.startsWith('-')) hunk.new--;
-      }
-      continue;
-    }
-    const counts = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
-    if (counts) {
-      hunk.old = Number(counts[1] ?? 1);
-      hunk.new = Number(counts[2] ?? 1);
-    }
+  for (const line of headerLines(patch)) {
     const [, end, moved] = /^(?:rename|copy) (from|to) (.+)$/s.exec(line) ?? [];
     const [, side, marked] = /^(---|\+\+\+) (.+)$/s.exec(line) ?? [];
     const [, both] = /^diff --git (.+)$/s.exec(line) ?? [];
@@ -61,6 +48,22 @@ function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
   }
   change(only);
   return { paths, changed };
+}
+
+/** The lines of a patch outside of its hunks, whose content may look like any other line. */
+function* headerLines(patch: string): Generator<string> {
+  const left = { old: 0, new: 0 };
+  for (const line of patch.split('\n')) {
+    if (left.old > 0 || left.new > 0) {
+      if (line.startsWith('\\')) continue;
+      if (!line.startsWith('+')) left.old--;
+      if (!line.startsWith('-')) left.new--;
+      continue;
+    }
+    const [hunk, old = 1, added = 1] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+    if (hunk === undefined) yield line;
+    else Object.assign(left, { old: Number(old), new: Number(added) });
+  }
 }
 
 /** Both names of a `diff --git` line; unquoted ones are the same but for their prefixes, which have one length. */

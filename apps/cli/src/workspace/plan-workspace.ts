@@ -6,7 +6,7 @@ import { AppError, bytesText } from '@belay/protocol';
 import { HeldFolders } from '@belay/host';
 import { historyFiles, NoHistory, type HistoryFiles } from './history-files.js';
 import { LeftOut, tooLarge } from './left-out.js';
-import { listFiles, type Found } from './list-files.js';
+import { listWorkspace, type ListedPath } from './list-workspace.js';
 
 export type PlannedEntry =
   | { kind: 'file' | 'folder' | 'link'; path: string; mode: number; mtime?: Date }
@@ -36,10 +36,13 @@ export async function checkedFolder(folder: string): Promise<string> {
 }
 
 /**
- * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes`, by the sizes that
+ * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes` (BELAY_MAX_WORKSPACE_MB), by the sizes that
  * files have when they are read, holes included.
  */
-export async function planWorkspace(folder: string, maxBytes: number): Promise<WorkspacePlan> {
+export async function planWorkspace(
+  folder: string,
+  maxBytes = (Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048) * 2 ** 20,
+): Promise<WorkspacePlan> {
   const plan: WorkspacePlan = {
     folder,
     entries: [],
@@ -52,7 +55,7 @@ export async function planWorkspace(folder: string, maxBytes: number): Promise<W
   let largest = { path: '', size: 0 };
   const folders = new HeldFolders(folder);
   try {
-    for await (const found of listFiles(folder, plan.leftOut.folder)) {
+    for await (const found of listWorkspace(folder, plan.leftOut.folder)) {
       const entry = plannedEntry(plan, folders, found);
       if (!entry) continue;
       plan.entries.push(entry);
@@ -111,7 +114,7 @@ function isReadable(folders: HeldFolders, path: Buffer): boolean {
 function plannedEntry(
   { leftOut }: WorkspacePlan,
   folders: HeldFolders,
-  { path: bytes, stat }: Found,
+  { path: bytes, stat }: ListedPath,
 ): PlannedEntry | undefined {
   const path = Buffer.from(bytes, 'latin1');
   const name = path.toString();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { pause } from '@belay/testing';
-import type { Output } from '../output.js';
+import type { LineOutput } from '../output.js';
 import { planWorkspace } from './plan-workspace.js';
 import { copied, sendWorkspace } from './send-workspace.js';
 
@@ -46,7 +46,7 @@ describe('while it is sent', () => {
       return true;
     });
     const lines: string[] = [];
-    const progress = { line: (text: string) => void lines.push(text) } as unknown as Output;
+    const progress = { line: (text: string) => void lines.push(text) } as unknown as LineOutput;
     const drawnNow = () => pause(250, 'the line is drawn ten times a second');
     const toSession = async (_id: string, content: ReadableStream<Uint8Array>): Promise<void> => {
       let chunks = 0;

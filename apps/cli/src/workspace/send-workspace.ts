@@ -1,6 +1,6 @@
 import { visibleText, pluralText, numberText, bytesText } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import type { Output } from '../output.js';
+import { progressBar, type LineOutput } from '../output.js';
 import { StatusLine } from '../status-line.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
 import type { WorkspacePlan } from './plan-workspace.js';
@@ -10,7 +10,7 @@ const entryBytes = 768;
 
 interface Sending {
   client: BelayClient;
-  progress: Output;
+  progress: LineOutput;
 }
 
 /**
@@ -27,7 +27,7 @@ export function sendWorkspace(
 }
 
 /** Sends it to the server for several sessions, in the same way; returns the workspace’s name. */
-export async function uploadWorkspace(
+export async function storeWorkspace(
   plan: WorkspacePlan,
   { client, progress }: Sending,
 ): Promise<string> {
@@ -39,7 +39,7 @@ export async function uploadWorkspace(
 
 async function withProgress<T>(
   plan: WorkspacePlan,
-  progress: Output,
+  progress: LineOutput,
   send: (archive: ReadableStream<Uint8Array>) => Promise<T>,
 ): Promise<T> {
   const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
@@ -55,16 +55,13 @@ async function withProgress<T>(
   }
 }
 
-const barWidth = 20;
-
 /** A bar, and the numbers behind it. */
 export function copied(
   { files, bytes }: Packed,
   plan: Pick<WorkspacePlan, 'files' | 'bytes'>,
 ): string {
   const share = plan.bytes === 0 ? 1 : Math.min(1, bytes / plan.bytes);
-  const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░');
-  return `Copying ${bar} ${bytesText(bytes)} of ${sizeOf(plan, files)}`;
+  return `Copying ${progressBar(share)} ${bytesText(bytes)} of ${sizeOf(plan, files)}`;
 }
 
 function sizeOf({ files, bytes }: Pick<WorkspacePlan, 'files' | 'bytes'>, done?: number): string {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { reach } from '@belay/host';
 
-export interface FileChange {
+export interface PatchedFile {
   /** Below the folder; bytes in latin1. */
   path: string;
   /** What stood there when it was read; undefined for a new file. */
@@ -28,7 +28,7 @@ export interface FileChange {
  * Replaces files of a folder, all of them or none. The new ones are made beside them first; then the old ones are moved
  * away and the new ones to their places. What fails, or is no longer as it was read, takes everything back.
  */
-export async function writeChanges(folder: string, changes: readonly FileChange[]): Promise<void> {
+export async function writeChanges(folder: string, changes: readonly PatchedFile[]): Promise<void> {
   const staging = await mkdtemp(join(folder, '.belay-apply-'));
   const undo: (() => Promise<void>)[] = [];
   try {
@@ -50,7 +50,7 @@ export async function writeChanges(folder: string, changes: readonly FileChange[
   }
 }
 
-async function stage(at: string, { old, mode, content = Buffer.of() }: FileChange): Promise<void> {
+async function stage(at: string, { old, mode, content = Buffer.of() }: PatchedFile): Promise<void> {
   if (!mode) return;
   if (mode === '120000') return symlink(content, at);
   await writeFile(at, content, { flag: 'wx', mode: mode === '100755' ? 0o777 : 0o666 });
@@ -63,15 +63,15 @@ const permissionsOf = ({ mode }: Stats, executable: boolean): number =>
 
 async function moveAway(
   folder: string,
-  { path, old }: FileChange,
+  { path, old }: PatchedFile,
   { to, undo }: { to: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
-  const place = Buffer.from(path, 'latin1');
-  await reach(folder, place, async ({ at }) => {
+  const target = Buffer.from(path, 'latin1');
+  await reach(folder, target, async ({ at }) => {
     if (!isSame(await lstat(at), old)) throw changed(path);
     await rename(at, to);
   });
-  undo.push(() => reach(folder, place, ({ at }) => rename(to, at)));
+  undo.push(() => reach(folder, target, ({ at }) => rename(to, at)));
 }
 
 const isSame = (now: Stats, old?: Stats): boolean =>
@@ -88,14 +88,14 @@ async function removeEmptyFolders(
 ): Promise<void> {
   const above = path.split('/').slice(0, -1).join('/');
   if (above === '') return;
-  const place = Buffer.from(above, 'latin1');
+  const target = Buffer.from(above, 'latin1');
   try {
-    const { mode } = await reach(folder, place, async ({ at }) => {
+    const { mode } = await reach(folder, target, async ({ at }) => {
       const stat = await lstat(at);
       await rmdir(at);
       return stat;
     });
-    undo.push(() => reach(folder, place, async ({ at }) => mkdir(at, { mode: mode & 0o777 })));
+    undo.push(() => reach(folder, target, async ({ at }) => mkdir(at, { mode: mode & 0o777 })));
   } catch {
     return; // It holds something, or is gone already.
   }
@@ -104,21 +104,21 @@ async function removeEmptyFolders(
 
 async function moveIn(
   folder: string,
-  { path }: FileChange,
+  { path }: PatchedFile,
   { from, undo }: { from: string; undo: (() => Promise<void>)[] },
 ): Promise<void> {
-  const place = Buffer.from(path, 'latin1');
+  const target = Buffer.from(path, 'latin1');
   const make = (made: Buffer) => undo.push(() => reach(folder, made, async ({ at }) => rmdir(at)));
   await reach(
     folder,
-    place,
+    target,
     async ({ at }) => {
       if (lstatSync(at, { throwIfNoEntry: false })) throw changed(path);
       await rename(from, at);
     },
     { make },
   );
-  undo.push(() => reach(folder, place, ({ at }) => rename(at, from)));
+  undo.push(() => reach(folder, target, ({ at }) => rename(at, from)));
 }
 
 const changed = (path: string): AppError =>

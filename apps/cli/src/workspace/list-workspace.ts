@@ -12,7 +12,7 @@ import {
 } from '@belay/host';
 
 /** Something below a folder. Its path is bytes, kept as text in latin1. */
-export interface Found {
+export interface ListedPath {
   path: string;
   stat: Stats;
   /** It is the top of a repository. */
@@ -20,14 +20,14 @@ export interface Found {
 }
 
 /** A folder that could not be listed. */
-export type Skipped = (path: string, why: 'unreadable' | 'deep') => void;
+export type OnSkipped = (path: string, why: 'unreadable' | 'deep') => void;
 
 /**
  * Lists what of a folder belongs to a workspace: in a repository what is tracked or not ignored, else everything.
  * Repositories inside are listed in the same way, without their `.git`. No link is followed, nothing of the folder is
  * run or changed, and of its repositories only the index and the lists of ignored files are read.
  */
-export async function* listFiles(root: string, skipped: Skipped): AsyncGenerator<Found> {
+export async function* listWorkspace(root: string, skipped: OnSkipped): AsyncGenerator<ListedPath> {
   const top = topOf(root);
   const ignoreFile = top === undefined ? '' : await userIgnoreFile(root);
   const folders = new HeldFolders(root);
@@ -52,7 +52,7 @@ const maxIndexBytes = 500_000_000;
 interface Listed {
   root: string;
   ignoreFile: string;
-  skipped: Skipped;
+  skipped: OnSkipped;
   folders: HeldFolders;
 }
 
@@ -63,7 +63,7 @@ class Lister {
     this.#about = about;
   }
 
-  async *everything(path: string, depth: number): AsyncGenerator<Found> {
+  async *everything(path: string, depth: number): AsyncGenerator<ListedPath> {
     const entries = await this.#entries(path, depth);
     if (path !== '' && entries.some(isRepository)) {
       return yield* this.repository(path, join(this.#about.root, utf8(path)), depth);
@@ -71,7 +71,7 @@ class Lister {
     yield* this.#each(path, entries, depth);
   }
 
-  async *#each(path: string, entries: FolderEntry[], depth: number): AsyncGenerator<Found> {
+  async *#each(path: string, entries: FolderEntry[], depth: number): AsyncGenerator<ListedPath> {
     for (const { name, kind } of entries) {
       if (name.toString() === '.git') continue;
       const inner = path === '' ? latin1(name) : `${path}/${latin1(name)}`;
@@ -82,7 +82,7 @@ class Lister {
   }
 
   /** What git lists for a folder of the work tree `top`; without git, everything. */
-  async *repository(path: string, top: string, depth: number): AsyncGenerator<Found> {
+  async *repository(path: string, top: string, depth: number): AsyncGenerator<ListedPath> {
     const listed = depth > maxDepth ? [] : await this.#listed(path, top);
     if (!listed) return yield* this.#each(path, await this.#entries(path, depth), depth);
     for (const name of new Set(listed)) {
@@ -144,7 +144,7 @@ class Lister {
     });
   }
 
-  #look(path: string): Found | undefined {
+  #look(path: string): ListedPath | undefined {
     try {
       const at = this.#about.folders.at(Buffer.from(path, 'latin1'));
       return { path, stat: lstatSync(at), repository: false };

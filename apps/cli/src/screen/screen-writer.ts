@@ -1,5 +1,5 @@
 /** Writes a screen row by row, and of each later one the rows that changed: nothing flickers, also over SSH. */
-export class Frame {
+export class ScreenWriter {
   #rows: string[] = [];
 
   constructor(private readonly write: (text: string) => void) {}

@@ -1,9 +1,9 @@
 import { click, fill, hides, shows, untilInPage } from '@belay/testkit';
 import type { Page } from 'puppeteer-core';
-import type { PlayedSessions } from './sessions.ts';
+import type { PlayedSessions } from './play-sessions.ts';
 
 /** A page of the dashboard that is a picture of the docs. */
-export interface Picture {
+export interface Screenshot {
   name: string;
   /** Taken before there is a session. */
   empty?: boolean;
@@ -14,7 +14,7 @@ export interface Picture {
   ready(page: Page, size: { phone: boolean }): Promise<void>;
 }
 
-export const pages: Picture[] = [
+export const screenshots: Screenshot[] = [
   {
     name: 'welcome',
     empty: true,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BelayServer, script } from '@belay/testkit';
 import { AgentSlot } from './agent-slot.ts';
 import { sampleOf, type Sample } from './sample.ts';
-import type { Outcome } from './verdict.ts';
+import type { LoadOutcome } from './verdict.ts';
 
 export interface Load {
   minutes: number;
@@ -20,7 +20,7 @@ const memoryMb = 256;
 const settleSeconds = 60;
 
 /** Keeps the load on a server of its own for as long as asked, and looks at that server all the time. */
-export async function run({ minutes, agents, viewers }: Load): Promise<Outcome> {
+export async function runLoad({ minutes, agents, viewers }: Load): Promise<LoadOutcome> {
   const server = new BelayServer({
     BELAY_LOG_LEVEL: 'warn',
     BELAY_MAX_SANDBOXES: String(agents),

@@ -1,11 +1,11 @@
 import type { EvaluationTrial, TrialState } from '@belay/protocol';
-import type { BelayServer } from './server-process.js';
+import type { BelayServer } from './belay-server.js';
 
 const tasks = Array.from({ length: 24 }, (_, index) => `Own/${index}`);
 const attempts = 3;
 
 /** Reports a benchmark run as a run would, with trials in every state, for pages that show one. */
-export async function reportRun(server: BelayServer, id = 'shown'): Promise<void> {
+export async function reportSampleRun(server: BelayServer, id = 'shown'): Promise<void> {
   const { evaluations, uploads } = server.client;
   const upload = async (text: string) =>
     (await uploads.blob(new TextEncoder().encode(text), 'text/plain')).blob;

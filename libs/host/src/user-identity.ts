@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gitIdentity, type GitIdentity } from '@belay/protocol';
 import { reach } from './reach.js';
-import { userEnvironment, type UserEnvironment } from './config.js';
+import type { UserEnvironment } from './config.js';
 import { findGit, git } from './git.js';
+import { userSetting } from './user-setting.js';
 
 /** A repository with more settings is not asked. */
 const maxBytes = 100_000;
@@ -14,28 +15,17 @@ const maxBytes = 100_000;
  */
 export async function userIdentity(
   folder: string,
-  { home, settings }: Pick<UserEnvironment, 'home' | 'settings'> = userEnvironment(),
+  places?: Pick<UserEnvironment, 'home' | 'settings'>,
 ): Promise<GitIdentity | null> {
   const binary = findGit(folder);
   if (!binary) return null;
-  const users = { HOME: home, XDG_CONFIG_HOME: settings, GIT_CONFIG_GLOBAL: undefined };
-  const own = await ownSettings(folder).catch(() => undefined);
+  const input = await ownSettings(folder).catch(() => undefined);
   const read = async (key: string): Promise<string> => {
-    const options = { binary, folder: '/', timeoutMs: 5_000, maxBytes: 10_000 };
-    const get = ['--null', '--get', key];
-    const local = own && {
-      args: ['config', '--file', '-', '--no-includes', ...get],
-      options: { ...options, environment: {}, input: own },
-    };
-    const global = {
-      args: ['config', '--global', ...get],
-      options: { ...options, environment: users },
-    };
-    for (const { args, options: how } of [...(local ? [local] : []), global]) {
-      const { code, output } = await git(args, how);
-      if (code === 0) return output.toString().split('\0')[0] ?? '';
-    }
-    return '';
+    const args = ['config', '--file', '-', '--no-includes', '--null', '--get', key];
+    const options = { binary, folder: '/', environment: {}, timeoutMs: 5_000, maxBytes: 10_000 };
+    const own = input && (await git(args, { ...options, input }));
+    if (own?.code === 0) return own.output.toString().split('\0')[0] ?? '';
+    return (await userSetting(binary, ['--get', key], places)) ?? '';
   };
   try {
     const found = { name: await read('user.name'), email: await read('user.email') };

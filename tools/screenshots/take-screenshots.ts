@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { BelayServer, Chromium } from '@belay/testkit';
 import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
-import { pages, type Picture } from './pages.ts';
-import { withPalette } from './palette.ts';
-import { playSessions, type PlayedSessions } from './sessions.ts';
+import { screenshots, type Screenshot } from './screenshots.ts';
+import { withPalette } from './with-palette.ts';
+import { playSessions, type PlayedSessions } from './play-sessions.ts';
 
 const folder = join(root, 'docs/images');
 const sizes = [
@@ -35,7 +35,7 @@ interface Studio {
 
 async function takeAll(studio: Studio, wanted: string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const chosen = pages.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const chosen = screenshots.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const early = chosen.filter((page) => page.empty);
   for (const page of early) await step(page.name, () => take(studio, page));
   const sessions = await step('sessions', () => playSessions(studio.server));
@@ -46,7 +46,7 @@ async function takeAll(studio: Studio, wanted: string[]): Promise<void> {
 /** One page in both sizes and both themes. */
 async function take(
   { server, chromium }: Studio,
-  page: Picture,
+  page: Screenshot,
   sessions: PlayedSessions = { demo: '', publish: '', comparison: '', middle: 0 },
 ): Promise<void> {
   for (const { suffix, width, height } of sizes) {

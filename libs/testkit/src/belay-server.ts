@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
 import { removeSandboxes } from './engine.js';
-import { built, prepared, root } from './environment.js';
+import { built, prepared, repositoryRoot } from './environment.js';
 
 interface Running {
   child: ChildProcess;
@@ -78,8 +78,8 @@ export class BelayServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
     const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
       createInterface(child.stdout).on('line', (line) => {
-        const said = JSON.parse(line) as { ready?: boolean; url: string; token: string };
-        if (said.ready) done(said);
+        const report = JSON.parse(line) as { ready?: boolean; url: string; token: string };
+        if (report.ready) done(report);
       });
       child.once('exit', (code) =>
         failed(new Error(`The server ended with ${code}:\n${this.#log}`)),
@@ -118,8 +118,8 @@ export class BelayServer {
       BELAY_DATA: this.data,
       BELAY_IMAGE: prepared('BELAY_TEST_IMAGE'),
       BELAY_RUNTIME: prepared('BELAY_RUNTIME'),
-      BELAY_SITE: join(root, 'apps/web/dist/site'),
-      BELAY_EXAMPLES: join(root, 'examples'),
+      BELAY_SITE: join(repositoryRoot, 'apps/web/dist/site'),
+      BELAY_EXAMPLES: join(repositoryRoot, 'examples'),
       BELAY_POOL: '0',
       ...this.environment,
     };
@@ -128,6 +128,6 @@ export class BelayServer {
 
 /** With the options of node with which the product starts it. */
 function builtServer(): string[] {
-  const options = readFileSync(join(root, 'apps/server/node-arguments.json'), 'utf8');
+  const options = readFileSync(join(repositoryRoot, 'apps/server/node-arguments.json'), 'utf8');
   return [...(JSON.parse(options) as string[]), built('apps/server/dist/bundle/main.cjs')];
 }

@@ -1,5 +1,5 @@
 import { isEnded, isEvent, type Event, type NewSession, type SessionState } from '@belay/protocol';
-import type { BelayServer } from './server-process.js';
+import type { BelayServer } from './belay-server.js';
 
 /** How long a test waits for one thing, in milliseconds; a busy machine needs most of it. */
 const waitTimeoutMs = 120_000;

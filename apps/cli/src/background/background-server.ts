@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { dataFolder, type Where } from '../connection.js';
+import { dataFolder, userDataFolder, type Where } from '../connection.js';
+import { readSaved } from '../saved-file.js';
 import { startOf } from './process-start.js';
 
 const recorded = z.object({
@@ -17,7 +18,7 @@ const recorded = z.object({
 const pollMs = 100;
 
 /** The server in the background for one data folder: its log, and the file that says which process it is. */
-export class ServerProcess {
+export class BackgroundServer {
   readonly log: string;
   readonly #file: string;
 
@@ -41,7 +42,7 @@ export class ServerProcess {
 
   /** The process that `up` started, while it runs. A file of one that is gone is removed. */
   running(): { pid: number; since: string } | undefined {
-    const found = this.#read();
+    const found = readSaved(this.#file, recorded);
     if (found && startOf(found.pid) === found.start) return { pid: found.pid, since: found.since };
     this.forget();
     return undefined;
@@ -70,21 +71,12 @@ export class ServerProcess {
       while (Date.now() < end && this.running()) await sleep(pollMs);
     }
   }
-
-  #read(): z.output<typeof recorded> | undefined {
-    try {
-      return recorded.safeParse(JSON.parse(readFileSync(this.#file, 'utf8'))).data;
-    } catch {
-      return undefined;
-    }
-  }
 }
 
 const stateFolder = (): string => process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
 
 /** `server`, and with a part of its own for a data folder that is not the usual one. */
 function nameFor(data: string): string {
-  const xdg = process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
-  if (data === join(xdg, 'belay')) return 'server';
+  if (data === userDataFolder()) return 'server';
   return `server-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`;
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
  * Adds sessions to the database of a stopped server: copies of an ended one, each with a title of its own, which
  * replaces `word` in its log. Files and terminals are not copied.
  */
-export function multiply(
+export function multiplySession(
   data: string,
   session: string,
   { word, titles }: { word: string; titles: readonly string[] },

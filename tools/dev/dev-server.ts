@@ -7,7 +7,7 @@ import { root } from '../product-node.mjs';
 import { serverProgram } from './server-build.ts';
 
 /** The line by which a server reports that it is ready. */
-export interface Ready {
+export interface ServerReady {
   ready: true;
   url: string;
   token: string;
@@ -15,9 +15,9 @@ export interface Ready {
 }
 
 /** The server from its sources. It is ended as by Ctrl-C, which leaves its agents running. */
-export class ServerProcess {
+export class DevServer {
   #child: ChildProcess | undefined;
-  #ready: Promise<Ready | undefined> = Promise.resolve(undefined);
+  #ready: Promise<ServerReady | undefined> = Promise.resolve(undefined);
   /** The same after a restart: the names of login cookies have it. */
   #port: string;
   readonly #nodeArguments: readonly string[];
@@ -28,12 +28,12 @@ export class ServerProcess {
   }
 
   /** Undefined when the server does not run; while it starts, a promise. */
-  get ready(): Promise<Ready | undefined> {
+  get ready(): Promise<ServerReady | undefined> {
     return this.#ready;
   }
 
   /** Ends the server that runs and starts another; resolves to undefined when that ends at once. */
-  restart(environment: Record<string, string>): Promise<Ready | undefined> {
+  restart(environment: Record<string, string>): Promise<ServerReady | undefined> {
     const ended = this.end();
     this.#ready = ended.then(() => this.#start(environment));
     return this.#ready;
@@ -48,7 +48,7 @@ export class ServerProcess {
     await once(child, 'exit');
   }
 
-  #start(environment: Record<string, string>): Promise<Ready | undefined> {
+  #start(environment: Record<string, string>): Promise<ServerReady | undefined> {
     const child = spawn(process.execPath, [...this.#nodeArguments, serverProgram], {
       // At a terminal it asks there what waits for the user.
       stdio: [process.stdin.isTTY ? 'inherit' : 'ignore', 'pipe', 'inherit'],
@@ -74,7 +74,7 @@ export class ServerProcess {
         this.#child = undefined;
         this.#ready = Promise.resolve(undefined);
         process.stderr.write(
-          `✗ server: it ended with ${signal ?? code}; the next change starts it.\n`,
+          `✗ server: it ended with ${signal ?? code}; the next change starts it again.\n`,
         );
       });
     });
@@ -87,9 +87,9 @@ function productArguments(): string[] {
   return JSON.parse(readFileSync(file, 'utf8')) as string[];
 }
 
-function readyLine(line: string): Ready | undefined {
+function readyLine(line: string): ServerReady | undefined {
   try {
-    const value = JSON.parse(line) as Ready;
+    const value = JSON.parse(line) as ServerReady;
     return value.ready ? value : undefined;
   } catch {
     return undefined;

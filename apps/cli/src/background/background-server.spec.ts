@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServerProcess } from './server-process.js';
+import { BackgroundServer } from './background-server.js';
 
 describe('the server in the background', () => {
   let folder: string;
   let child: ChildProcess;
-  let server: ServerProcess;
+  let server: BackgroundServer;
   const { XDG_STATE_HOME } = process.env;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-state-'));
     process.env.XDG_STATE_HOME = folder;
     child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     await once(child, 'spawn');
-    server = new ServerProcess({ data: join(folder, 'data') });
+    server = new BackgroundServer({ data: join(folder, 'data') });
   });
   afterEach(() => {
     child.kill('SIGKILL');
@@ -61,7 +61,7 @@ describe('the server in the background', () => {
   );
 
   it('has a log of its own for each data folder, and keeps the one before', () => {
-    const other = new ServerProcess({ data: join(folder, 'other') });
+    const other = new BackgroundServer({ data: join(folder, 'other') });
     expect(other.log).not.toBe(server.log);
     server.turnLog();
     writeFileSync(server.log, 'first');

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { prepared, root } from './environment.js';
+import { prepared, repositoryRoot } from './environment.js';
 
 /** A fenced block of a page. */
 interface Block {
@@ -36,7 +36,7 @@ export interface PageOptions {
 export async function runDocsPage(page: string, options: PageOptions): Promise<PageRun> {
   const folder = mkdtempSync(join(tmpdir(), 'belay-docs-'));
   try {
-    const blocks = blocksOf(readFileSync(join(root, 'docs', page), 'utf8'));
+    const blocks = blocksOf(readFileSync(join(repositoryRoot, 'docs', page), 'utf8'));
     const tools = makeTools(folder, Object.keys(options.environment));
     installPackages(folder);
     for (const { file, text } of blocks) if (file) writeFileSync(join(folder, file), text);
@@ -104,8 +104,8 @@ function installPackages(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
   for (const name of ['openapi-fetch', 'openapi-typescript-helpers'])
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
-  const generator = join(root, 'libs/testkit/node_modules/openapi-typescript/bin/cli.js');
+    symlinkSync(join(repositoryRoot, 'node_modules', name), join(modules, name));
+  const generator = join(repositoryRoot, 'libs/testkit/node_modules/openapi-typescript/bin/cli.js');
   symlinkSync(generator, join(modules, '.bin/openapi-typescript'));
 }
 
@@ -115,7 +115,7 @@ function makeTools(folder: string, variables: readonly string[]): string {
   mkdirSync(tools);
   const program = (name: string, command: string): void =>
     writeFileSync(join(tools, name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
-  program('belay', `'${process.execPath}' '${join(root, 'apps/cli/bin/belay.mjs')}'`);
+  program('belay', `'${process.execPath}' '${join(repositoryRoot, 'apps/cli/bin/belay.mjs')}'`);
   program('node', `'${process.execPath}'`);
   for (const name of ['curl', 'jq', 'python3']) {
     if (spawnSync(name, ['--version']).status === 0) continue;

@@ -4,7 +4,7 @@ import type { ApprovalRequest, SessionSummary } from '@belay/protocol';
 const readingMs = 700;
 
 /** The first question of a session, and since when it is shown. */
-export class Asked {
+export class OpenQuestion {
   #key = '';
   #since = Number.NEGATIVE_INFINITY;
   #request: ApprovalRequest | undefined;

@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+import {
+  AppError,
+  mountIn,
+  usualPlanFile,
+  type Example,
+  type NewMount,
+  type NewSession,
+  type SavedTemplate,
+  type SessionDefaultsChange,
+} from '@belay/protocol';
+import type { BelayClient } from '@belay/client';
+import { ownSettings, type OwnSettings } from '../own-settings.js';
+
+/** What the command line says of a new session. */
+export interface SessionRequestOptions extends OwnSettings {
+  model?: string;
+  models?: string[];
+  check?: string;
+  template?: string;
+  clone?: string;
+  branch?: string;
+  depth?: number;
+  example?: string;
+  image?: string;
+  root?: boolean;
+  machine?: string;
+  mount?: string[];
+  title?: string;
+  planFile?: string | true;
+  trust?: boolean;
+  /** False for none; all that are enabled by default. */
+  mcp?: string[] | false;
+  actions?: string[] | false;
+}
+
+/** The request for a session: what the options say counts before the template, and that before the example. */
+export async function sessionRequest(
+  client: BelayClient,
+  task: string | undefined,
+  options: SessionRequestOptions,
+): Promise<NewSession> {
+  const template: Partial<SavedTemplate> = options.template
+    ? named('template', await client.templates.list(), options.template)
+    : {};
+  const example: Partial<Example> = options.example
+    ? named('example', await client.server.examples(), options.example)
+    : {};
+  const tasks = [template.task, task].filter(Boolean).join('\n\n');
+  const given = options.models?.[0] ?? options.model ?? template.model;
+  return {
+    ...ownRequest(options),
+    ...settingsOf(template, options),
+    task: tasks || (example.task ?? ''),
+    model: given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
+    check: (options.check ?? template.check) || null,
+    workspace: example.name ? `example:${example.name}` : null,
+    title: options.title ?? example.title,
+  };
+}
+
+/** What the options alone say. */
+const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
+  image: options.image,
+  sandbox: options.root ? ('root' as const) : ('hardened' as const),
+  machine: options.machine,
+  mounts: mountsOf(options.mount),
+  repository: clone ? { url: clone, branch, depth } : undefined,
+  trust: options.trust,
+  planFile: options.planFile === true ? usualPlanFile : options.planFile,
+  mcp: options.mcp === false ? [] : options.mcp,
+  actions: options.actions === false ? [] : options.actions,
+});
+
+function settingsOf(
+  { approvals, budgets, egress }: SessionDefaultsChange,
+  options: OwnSettings,
+): SessionDefaultsChange {
+  const own = ownSettings(options);
+  return {
+    ...(approvals && { approvals }),
+    ...own,
+    budgets: { ...budgets, ...own.budgets },
+    egress: { ...egress, ...own.egress },
+  };
+}
+
+/** Of the server’s machine; a relative one is below the current folder, as on the same machine. */
+const mountsOf = (given: readonly string[] = []): NewMount[] =>
+  given.map(mountIn).map(({ folder, readOnly }) => ({ folder: resolve(folder), readOnly }));
+
+/** Throws `not_found` with the names that there are. */
+function named<T extends { name: string }>(kind: string, all: readonly T[], name: string): T {
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const names = all.map((one) => one.name).join(', ');
+  throw new AppError(
+    'not_found',
+    `There is no ${kind} ${name}. Choose one of: ${names || '(none)'}.`,
+  );
+}
+
+/** The first model that is ready, when none was named. */
+async function firstReadyModel(client: BelayClient): Promise<string> {
+  const ready = (await client.models.list()).find(
+    (model) => model.ready && !/^(scripted|cassette):/.test(model.name),
+  );
+  if (ready) return ready.name;
+  throw new AppError(
+    'invalid_input',
+    'No model is ready. Name one with --model provider:model, or set a key such as OPENAI_API_KEY for the server.',
+  );
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { joinServer } from './commands/join.js';
+import { addMachine, listMachines, removeMachine } from './commands/machines.js';
+import { aboveZero, containerMegabytes } from './options.js';
+import { withJsonOption, withServerOptions } from './server-options.js';
+
+/** `belay join`, for the machine that is to run agents, and `belay machines`, for the server that they join. */
+export function addMachines(program: Command): void {
+  program
+    .command('join')
+    .description('let this machine run agents for a server, until Ctrl-C')
+    .argument('<url>', 'the server: https://HOST, or http:// on this machine')
+    .option('--token <token>', 'one-time token of `belay machines add` (or BELAY_JOIN_TOKEN)')
+    .option('--ca <file>', 'also trust this certificate authority')
+    .optionsGroup('Agents in containers:')
+    .option('--container', 'run each agent in a container of its own, with Docker on this machine')
+    .option(
+      '--image <name>',
+      'image for sessions that do not name one (default: the usual sandbox image)',
+    )
+    .option('--memory <mb>', 'memory per container in MB (default: 2048)', containerMegabytes)
+    .option('--cpus <n>', 'CPUs per container (default: 2)', aboveZero)
+    .action(joinServer);
+  const machines = program
+    .command('machines')
+    .description('list, add and remove the machines that run agents');
+  const add = (name: string, options = {}) =>
+    withServerOptions(withJsonOption(machines.command(name, options)));
+  add('list', { isDefault: true }).description('list the joined machines').action(listMachines);
+  add('add')
+    .description('create a one-time token for a machine to join with')
+    .argument('<name>', 'name of the machine')
+    .action(addMachine);
+  add('remove')
+    .description('remove a machine and end its agents')
+    .argument('<name>', 'name or id of a machine')
+    .action(removeMachine);
+}

@@ -1,0 +1,20 @@
+import { userEnvironment, type UserEnvironment } from './config.js';
+import { git } from './git.js';
+
+type Places = Pick<UserEnvironment, 'home' | 'settings'>;
+
+/** What the user’s own settings of git say, up to the first zero; undefined where they say nothing. */
+export async function userSetting(
+  binary: string,
+  args: readonly string[],
+  { home, settings }: Places = userEnvironment(),
+): Promise<string | undefined> {
+  const { code, output } = await git(['config', '--global', '--null', ...args], {
+    binary,
+    folder: '/',
+    environment: { HOME: home, XDG_CONFIG_HOME: settings, GIT_CONFIG_GLOBAL: undefined },
+    timeoutMs: 5_000,
+    maxBytes: 10_000,
+  });
+  return code === 0 ? output.toString().split('\0')[0] : undefined;
+}

@@ -1,0 +1,49 @@
+import { root } from './product-node.mjs';
+import { sharedNames, sourcesIn } from './shared-names.ts';
+
+/** The names that two files share. */
+const shared = (one: string, other: string, [a, b] = ['a.ts', 'b.ts']) =>
+  sharedNames(
+    new Map([
+      [a, one],
+      [b, other],
+    ]),
+  );
+
+describe('an exported name', () => {
+  it('means one thing in the whole repository', () => {
+    expect(sharedNames(sourcesIn(root))).toEqual([]);
+  });
+
+  it.each([
+    'export const read = 1;',
+    'export function read(): void {}',
+    'export async function* read() {}',
+    'export abstract class read {}',
+    'export interface read {}',
+    'export type read = string;',
+    'export const { write, read } = both();',
+    'export const { other: read = 1 } = both();',
+  ])('is found in “%s”', (line) => {
+    expect(shared('export const read = 1;', `//\n${line}`)).toEqual(['read: a.ts, b.ts']);
+  });
+
+  it.each([
+    "export { read } from './a.js';",
+    "export * from './a.js';",
+    'const read = 1;',
+    'function write() {\n  const read = 1;\n}',
+    '// export const read = 1;',
+    'export const reader = 1;',
+    'export { read };',
+  ])('is not shared by “%s”', (line) => {
+    expect(shared('export const read = 1;', line)).toEqual([]);
+  });
+
+  it('may be that of a variant, and of nothing else', () => {
+    const line = 'export const title = 1;';
+    const [one, other] = ['tools/bench/01-warm-start.ts', 'tools/bench/02-cold-start.ts'];
+    expect(shared(line, line, [one, other])).toEqual([]);
+    expect(shared(line, line, [one, 'tools/load.ts'])).toEqual([`title: ${one}, tools/load.ts`]);
+  });
+});
