@@ -4,7 +4,6 @@ import {
   actionNamed,
   actionOperation,
   AppError,
-  faultOf,
   mcpOperation,
   mcpToolNamed,
   operationNamed,
@@ -19,6 +18,7 @@ import {
 import { z } from 'zod';
 import { AuditLog } from '../access/audit-log.js';
 import { assertMay, type Caller } from '../access/caller.js';
+import { parsedInput } from '../parsed-input.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 
@@ -52,11 +52,7 @@ export class Dispatcher {
     if (!operation.audience.includes(roleOfScope(caller.scope))) {
       this.#assertMay(caller, 'operate', { session, action: name });
     }
-    const parsed = operation.input.safeParse(input);
-    if (!parsed.success) {
-      throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
-    }
-    return { operation, input: fields.parse(parsed.data) };
+    return { operation, input: fields.parse(parsedInput(name, operation.input, input)) };
   }
 
   /** Returns the operation’s output. Throws what the agent throws, `conflict` when there is no agent to ask. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   commandAction,
-  faultOf,
   idsOf,
   isEnded,
   isSessionCommand,
@@ -19,6 +18,7 @@ import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
 import { SessionService } from '../../sessions/session.service.js';
+import { parsedInput } from '../../parsed-input.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import type { CommandContext, CommandHandlers } from './command-handlers.js';
 import { LifecycleCommands } from './lifecycle-commands.js';
@@ -83,8 +83,7 @@ export class SessionCommands {
         assertMay(caller, command.scope, session),
       );
     check();
-    const { data, error } = command.input.safeParse(call.input ?? {});
-    if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
+    const data = parsedInput(name, command.input, call.input ?? {});
     const [session, ...others] = idsOf(command).map((id) => String(data[id]));
     if (session !== undefined) check(session);
     let about: ReturnType<NonNullable<AuditedWork['made']>> = {};

@@ -1,4 +1,5 @@
-import { AppError, type Role } from '@belay/protocol';
+import { AppError, roleOfScope, type Role } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type Rate } from './token-bucket.js';
 
 /** Requests that a connection may send at once, and each second from then on. */
@@ -11,11 +12,12 @@ const rates: Readonly<Record<Role, Rate>> = {
 /** The largest packet of a viewer, who sends no keys. */
 export const maxViewerPacket = 64 * 1024;
 
-/** The requests of one connection. */
+/** The requests of one connection. A caller that is not known yet has the rate of a viewer. */
 export class RequestBudget {
   readonly #bucket: TokenBucket;
 
-  constructor(role: Role, now?: () => number) {
+  constructor(caller: Caller | undefined, now?: () => number) {
+    const role = caller ? roleOfScope(caller.scope) : 'viewer';
     this.#bucket = new TokenBucket(rates[role], now);
   }
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AppError, roleOfScope } from '@belay/protocol';
+import { AppError } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
@@ -41,7 +40,6 @@ export class McpConnections implements OnApplicationShutdown {
     private readonly resources: McpResources,
     private readonly blobs: BlobStore,
     private readonly ends: CallerEnds,
-    private readonly actions: DirectCalls,
   ) {
     this.#sweep = setInterval(() => this.#closeIdle(), sweepMs).unref();
   }
@@ -100,7 +98,6 @@ export class McpConnections implements OnApplicationShutdown {
       commands,
       resources,
       blobs,
-      installed: () => this.actions.offered(),
       caller: () => connection.caller,
       closed: () => {
         off();
@@ -111,7 +108,7 @@ export class McpConnections implements OnApplicationShutdown {
       id,
       endpoint,
       caller,
-      budget: new RequestBudget(roleOfScope(caller.scope)),
+      budget: new RequestBudget(caller),
       used: Date.now(),
       open: 0,
       close: () => endpoint.close(),

@@ -1,6 +1,5 @@
 import {
   AppError,
-  faultOf,
   fieldsOfTool,
   imagesOf,
   modelTool,
@@ -15,6 +14,7 @@ import {
 } from '@belay/protocol';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { parsedInput } from '../../parsed-input.js';
 
 /** What a tool calls: a command on sessions, or an operation in a session’s sandbox. */
 export interface McpTarget {
@@ -106,9 +106,7 @@ export interface ToolCall {
 export function calledTool(call: ToolCall): ToolCall {
   const { name, input } = call;
   if (name !== 'actions_call') return call;
-  const { data, error } = actionCall.safeParse(input);
-  if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
-  return data;
+  return parsedInput(name, actionCall, input);
 }
 
 /** The result of `actions_search`; undefined for any other tool. Throws `invalid_input`. */

@@ -9,7 +9,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AppError, previewPath, problemOf } from '@belay/protocol';
 import { assertMay } from '../../access/caller.js';
 import { Identity } from '../auth/identity.js';
-import { knownError, unexpected } from '../problem.js';
+import { sentError } from '../problem.js';
 import { PreviewAddress, type PreviewTarget } from './preview-address.js';
 import { grantCookie, grantSecrets } from './preview-cookies.js';
 import { grantMs, PreviewGrants, type PreviewGrant } from './preview-grants.js';
@@ -52,7 +52,7 @@ export class PreviewServer {
     if (!target) return false;
     socket.on('error', () => socket.destroy());
     void this.#upgrade(request, socket, { target, head }).catch((error: unknown) =>
-      refuse(socket, this.#known(error)),
+      refuse(socket, sentError(error, this.#logger)),
     );
     return true;
   }
@@ -137,17 +137,11 @@ export class PreviewServer {
     response: ServerResponse,
     { error, grant }: { error: unknown; grant?: PreviewGrant },
   ): void {
-    const known = this.#known(error);
+    const known = sentError(error, this.#logger);
     if (response.headersSent) return void response.destroy();
     const ancestors = grant ? framedBy(grant) : this.addresses.dashboards(host);
     const headers = ownHeaders(ancestors, [pagePolicy]);
     send(response, problemOf(known).status, sentencePage(known.message), headers);
-  }
-
-  #known(error: unknown): AppError {
-    const known = knownError(error);
-    if (!known) this.#logger.error(error);
-    return known ?? unexpected();
   }
 }
 
