@@ -10,7 +10,7 @@ import type { PrivateRepository } from '@belay/host';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
 import { pktFlush, pktLine, PktLines } from './pkt-lines.js';
-import { noObject, said, SmartHttp, type GitRemote } from './smart-http.js';
+import { noObject, serverSays, SmartHttp, type GitRemote } from './smart-http.js';
 
 export interface Push {
   repository: PrivateRepository;
@@ -111,7 +111,7 @@ async function readReport(
     for (let line = await outer.next(); line && line !== 'flush'; line = await outer.next()) {
       if (line[0] === 1) yield line.subarray(1);
       else if (line[0] === 2) remarks = (remarks + line.toString('utf8', 1)).slice(-2_000);
-      else throw new AppError('rejected', said(line.toString('utf8', 1)));
+      else throw new AppError('rejected', serverSays(line.toString('utf8', 1)));
     }
   };
   const lines = isBanded ? new PktLines(bands()) : outer;
@@ -131,7 +131,7 @@ async function readReport(
   const unpack = report.find((line) => line.startsWith('unpack ') && line !== 'unpack ok');
   // Hooks say why in what they print.
   const words = /hook declined/.test(why) && remarks.trim() !== '' ? remarks : why || unpack;
-  throw new AppError('rejected', `The push was refused. ${said(words || 'no reason')}`);
+  throw new AppError('rejected', `The push was refused. ${serverSays(words || 'no reason')}`);
 }
 
 const moved = (branch: string): AppError =>

@@ -4,7 +4,7 @@ import { AppError, visibleText } from '@belay/protocol';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
 import { GitHttp, type HttpAnswer } from './git-http.js';
-import { noGit, PktLines } from './pkt-lines.js';
+import { notGit, PktLines } from './pkt-lines.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 
 /** A repository of a git server, and with what right it is called. */
@@ -183,23 +183,13 @@ async function readRefs(
   const refs = new Map<string, string>();
   let capabilities: string[] | undefined;
   let headCommit: string | undefined;
-  let line = await lines.line();
-  if (line.toString('latin1').trimEnd() === `# service=${service}`) {
-    if ((await lines.line()) !== 'flush') throw noGit();
-    line = await lines.line();
-  }
-  for (; line !== 'flush'; line = await lines.line()) {
+  for (let line = await firstRef(lines, service); line !== 'flush'; line = await lines.line()) {
     const text = line.toString('utf8').replace(/\n$/, '');
-    if (text.startsWith('ERR ')) throw new AppError('unavailable', said(text.slice(4)));
-    const [entry = '', offered] = text.split('\0');
-    capabilities ??= (offered ?? '').split(' ');
-    const [, id, name] = /^([0-9a-f]{40}) (\S+)$/.exec(entry) ?? [];
-    if (id === undefined || name === undefined) {
-      if (/^[0-9a-f]{64} /.test(entry))
-        throw new AppError('invalid_input', 'Repositories with SHA-256 are not supported.');
-      if (entry.startsWith('shallow ')) continue;
-      throw noGit();
-    }
+    if (text.startsWith('ERR ')) throw new AppError('unavailable', serverSays(text.slice(4)));
+    const [entry = '', offered = ''] = text.split('\0');
+    capabilities ??= offered.split(' ');
+    if (entry.startsWith('shallow ')) continue;
+    const { id, name } = readRef(entry);
     if (name === 'HEAD') headCommit = id;
     if (/^refs\/(heads|tags)\//.test(name)) refs.set(name, id);
     if (refs.size > maxRefs)
@@ -214,6 +204,22 @@ async function readRefs(
   };
 }
 
+/** The line after the name of the service, which not every server sends. */
+async function firstRef(lines: PktLines, service: GitService): Promise<Buffer | 'flush'> {
+  const first = await lines.line();
+  if (first.toString('latin1').trimEnd() !== `# service=${service}`) return first;
+  if ((await lines.line()) !== 'flush') throw notGit();
+  return lines.line();
+}
+
+function readRef(entry: string): { id: string; name: string } {
+  const [, id, name] = /^([0-9a-f]{40}) (\S+)$/.exec(entry) ?? [];
+  if (id !== undefined && name !== undefined) return { id, name };
+  if (/^[0-9a-f]{64} /.test(entry))
+    throw new AppError('invalid_input', 'Repositories with SHA-256 are not supported.');
+  throw notGit();
+}
+
 function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): string | undefined {
   const usual = ['main', 'master'].find((name) => refs.get(`refs/heads/${name}`) === commit);
   const heads = [...refs].filter(([name]) => name.startsWith('refs/heads/'));
@@ -223,5 +229,5 @@ function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): 
 }
 
 /** What the other side wrote, on one line and short. */
-export const said = (text: string): string =>
+export const serverSays = (text: string): string =>
   `The git server says: “${visibleText(text).replaceAll(/\s+/g, ' ').trim().slice(0, 200)}”.`;

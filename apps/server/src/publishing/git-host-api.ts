@@ -4,7 +4,7 @@ import { AppError, type GitHost, type GitHostKind, type PublishedChange } from '
 import { z } from 'zod';
 import { GitHttp } from '../git/git-http.js';
 import { repositoryAddress, type RepositoryAddress } from '../git/repository-address.js';
-import { said, type GitRemote } from '../git/smart-http.js';
+import { serverSays, type GitRemote } from '../git/smart-http.js';
 import { byteLimit } from '../storage/byte-limit.js';
 
 export interface NewPullRequest {
@@ -276,7 +276,7 @@ function refusedBy(host: string, { status, body }: Answer, what: string): AppErr
     .join('; ');
   return new AppError(
     'rejected',
-    `${host} did not ${what} (status ${status}). ${words && said(words)}`.trim(),
+    `${host} did not ${what} (status ${status}). ${words && serverSays(words)}`.trim(),
   );
 }
 
