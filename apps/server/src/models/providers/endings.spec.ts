@@ -118,7 +118,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
       [
         403,
         'model_failed',
-        `${name} does not let this key use ${model}: No. Check what the key may`,
+        `${name} does not let this key use ${model}: No. Check the key’s permissions`,
       ],
       [404, 'model_failed', `${name} has no ${model}: No. Check the model’s name and the address.`],
       [413, 'context_overflow', `The conversation is too long for ${model}: No.`],

@@ -41,30 +41,67 @@ export function failureOf(
   if (known.statusCode !== undefined && known.statusCode < 400) {
     return new ModelFailure('retry', brokenOff(at.provider));
   }
-  const said = sentence(known, at.secret);
-  const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
-  const status = statusOf(known);
-  if (status === 401 || /API_KEY_INVALID/.test(body)) {
-    const variable = keyVariables[at.provider] ?? 'its variable';
-    const sentence = `${at.provider} refused the key: check it under Settings → Models, or ${variable}.`;
-    return new ModelFailure('fatal', sentence);
-  }
-  if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
-    return new ModelFailure('overflow', `The conversation is too long for ${at.model}: ${said}`);
-  }
-  if (status === 402 || noCredit.test(body)) {
-    const sentence = `The account at ${at.provider} has no credit left: ${said}`;
-    return new ModelFailure('fatal', sentence);
-  }
-  if (status === 403 || status === 404) {
-    const what = status === 403 ? `does not let this key use ${at.model}` : `has no ${at.model}`;
-    const check = status === 403 ? 'what the key may do' : 'the model’s name and the address';
-    return new ModelFailure('fatal', `${at.provider} ${what}: ${said} Check ${check}.`);
-  }
+  const failed: FailedCall = {
+    ...at,
+    status: statusOf(known),
+    body: `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`,
+    reason: sentence(known, at.secret),
+  };
+  const cause = causes.find(({ applies }) => applies(failed));
+  if (cause) return new ModelFailure(cause.kind, cause.sentence(failed));
+  const { status, reason } = failed;
   const answered = status === undefined ? 'failed' : `answered ${status}`;
   const kind = isPassing(status, known.isRetryable) ? 'retry' : 'fatal';
-  return new ModelFailure(kind, `${at.provider} ${answered}: ${said}`, retryAfter(known));
+  return new ModelFailure(kind, `${at.provider} ${answered}: ${reason}`, retryAfter(known));
 }
+
+interface FailedCall {
+  provider: string;
+  model: string;
+  status: number | undefined;
+  /** All that the provider sent, to be searched. */
+  body: string;
+  /** The provider’s own sentence. */
+  reason: string;
+}
+
+interface FailureCause {
+  kind: 'fatal' | 'overflow';
+  applies(call: FailedCall): boolean;
+  sentence(call: FailedCall): string;
+}
+
+/** Causes that the user or the agent can do something about; the first that applies. */
+const causes: readonly FailureCause[] = [
+  {
+    kind: 'fatal',
+    applies: ({ status, body }) => status === 401 || body.includes('API_KEY_INVALID'),
+    sentence: ({ provider }) =>
+      `${provider} refused the key: check it under Settings → Models, or ${keyVariables[provider] ?? 'its variable'}.`,
+  },
+  {
+    kind: 'overflow',
+    applies: ({ status, body }) => status === 413 || (!isServerSide(status) && overflow.test(body)),
+    sentence: ({ model, reason }) => `The conversation is too long for ${model}: ${reason}`,
+  },
+  {
+    kind: 'fatal',
+    applies: ({ status, body }) => status === 402 || noCredit.test(body),
+    sentence: ({ provider, reason }) => `The account at ${provider} has no credit left: ${reason}`,
+  },
+  {
+    kind: 'fatal',
+    applies: ({ status }) => status === 403,
+    sentence: ({ provider, model, reason }) =>
+      `${provider} does not let this key use ${model}: ${reason} Check the key’s permissions.`,
+  },
+  {
+    kind: 'fatal',
+    applies: ({ status }) => status === 404,
+    sentence: ({ provider, model, reason }) =>
+      `${provider} has no ${model}: ${reason} Check the model’s name and the address.`,
+  },
+];
 
 export const brokenOff = (provider: string): string =>
   `The reply of ${provider} broke off in the middle.`;
