@@ -89,7 +89,7 @@ describeSystem('the settings of the server', (server) => {
     await fill(page, 'Name of the variable', 'MCP_SECRET');
     await fill(page, 'Value of MCP_SECRET', 'never-shown-again');
     await click(page, 'Save and connect');
-    await shows(page, '[aria-label="tools"]', 'ended the connection');
+    await shows(page, '[aria-label="tools"]', 'closed the connection');
     await click(page, 'Edit tools');
     await fill(page, 'Arguments', mcpServerFile);
     await click(page, 'Save and connect');

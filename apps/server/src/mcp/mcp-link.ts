@@ -121,7 +121,7 @@ export class McpLink {
   #lost(connection: McpConnection | undefined): void {
     // A connection that is being opened, or was dropped, is not the current one.
     if (!connection || connection !== this.#current) return;
-    this.#fail(new McpFailure('closed', 'ended the connection.'));
+    this.#fail(new McpFailure('closed', 'closed the connection.'));
   }
 
   #fail(error: unknown): void {

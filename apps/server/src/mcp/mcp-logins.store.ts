@@ -114,7 +114,7 @@ export class McpLogin implements OAuthClientProvider {
 
   redirectToAuthorization(page: URL): void {
     if (this.key === undefined)
-      throw new McpFailure('refused', 'asks you to log in: connect it again.');
+      throw new McpFailure('refused', 'requires a login: connect it again.');
     this.page = page;
   }
 
