@@ -33,7 +33,7 @@ export interface PreparedPush {
 }
 
 /** What a target means, after asking the host. */
-interface Place {
+interface ResolvedTarget {
   remote: GitRemote;
   /** The repository that a request goes into. */
   into: string;
@@ -71,8 +71,8 @@ export class PublishPreparation {
     { target, caller, signal }: { target: Target; caller: Caller; signal: AbortSignal },
   ): Promise<PreparedPush> {
     const settings = await this.log.settings(session);
-    const place = await this.#place(session, { target, settings, caller, signal });
-    const { remote, into, base, refs, start, before, pushed } = place;
+    const resolved = await this.#resolve(session, { target, settings, caller, signal });
+    const { remote, into, base, refs, start, before, pushed } = resolved;
     const patch = await this.#patchOf(session);
     const { repository, commit } = await this.fetcher.fetch(
       {
@@ -121,7 +121,7 @@ export class PublishPreparation {
     }
   }
 
-  async #place(
+  async #resolve(
     session: string,
     {
       target,
@@ -129,7 +129,7 @@ export class PublishPreparation {
       caller,
       signal,
     }: { target: Target; settings: SessionSettings; caller: Caller; signal: AbortSignal },
-  ): Promise<Place> {
+  ): Promise<ResolvedTarget> {
     const url = target.url ?? own?.url;
     if (url === undefined)
       throw new AppError(
@@ -139,22 +139,19 @@ export class PublishPreparation {
     const given = this.hosts.remote(url, caller.scope);
     const refs = await this.smart.refs(given, 'git-upload-pack', signal);
     const { remote } = refs;
-    const isOwn = own !== undefined && own.url === remote.address.url;
-    // Another repository of the host that was cloned from is a fork of it, or the host refuses the request.
-    const isFork = !isOwn && own !== undefined && new URL(own.url).origin === remote.address.origin;
-    const hasBranch = isOwn || (isFork && refs.refs.has(`refs/heads/${own.branch}`));
-    const base = target.base ?? (hasBranch ? own?.branch : null) ?? refs.head;
+    const cloned = own && clonedFrom(own, refs);
+    const base = target.base ?? cloned?.branch ?? refs.head;
     if (base === undefined)
-      throw new AppError('invalid_input', 'Name the branch to begin from as `base`.');
+      throw new AppError('invalid_input', 'Name the branch to start from as `base`.');
     const tip = refs.refs.get(`refs/heads/${base}`);
     if (tip === undefined)
       throw new AppError('not_found', `${remote.address.url} has no branch ${base}.`);
     return {
       remote,
-      into: isFork ? own.url : remote.address.url,
+      into: cloned?.url ?? remote.address.url,
       base,
       refs,
-      start: isOwn ? own.commit : tip,
+      start: cloned?.commit ?? tip,
       before: refs.refs.get(`refs/heads/${target.branch}`),
       pushed: await this.#lastPush(session, remote.address.url, target.branch),
     };
@@ -169,6 +166,17 @@ export class PublishPreparation {
   async #patchOf(session: string): Promise<Buffer> {
     return wholePatch(await this.exports.open(session, { format: 'patch' }, { wake: true }));
   }
+}
+
+/** What of the repository that the session was cloned from counts for a push to this remote. */
+function clonedFrom(
+  { url, branch, commit }: NonNullable<SessionSettings['repository']>,
+  { refs, remote }: AdvertisedRefs,
+): { url: string; branch?: string | null; commit?: string } | undefined {
+  if (url === remote.address.url) return { url, branch, commit };
+  // Another repository of the host that was cloned from is a fork of it, or the host refuses the request.
+  if (new URL(url).origin !== remote.address.origin) return undefined;
+  return refs.has(`refs/heads/${branch}`) ? { url, branch } : { url };
 }
 
 const idOf = (parts: readonly string[]): string =>
