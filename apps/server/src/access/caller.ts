@@ -25,9 +25,9 @@ export interface SessionSet {
 
 const everywhere = { sessions: 'all', begins: true, expires: null } as const;
 /** Whoever has the first of the server’s own two tokens, and the server itself. */
-export const owner: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
+export const ownerCaller: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
 /** Whoever has the second. */
-export const viewer: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
+export const viewerCaller: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
 
 export const sees = ({ sessions }: Caller, session: string): boolean =>
   sessions === 'all' || sessions.has(session);

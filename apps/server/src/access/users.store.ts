@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { Database, notStored } from '../storage/database.js';
-import type { AccountTable } from '../storage/schema.js';
+import type { AccountTable } from '../storage/database-schema.js';
 import type { Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import { hashPassword, isPassword } from './passwords.js';

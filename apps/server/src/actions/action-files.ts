@@ -31,7 +31,7 @@ export function digestOf(files: readonly ActionFile[]): string {
 }
 
 /** An archive with the files below `folder`, of root, that any user may read. */
-export async function tarOf(
+export async function actionTar(
   files: readonly ActionFile[],
   folder: string,
   { readOnly = false }: { readOnly?: boolean } = {},

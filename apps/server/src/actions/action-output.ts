@@ -1,7 +1,7 @@
 import { AppError, type ActionOutput } from '@belay/protocol';
 import { fileType, isPicture, isSound } from './file-type.js';
 import type { LeftFiles } from './left-files.js';
-import { dataLines, shortened, type PrintedOutput } from './printed-output.js';
+import { dataLines, withoutMiddle, type PrintedOutput } from './printed-output.js';
 
 export interface EndedCall {
   printed: PrintedOutput;
@@ -43,7 +43,7 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
     .filter(Boolean)
     .join('\n');
   const end = { errors, exitCode, seconds, ...kept };
-  const short = shortened(text);
+  const short = withoutMiddle(text);
   if (short !== text)
     return { text: short, ...end, full: await putBlob(Buffer.from(text), 'text/plain') };
   const structured = structuredIn(text);

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
 import type { RunningProgram } from '../programs/program.js';
-import { argumentsOf } from './action-arguments.js';
+import { actionArguments } from './action-arguments.js';
 import { ActionContainers } from './containers/action-containers.js';
 import type { PulledImage } from './containers/action-images.js';
 import { ActionInstaller } from './action-installer.js';
@@ -84,7 +84,7 @@ export class ActionRunner {
         session,
         program,
         secrets,
-        args: argumentsOf(input),
+        args: actionArguments(input),
         onRefused: (reason: string) => void (refusals.size < mostRefusals && refusals.add(reason)),
         onPulled: (image: PulledImage) => this.pulled.add(image),
         fail: (error: AppError) => timer.abort(error),

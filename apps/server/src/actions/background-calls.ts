@@ -17,7 +17,7 @@ import {
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
 import { PrivateFile } from '../storage/private-file.js';
 import { checkInput } from './check-input.js';
@@ -53,7 +53,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
   constructor(
     config: Config,
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {
     const path = join(config.data, 'background-calls.json');
     this.#file = new PrivateFile(path, z.array(begun), []);

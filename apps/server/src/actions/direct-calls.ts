@@ -10,7 +10,7 @@ import {
 import { AuditLog } from '../access/audit-log.js';
 import { assertMay, type Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
-import { toMcpOutput } from '../mcp/mcp-result.js';
+import { toMcpOutput } from '../mcp/mcp-output.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { ActionRunner } from './action-runner.js';
 import { InstalledActions } from './installed-actions.js';

@@ -24,8 +24,8 @@ import {
 } from '@belay/protocol';
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
-import { matches } from './pattern.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { ruleMatches } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {
@@ -51,7 +51,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
     private readonly rules: RulesStore,
   ) {}
 
@@ -138,7 +138,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   async #follow(session: string, rule: Rule): Promise<void> {
     const verdict = { verdict: rule.verdict, reason: ruleReason };
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => matches(rule, request))
+      .filter(({ request }) => ruleMatches(rule, request))
       .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
     if (others.length > 0) await this.log.append(session, others);
   }

@@ -14,7 +14,7 @@ import {
   type SessionAction,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { parsedInput } from '../parsed-input.js';
 
 /** A call as the log has it, which no later message of its sandbox can change. */
@@ -37,7 +37,7 @@ export interface LoggedCall {
 export class LoggedCalls {
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {}
 
   /**

@@ -4,7 +4,7 @@ import { FirstLine } from './first-bytes.js';
 import { openingOf, type Opening } from './opening.js';
 import { relayHttp } from './plain-http.js';
 import type { EgressTarget, Permission } from './policy.js';
-import { closing, endSoon, pump } from './pump.js';
+import { streamsClosed, endSoon, pump } from './pump.js';
 import { Tap } from './tap.js';
 
 export interface Transferred {
@@ -41,7 +41,7 @@ export async function relayConnection(
     outside.destroy();
     sandbox.end(lastBytes);
     endSoon(sandbox);
-    await closing(sandbox, outside);
+    await streamsClosed(sandbox, outside);
     return { sent: 0, received: 0, refusal: seen.refusal };
   };
   for (const stream of [sandbox, outside]) stream.on('error', () => stream.destroy());
@@ -73,7 +73,7 @@ export async function relayConnection(
     },
   });
   if (protocol === 'http') {
-    const closed = closing(sandbox, tap);
+    const closed = streamsClosed(sandbox, tap);
     relayHttp(sandbox, tap, { target, readsOnly: permission !== 'any', onRefused: refuse });
     await closed;
   } else await pump(sandbox, tap, head);

@@ -6,7 +6,7 @@ import {
   type EvaluationSummary,
   type EvaluationTrial,
 } from '@belay/protocol';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 import { EvaluationStore, type EvaluationRecord } from './evaluation.store.js';
 
 export type EvaluationListener = (id: string, summary: EvaluationSummary | null) => void;

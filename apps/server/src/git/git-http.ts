@@ -4,7 +4,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Agent, ProxyAgent, request, type Dispatcher } from 'undici';
 import { Config } from '../config.js';
-import { isPublicAddress } from '../egress/addresses.js';
+import { isPublicAddress } from '../egress/public-address.js';
 import { hostProxy } from '../egress/dial.js';
 import { normalHost } from '../egress/policy.js';
 import { Resolver } from '../egress/resolver.js';
@@ -24,7 +24,7 @@ export interface HttpCall {
   signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface GitResponse {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Readable;
@@ -44,7 +44,7 @@ export class GitHttp implements OnApplicationShutdown {
     private readonly resolver: Resolver,
   ) {}
 
-  async call(url: URL, { isTrusted, isPlain = false, ...call }: HttpCall): Promise<HttpAnswer> {
+  async call(url: URL, { isTrusted, isPlain = false, ...call }: HttpCall): Promise<GitResponse> {
     const host = normalHost(url.hostname) ?? url.hostname;
     if (url.protocol !== 'https:' && !isPlain)
       throw new AppError(

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, visibleText } from '@belay/protocol';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
-import { GitHttp, type HttpAnswer } from './git-http.js';
+import { GitHttp, type GitResponse } from './git-http.js';
 import { notGit, PktLines } from './pkt-lines.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 
@@ -84,7 +84,7 @@ export class SmartHttp {
     given: GitRemote,
     service: GitService,
     signal: AbortSignal,
-  ): Promise<{ answer: HttpAnswer; remote: GitRemote }> {
+  ): Promise<{ answer: GitResponse; remote: GitRemote }> {
     let remote = given;
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const { address, isTrusted } = remote;
@@ -140,7 +140,7 @@ const headersOf = ({ credential }: GitRemote): Record<string, string> => ({
 });
 
 /** Throws what a status means, with nothing of the body: it is whatever the other side wrote. */
-function requireSuccess(answer: HttpAnswer, remote: GitRemote, service: GitService): void {
+function requireSuccess(answer: GitResponse, remote: GitRemote, service: GitService): void {
   const { status } = answer;
   if (status === 200) return;
   answer.body.destroy();

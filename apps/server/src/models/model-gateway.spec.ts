@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { budgets } from '@belay/protocol';
 import { TestGateway, turn } from '../testing/test-gateway.js';
 import { ProviderServer, streaming } from './testing/provider-server.js';
-import { anthropicMessages, chatCompletions } from './testing/wire.js';
+import { anthropicMessages, chatCompletions } from './testing/provider-wires.js';
 
 describe('budgets', () => {
   let server: ProviderServer;

@@ -20,7 +20,7 @@ import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
-import { modelChoices } from './choices.js';
+import { modelChoices } from './model-choices.js';
 import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
@@ -33,7 +33,7 @@ import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry
 import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
 
-export interface Trial {
+export interface ModelTest {
   text: string;
   seconds: number;
 }
@@ -124,7 +124,7 @@ export class ModelGateway {
   }
 
   /** One short call, so that the user sees that key and model work. Throws what a session would meet. */
-  async trial(model: string): Promise<Trial> {
+  async trial(model: string): Promise<ModelTest> {
     await this.check(model);
     const begun = performance.now();
     const output = await this.#once(model, trialRequest);

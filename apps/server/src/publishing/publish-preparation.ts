@@ -16,7 +16,7 @@ import { RepositoryFetcher } from '../git/repository-fetcher.js';
 import { SmartHttp, type AdvertisedRefs, type GitRemote } from '../git/smart-http.js';
 import { EventLog } from '../logs/event-log.js';
 import { Exports } from '../sessions/exports.js';
-import { changedFiles, isCiFile, type ChangedFile } from './changed-files.js';
+import { pushedFiles, isCiFile, type PushedFile } from './pushed-files.js';
 import { CommitBuilder } from './commit-builder.js';
 import { wholePatch } from './session-patch.js';
 
@@ -91,7 +91,7 @@ export class PublishPreparation {
       const from = await builder.treeOf((before && pushed) ?? commit);
       const onto = await builder.treeOf(parent);
       const tree = from === onto ? mine : await builder.carryOver({ from, to: mine, onto: parent });
-      const files = await changedFiles(repository, { from: onto, to: tree, signal });
+      const files = await pushedFiles(repository, { from: onto, to: tree, signal });
       if (files.length === 0) throw nothingToDo(target.branch, before !== undefined);
       const { url } = remote.address;
       const host = this.hosts.describe(hostOf(remote.address));
@@ -183,7 +183,7 @@ const idOf = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 function refusalsOf(
-  files: readonly ChangedFile[],
+  files: readonly PushedFile[],
   { branch, refs }: { branch: string; refs: AdvertisedRefs },
 ): PreparedPublish['refusals'] {
   const refusals: PreparedPublish['refusals'] = [];

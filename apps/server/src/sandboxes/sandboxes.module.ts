@@ -11,7 +11,7 @@ import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
 import { ServiceCalls } from './connection/service-calls.js';
 import { StorageCalls } from './connection/storage-calls.js';
-import { SandboxChecks } from './engine/checks.js';
+import { SandboxChecks } from './engine/sandbox-checks.js';
 import { HostFolders } from './engine/host-folders.js';
 import { Sidecars } from './engine/sidecars.js';
 import { Volumes } from './engine/volumes.js';

@@ -6,14 +6,14 @@ import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
-import { hostRegistries } from '../../egress/host-settings.js';
+import { hostRegistries } from '../../egress/host-registries.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { ownerLabels } from '../../owner-labels.js';
 import { ownPrograms } from '../../programs/program-spec.js';
 import type { ProgramSocket } from '../../programs/program-socket.js';
 import { ProgramSockets } from '../../programs/program-sockets.js';
 import { watchWritten } from '../../programs/watch-written.js';
-import { digestOf, tarOf, type ActionFile } from '../action-files.js';
+import { digestOf, actionTar, type ActionFile } from '../action-files.js';
 import { OutputLines } from '../output-lines.js';
 import { actionBuildContainer, buildCommand } from './action-build-spec.js';
 
@@ -86,7 +86,7 @@ export class ActionImages {
         options.onLine('The image is there from an earlier install.');
         return cached;
       }
-      await this.docker.unpack(container, await tarOf(files, 'action'));
+      await this.docker.unpack(container, await actionTar(files, 'action'));
       if (command) await this.#run(container, options);
       options.signal.throwIfAborted();
       options.onLine('Saving the image …');

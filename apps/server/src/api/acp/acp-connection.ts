@@ -28,7 +28,7 @@ import { z } from 'zod';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { newSessionId } from '../../sessions/session-creation.js';
 import { sentError } from '../problem.js';
-import { promptContent } from './acp-prompt.js';
+import { promptContent } from './prompt-content.js';
 import type { AcpServices } from './acp-services.js';
 import { AcpTurn, sendUpdates } from './acp-turn.js';
 import { AcpUpdates } from './acp-updates.js';

@@ -22,7 +22,7 @@ import { parsedInput } from '../../parsed-input.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import type { CommandContext, CommandHandlers } from './command-handlers.js';
 import { LifecycleCommands } from './lifecycle-commands.js';
-import { OperationCalls } from './operation-calls.js';
+import { NamedCalls } from './named-calls.js';
 
 export interface CommandCall<N extends string = string> extends Omit<
   CommandContext,
@@ -40,7 +40,7 @@ export class SessionCommands {
     private readonly sessions: SessionService,
     private readonly lifecycle: LifecycleCommands,
     private readonly approvals: ApprovalService,
-    private readonly operations: OperationCalls,
+    private readonly operations: NamedCalls,
     private readonly feed: EventFeed,
     private readonly audit: AuditLog,
   ) {}

@@ -1,6 +1,6 @@
 import type { AppError, ViewerCalls, ViewerNotices } from '@belay/protocol';
 import type { Server, Socket } from 'socket.io';
-import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
+import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { ViewerAccess } from './viewer-access.js';
 
 export type DashboardSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, SocketData>;
@@ -57,7 +57,7 @@ export class DashboardFollower implements Follower {
     emitTo(this.socket, name, notice);
   }
 
-  sendBytes(bytes: TerminalBytes): Promise<void> {
+  sendBytes(bytes: FollowedBytes): Promise<void> {
     return new Promise((received) => this.socket.emit('terminal', bytes, received));
   }
 

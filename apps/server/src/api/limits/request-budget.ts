@@ -1,9 +1,9 @@
 import { AppError, roleOfScope, type Role } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
-import { TokenBucket, type Rate } from './token-bucket.js';
+import { TokenBucket, type RequestRate } from './token-bucket.js';
 
 /** Requests that a connection may send at once, and each second from then on. */
-const rates: Readonly<Record<Role, Rate>> = {
+const rates: Readonly<Record<Role, RequestRate>> = {
   // A program that asks for the mouse gets hundreds of movements a second.
   user: { burst: 5_000, perSecond: 1_000 },
   viewer: { burst: 200, perSecond: 20 },

@@ -3,7 +3,7 @@ import { AppError, type AuthorizationRequest, type NewToken } from '@belay/proto
 import type { RefreshableToken } from '../../access/refresh-token.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
-import { hashOf } from '../../storage/secrets.js';
+import { hashOfSecret } from '../../storage/secrets.js';
 import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
 
 const codeMs = 60_000;
@@ -77,7 +77,7 @@ export class OAuthService {
       granted !== undefined &&
       granted.client === given.client &&
       granted.redirect === given.redirect &&
-      granted.challenge === hashOf(given.verifier) &&
+      granted.challenge === hashOfSecret(given.verifier) &&
       (given.resource === undefined || granted.resource === given.resource);
     if (!isSame) return undefined;
     const wanted = { ...granted.token, expires: end() };

@@ -6,7 +6,7 @@ import {
 } from '@belay/protocol';
 import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Found } from '../../logs/event-text.js';
+import type { TextMatch } from '../../logs/event-text.js';
 import { Search } from '../../sessions/search.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { callerOf } from '../auth/access.guard.js';
@@ -40,7 +40,7 @@ export class SessionsController {
     return sessionUsage.parse(await this.sessions.summary(params.id));
   }
 
-  search({ query }: Inputs['search'], @Req() request: Request): Promise<Found[]> {
+  search({ query }: Inputs['search'], @Req() request: Request): Promise<TextMatch[]> {
     return this.searches.find(query.q, callerOf(request));
   }
 }

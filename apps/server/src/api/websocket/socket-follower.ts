@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { terminalName, type AppError } from '@belay/protocol';
 import { z } from 'zod';
-import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
+import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { errorMessage, eventMessage, type SentMessage } from './socket-messages.js';
 
@@ -89,7 +89,7 @@ export class SocketFollower implements Follower {
     void this.#enqueue(this.#messages[name](notice, watched));
   }
 
-  sendBytes({ session, terminal, offset, bytes }: TerminalBytes): Promise<void> {
+  sendBytes({ session, terminal, offset, bytes }: FollowedBytes): Promise<void> {
     const terminals = this.#watched.get(session)?.terminals;
     if (!terminals) return Promise.resolve();
     const known = terminals.get(terminal);

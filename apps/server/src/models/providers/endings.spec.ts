@@ -1,18 +1,23 @@
 import { TestGateway } from '../../testing/test-gateway.js';
-import { ProviderServer, failing, resetting, streaming } from '../testing/provider-server.js';
+import {
+  ProviderServer,
+  failedResponse,
+  resetting,
+  streaming,
+} from '../testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
   googleGenerate,
   openaiResponses,
   wires,
-  type Wire,
-} from '../testing/wire.js';
+  type ProviderWire,
+} from '../testing/provider-wires.js';
 
 describe('how replies end', () => {
   let server: ProviderServer;
   let test: TestGateway;
-  const open = async (wire: Wire) => {
+  const open = async (wire: ProviderWire) => {
     test = await TestGateway.open(wire.environment(server.url));
     await test.session(wire.model);
   };
@@ -53,7 +58,7 @@ describe('how replies end', () => {
     });
   });
 
-  it.each<[string, Wire, string]>([
+  it.each<[string, ProviderWire, string]>([
     ['refusal', anthropicMessages, 'Well, to'],
     ['content_filter', chatCompletions, 'Well, to'],
     ['SAFETY', googleGenerate, ''],
@@ -96,7 +101,7 @@ describe('how replies end', () => {
   });
 });
 
-describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
+describe.each(wires.map((wire): [string, ProviderWire] => [wire.provider, wire]))(
   'what is done about an error of %s',
   (name, wire) => {
     let server: ProviderServer;
@@ -124,7 +129,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
       [413, 'context_overflow', `The conversation is too long for ${model}: No.`],
       [422, 'model_failed', `${name} answered 422: No.`],
     ])('%i is told at once', async (status, code, sentence) => {
-      server.answer(failing(status, wire.error('No')));
+      server.answer(failedResponse(status, wire.error('No')));
       await expect(test.generate()).rejects.toMatchObject({
         code,
         message: expect.stringContaining(sentence) as string,
@@ -141,7 +146,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
     });
 
     it.each([429, 500, 503, 529])('%i is told after some tries', async (status) => {
-      const failed = failing(status, wire.error('Busy'));
+      const failed = failedResponse(status, wire.error('Busy'));
       server.answer(failed, failed, failed);
       await expect(test.generate()).rejects.toThrow(
         `${name} answered ${status}: Busy. It was tried 3 times: write to the session to try again.`,

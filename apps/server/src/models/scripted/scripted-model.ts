@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, type Message, type ModelRequest, type OperationCall } from '@belay/protocol';
 import { z } from 'zod';
-import type { Model, ModelCall, ModelOutput } from '../model.js';
+import type { Model, GenerateOptions, ModelOutput } from '../model.js';
 import { readScript, type Script, type ScriptTurn } from './script.js';
 
 /**
@@ -122,7 +122,7 @@ function summary(request: ModelRequest, played: number): ModelOutput {
 
 async function stream(
   text: string | undefined,
-  { kind, pace, call }: { kind: 'text' | 'reasoning'; pace: number; call: ModelCall },
+  { kind, pace, call }: { kind: 'text' | 'reasoning'; pace: number; call: GenerateOptions },
 ): Promise<void> {
   for (const piece of text?.match(/\s*\S{1,12}\s*/g) ?? []) {
     call.signal.throwIfAborted();

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { PrivateFile } from '../../storage/private-file.js';
-import { hashOf, newSecret } from '../../storage/secrets.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 
 const stored = machineDescription.extend({
   id: z.string(),
@@ -58,7 +58,7 @@ export class MachineStore {
 
   /** A token for one machine. Throws `conflict` when the name is taken. */
   async invite(name: string): Promise<{ name: string; token: string; expires: string }> {
-    const token = `join-${newSecret()}`;
+    const token = `join-${randomSecret()}`;
     const expires = Date.now() + invitationMs;
     await this.#change(({ machines, invitations }) => {
       if (machines.some((one) => one.name === name)) {
@@ -69,7 +69,7 @@ export class MachineStore {
         throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
       // A new token of the same name takes the place of the one before.
       const others = invitations.filter((one) => one.name !== name);
-      return { invitations: [...others, { hash: hashOf(token, 'hex'), name, expires }] };
+      return { invitations: [...others, { hash: hashOfSecret(token, 'hex'), name, expires }] };
     });
     return { name, token, expires: new Date(expires).toISOString() };
   }
@@ -79,10 +79,10 @@ export class MachineStore {
     token: string,
     description: MachineDescription,
   ): Promise<{ machine: StoredMachine; credential: string }> {
-    const credential = `machine-${newSecret()}`;
+    const credential = `machine-${randomSecret()}`;
     let machine: StoredMachine | undefined;
     await this.#change(({ machines, invitations }) => {
-      const hash = hashOf(token, 'hex');
+      const hash = hashOfSecret(token, 'hex');
       const invitation = invitations.find((one) => one.hash === hash);
       if (!invitation)
         throw new AppError(
@@ -94,7 +94,7 @@ export class MachineStore {
         id: randomBytes(8).toString('hex'),
         name: invitation.name,
         joined: new Date().toISOString(),
-        credential: hashOf(credential, 'hex'),
+        credential: hashOfSecret(credential, 'hex'),
       };
       return {
         machines: [...machines, machine],

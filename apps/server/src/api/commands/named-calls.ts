@@ -12,7 +12,7 @@ import { Dispatcher } from '../../sessions/dispatcher.js';
 
 /** Calls of operations by their name, whose input has the `session` beside its own fields. */
 @Injectable()
-export class OperationCalls {
+export class NamedCalls {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly direct: DirectCalls,

@@ -15,7 +15,7 @@ export interface WireReply {
   usage?: { input: number; cached?: number; cacheWrite?: number; output: number };
 }
 
-export interface Wire {
+export interface ProviderWire {
   provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible';
   model: string;
   environment(url: string): Record<string, string>;
@@ -34,7 +34,7 @@ const halves = (text: string): string[] => [
   text.slice(Math.ceil(text.length / 2)),
 ];
 
-export const chatCompletions: Wire = {
+export const chatCompletions: ProviderWire = {
   provider: 'openai-compatible',
   model: 'openai-compatible:local',
   environment: (url) => ({
@@ -82,7 +82,7 @@ export const chatCompletions: Wire = {
   },
 };
 
-export const openaiResponses: Wire = {
+export const openaiResponses: ProviderWire = {
   provider: 'openai',
   model: 'openai:gpt-5',
   environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'key-1' }),
@@ -192,7 +192,7 @@ function callItem({ id, name, input }: WireCall): OutputItem {
   };
 }
 
-export const anthropicMessages: Wire = {
+export const anthropicMessages: ProviderWire = {
   provider: 'anthropic',
   model: 'anthropic:claude-sonnet-4-5',
   environment: (url) => ({ ANTHROPIC_BASE_URL: `${url}/v1`, ANTHROPIC_API_KEY: 'key-1' }),
@@ -261,7 +261,7 @@ export const anthropicMessages: Wire = {
 };
 
 /** Gemini sends the input of a call as an object, in one piece: it cannot be half or malformed JSON. */
-export const googleGenerate: Wire = {
+export const googleGenerate: ProviderWire = {
   provider: 'google',
   model: 'google:gemini-2.5-pro',
   environment: (url) => ({
@@ -308,7 +308,7 @@ export const googleGenerate: Wire = {
   },
 };
 
-export const wires: readonly Wire[] = [
+export const wires: readonly ProviderWire[] = [
   chatCompletions,
   openaiResponses,
   anthropicMessages,

@@ -60,7 +60,7 @@ export function firstSummary(
 }
 
 /** Folds one event into the summary. Pure: the log alone gives the same summary again. */
-export function summarize(summary: SessionSummary, event: Event): SessionSummary {
+export function summaryAfter(summary: SessionSummary, event: Event): SessionSummary {
   return boundedSummary({
     ...summary,
     ...useAfter(summary, event),
