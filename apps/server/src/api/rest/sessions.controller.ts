@@ -33,7 +33,7 @@ export class SessionsController {
     const { comparison } = query;
     const all = await this.sessions.list(callerOf(request));
     const sessions = comparison ? all.filter((each) => each.comparison === comparison) : all;
-    return pageOf(sessions, query, { request, response, idOf: ({ id }) => id });
+    return pageOf(sessions, query, { request, response });
   }
 
   async usage({ params }: Inputs['usage']): Promise<SessionUsage> {
