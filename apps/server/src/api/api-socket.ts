@@ -4,21 +4,17 @@ import type { CallerEnds } from '../access/caller-ends.js';
 import { RequestBudget } from './limits/request-budget.js';
 
 /** Close codes: those of the standard (RFC 6455), and our own from 4000 on. */
-export const closeCodes = {
+const closeCodes = {
   invalid: 1007,
   unauthorized: 4401,
   tooSlow: 4408,
   tooManyRequests: 4429,
 } as const;
 
+/** What may wait in memory for a client that does not read; it connects again and resumes where it was. */
+const maxBufferedBytes = 16 * 2 ** 20;
 const introductionTimeoutMs = 10_000;
 const closeTimeoutMs = 2_000;
-
-interface ApiSocketOptions {
-  ends: CallerEnds;
-  /** Finds the caller of a token; undefined when the token is wrong. */
-  callerOf: (token: string) => Caller | undefined;
-}
 
 /** An open WebSocket of one client. It closes when its caller ends, or does not introduce itself in time. */
 export class ApiSocket {
@@ -29,7 +25,9 @@ export class ApiSocket {
 
   constructor(
     private readonly socket: WebSocket,
-    private readonly options: ApiSocketOptions,
+    private readonly ends: CallerEnds,
+    /** Finds the caller of a token; undefined when the token is wrong. */
+    private readonly callerOf: (token: string) => Caller | undefined,
   ) {
     const late = setTimeout(() => {
       if (!this.#caller) this.close('unauthorized', 'No token was sent in time.');
@@ -55,10 +53,6 @@ export class ApiSocket {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  get bufferedBytes(): number {
-    return this.socket.bufferedAmount;
-  }
-
   /** Counts a request. False when it is one too many. */
   takeRequest(): boolean {
     return this.#budget.take();
@@ -67,16 +61,15 @@ export class ApiSocket {
   admit(caller: Caller): void {
     this.#caller = caller;
     this.#budget = new RequestBudget(caller);
-    const off = this.options.ends.on(caller, () =>
+    const off = this.ends.on(caller, () =>
       this.close('unauthorized', 'The token was revoked or has expired.'),
     );
-    if (this.closing.aborted) off();
-    else this.closing.addEventListener('abort', off, { once: true });
+    this.closing.addEventListener('abort', off, { once: true });
   }
 
   /** Admits the caller of a token. Returns undefined when the token is wrong. */
   introduce(token: string): Caller | undefined {
-    const caller = this.options.callerOf(token);
+    const caller = this.callerOf(token);
     if (caller) this.admit(caller);
     return caller;
   }
@@ -91,6 +84,8 @@ export class ApiSocket {
   /** Resolves when the network has taken the message, or cannot. Never rejects. */
   async send(message: object): Promise<void> {
     if (!this.isOpen) return;
+    if (this.socket.bufferedAmount > maxBufferedBytes)
+      return this.close('tooSlow', 'Read faster, or resume from the last seq.');
     const text = JSON.stringify(message);
     await new Promise<void>((resolve) => this.socket.send(text, () => resolve()));
   }

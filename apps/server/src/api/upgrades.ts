@@ -39,7 +39,7 @@ const maxSockets = 500;
 const maxStrangers = 20;
 const pingMs = 30_000;
 /** Stands before the token in a subprotocol: a browser can set no other header of an upgrade. */
-export const tokenProtocol = 'token.';
+const tokenProtocol = 'token.';
 
 /** The upgrades to plain WebSockets: Host, Origin, token and limits are checked before any handshake. */
 @Injectable()
@@ -73,7 +73,10 @@ export class Upgrades implements BeforeApplicationShutdown {
         if ('upgrade' in api) api.upgrade(request, socket, head);
         else this.#upgrade(api, { request, socket, head });
       } catch (error) {
-        refuse(socket, error instanceof AppError ? error : new AppError('internal', 'It failed.'));
+        refuseUpgrade(
+          socket,
+          error instanceof AppError ? error : new AppError('internal', 'It failed.'),
+        );
       }
     });
     this.#pings = setInterval(() => {
@@ -114,8 +117,7 @@ export class Upgrades implements BeforeApplicationShutdown {
     }
     const server = may(caller, 'operate') ? this.#large : this.#small;
     server.handleUpgrade(request, socket, head, (opened) => {
-      const callerOf = (given: string) => this.#callerOf(given, from);
-      const made = new ApiSocket(opened, { ends: this.ends, callerOf });
+      const made = new ApiSocket(opened, this.ends, (given) => this.#callerOf(given, from));
       this.#sockets.add(made);
       opened.once('close', () => this.#sockets.delete(made));
       if (caller) made.admit(caller);
@@ -149,7 +151,8 @@ function tokenOf({ headers }: IncomingMessage): string | undefined {
   return offered.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
 }
 
-function refuse(socket: Duplex, error: AppError): void {
+/** Answers an upgrade with an error, as HTTP. */
+export function refuseUpgrade(socket: Duplex, error: AppError): void {
   const problem = problemOf(error);
   const body = JSON.stringify(problem);
   const head = [
@@ -158,5 +161,5 @@ function refuse(socket: Duplex, error: AppError): void {
     `Content-Type: ${problemType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

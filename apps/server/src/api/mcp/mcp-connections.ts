@@ -19,14 +19,12 @@ const sweepMs = 60_000;
 const maxBatch = 50;
 
 interface Connection {
-  id: string;
   endpoint: McpEndpoint;
   caller: Caller;
   budget: RequestBudget;
   used: number;
   /** Requests that are being answered, and streams. */
   open: number;
-  close(): void;
 }
 
 /** The MCP clients over streamable HTTP: each has a connection of its own, which counts with its own caller alone. */
@@ -46,7 +44,7 @@ export class McpConnections implements OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     clearInterval(this.#sweep);
-    for (const connection of this.#connections.values()) connection.close();
+    for (const connection of this.#connections.values()) connection.endpoint.close();
   }
 
   /** Answers a request; `body` is its parsed JSON. Throws `AppError` before it has written anything. */
@@ -72,7 +70,7 @@ export class McpConnections implements OnApplicationShutdown {
     });
     await connection.endpoint.handle(request, response, body);
     // A request that was no good beginning leaves nothing.
-    if (!connection.endpoint.hasBegun()) connection.close();
+    if (!connection.endpoint.hasBegun()) connection.endpoint.close();
   }
 
   /** Another caller’s connection is none. */
@@ -105,15 +103,13 @@ export class McpConnections implements OnApplicationShutdown {
       },
     });
     const connection: Connection = {
-      id,
       endpoint,
       caller,
       budget: new RequestBudget(caller),
       used: Date.now(),
       open: 0,
-      close: () => endpoint.close(),
     };
-    const off = this.ends.on(caller, () => connection.close());
+    const off = this.ends.on(caller, () => connection.endpoint.close());
     this.#connections.set(id, connection);
     return connection;
   }
@@ -121,7 +117,7 @@ export class McpConnections implements OnApplicationShutdown {
   #closeIdle(): void {
     const before = Date.now() - idleMs;
     for (const connection of this.#connections.values()) {
-      if (connection.open === 0 && connection.used < before) connection.close();
+      if (connection.open === 0 && connection.used < before) connection.endpoint.close();
     }
   }
 }

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import {
   AppError,
   faultOf,
@@ -20,13 +19,10 @@ import type { ApiSocket } from '../api-socket.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
 import { tooManyRequests } from '../limits/request-budget.js';
-import { sentError } from '../problem.js';
 import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
 import { SocketFollower, watchRequest } from './socket-follower.js';
 
-/** What may wait in memory for a client that does not read; then its connection ends, and it resumes by `seq`. */
-const maxBuffered = 16 * 2 ** 20;
 const maxUnderWay = 32;
 /** Requests beyond the budget that are answered with an error before the connection ends. */
 const maxRefused = 200;
@@ -41,7 +37,6 @@ const introduction = z.object({ token: z.string().min(1).max(1_000) });
 
 /** One client of the plain WebSocket. Nothing that it sends throws outside of its own request. */
 export class SocketConnection {
-  readonly #logger = new Logger('WebSocket');
   readonly #follower: SocketFollower;
   /** Calls of operations whose output is sent as a reply, and so not again as an event. */
   readonly #own = new Set<string>();
@@ -55,15 +50,7 @@ export class SocketConnection {
     private readonly commands: SessionCommands,
     followers: SessionFollowers<SocketFollower>,
   ) {
-    this.#follower = new SocketFollower(
-      {
-        isOpen: () => socket.isOpen,
-        send: (message) => this.#send(message),
-        errorOf: (error) => this.#errorOf(error),
-        isOwn: (call) => this.#own.delete(call),
-      },
-      followers,
-    );
+    this.#follower = new SocketFollower(socket, this.#own, followers);
     socket.onMessage((data, isBinary) => this.#receive(data, isBinary));
     socket.closing.addEventListener('abort', () => this.#follower.close(), { once: true });
   }
@@ -74,25 +61,25 @@ export class SocketConnection {
       if (this.#refused > maxRefused) {
         return this.socket.close('tooManyRequests', 'Too many requests.');
       }
-      return void this.#send(errorMessage(tooManyRequests()));
+      return void this.socket.send(errorMessage(tooManyRequests()));
     }
     let read: SocketMessage;
     try {
-      read = isBinary ? refuseBinary() : parsedMessage(data);
+      read = parsedMessage(data, isBinary);
     } catch (error) {
-      return void this.#send(this.#errorOf(error));
+      return void this.socket.send(errorMessage(error));
     }
     const { id } = read;
     const about = id === undefined ? {} : { id };
     const { caller } = this.socket;
     if (!caller) return this.#introduce(read);
     if (this.#underWay >= maxUnderWay) {
-      return void this.#send({ ...errorMessage(tooManyRequests()), ...about });
+      return void this.socket.send({ ...errorMessage(tooManyRequests()), ...about });
     }
     this.#underWay += 1;
     void this.#answer(caller, read)
-      .catch((error: unknown) => this.#errorOf(error))
-      .then((reply) => this.#send({ ...reply, ...about }))
+      .catch((error: unknown) => errorMessage(error))
+      .then((reply) => this.socket.send({ ...reply, ...about }))
       .finally(() => (this.#underWay -= 1));
   }
 
@@ -101,14 +88,11 @@ export class SocketConnection {
     const { data } = introduction.safeParse(args);
     const caller = action === 'auth' && data ? this.socket.introduce(data.token) : undefined;
     if (!caller) {
-      const error = new AppError(
-        'unauthorized',
-        'Send {"action":"auth","args":{"token":"…"}} first.',
-      );
-      void this.#send(errorMessage(error));
+      const first = 'Send {"action":"auth","args":{"token":"…"}} first.';
+      void this.socket.send(errorMessage(new AppError('unauthorized', first)));
       return this.socket.close('unauthorized', 'The token is missing or wrong.');
     }
-    void this.#send({
+    void this.socket.send({
       action: 'auth',
       args: { scope: caller.scope },
       message: 'Welcome.',
@@ -206,27 +190,13 @@ export class SocketConnection {
       }),
     }),
   );
-
-  /** Resolves when the network has taken it, so whoever sends much waits for the reader. Never rejects. */
-  async #send(message: SentMessage): Promise<void> {
-    if (this.socket.bufferedBytes <= maxBuffered) return this.socket.send(message);
-    if (this.socket.isOpen)
-      this.socket.close('tooSlow', 'Read faster, or resume from the last seq.');
-  }
-
-  #errorOf(error: unknown): SentMessage {
-    return errorMessage(sentError(error, this.#logger));
-  }
 }
 
-function parsedMessage(data: Buffer): SocketMessage {
+function parsedMessage(data: Buffer, isBinary: boolean): SocketMessage {
+  if (isBinary) throw new AppError('invalid_input', 'Send JSON as text, not as bytes.');
   const parsed = socketMessage.safeParse(parseJson(data));
   if (parsed.success) return parsed.data;
   throw new AppError('invalid_input', `Send {"action": …, "args": {…}}: ${faultOf(parsed.error)}.`);
-}
-
-function refuseBinary(): never {
-  throw new AppError('invalid_input', 'Send JSON as text, not as bytes.');
 }
 
 /** Words of chat and control that the seeds have, as the commands that do it. */
