@@ -13,7 +13,6 @@ export function caseOf<T>(
 ): T | undefined {
   // The action is whatever the agent called, also `constructor`.
   if (!Object.hasOwn(cases, event.action)) return undefined;
-  const found = cases[event.action as EventAction] as EventCases<T>[never] as
-    ((event: Event, summary: SessionSummary) => T) | undefined;
-  return found?.(event, summary);
+  const all = cases as Record<string, (event: Event, summary: SessionSummary) => T>;
+  return all[event.action]?.(event, summary);
 }

@@ -72,8 +72,8 @@ export class Dispatcher {
     const { operation, input } = checked;
     const work = async () =>
       parseOutputOf(operation, await this.#forward(session, { ...checked, id }, signal));
-    if (isQuiet(operation, input)) return work();
-    const subject = subjectOf(operation, input);
+    if (operation.quiet(input)) return work();
+    const subject = operation.subject(input, { page: null });
     return this.audit.run(caller, { action: name, session, subject }, work);
   }
 
@@ -98,7 +98,7 @@ export class Dispatcher {
       return output;
     } finally {
       // The others end with the result that the agent writes.
-      if (isQuiet(operation, input)) this.log.forgetUserCall(session, id);
+      if (operation.quiet(input)) this.log.forgetUserCall(session, id);
     }
   }
 
@@ -125,8 +125,3 @@ const noSuchOperation = (name: string): AppError =>
 
 /** The input of every operation is an object. */
 const fields = z.record(z.string(), z.unknown());
-
-const subjectOf = ({ subject }: Operation, input: unknown): string =>
-  subject(input, { page: null });
-
-const isQuiet = ({ quiet }: Operation, input: unknown): boolean => quiet(input);

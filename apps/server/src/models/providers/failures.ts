@@ -41,15 +41,11 @@ export function failureOf(
   if (known.statusCode !== undefined && known.statusCode < 400) {
     return new ModelFailure('retry', brokenOff(at.provider));
   }
-  const failed: FailedCall = {
-    ...at,
-    status: statusOf(known),
-    body: `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`,
-    reason: sentence(known, at.secret),
-  };
-  const cause = causes.find(({ applies }) => applies(failed));
-  if (cause) return new ModelFailure(cause.kind, cause.sentence(failed));
-  const { status, reason } = failed;
+  const reason = sentence(known, at.secret);
+  const status = statusOf(known);
+  const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
+  const cause = causeOf({ ...at, status, body, reason });
+  if (cause) return cause;
   const answered = status === undefined ? 'failed' : `answered ${status}`;
   const kind = isPassing(status, known.isRetryable) ? 'retry' : 'fatal';
   return new ModelFailure(kind, `${at.provider} ${answered}: ${reason}`, retryAfter(known));
@@ -65,46 +61,28 @@ interface FailedCall {
   reason: string;
 }
 
-interface FailureCause {
-  kind: 'fatal' | 'overflow';
-  applies(call: FailedCall): boolean;
-  sentence(call: FailedCall): string;
+/** A failure that another try does not repair; undefined for any other. */
+function causeOf({ provider, model, status, body, reason }: FailedCall): ModelFailure | undefined {
+  const fatal = (message: string): ModelFailure => new ModelFailure('fatal', message);
+  if (status === 401 || body.includes('API_KEY_INVALID')) {
+    const variable = keyVariables[provider] ?? 'its variable';
+    return fatal(`${provider} refused the key: check it under Settings → Models, or ${variable}.`);
+  }
+  if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
+    return new ModelFailure('overflow', `The conversation is too long for ${model}: ${reason}`);
+  }
+  if (status === 402 || noCredit.test(body))
+    return fatal(`The account at ${provider} has no credit left: ${reason}`);
+  if (status === 403)
+    return fatal(
+      `${provider} does not let this key use ${model}: ${reason} Check the key’s permissions.`,
+    );
+  if (status === 404)
+    return fatal(`${provider} has no ${model}: ${reason} Check the model’s name and the address.`);
+  return undefined;
 }
 
-/** Causes that the user or the agent can do something about; the first that applies. */
-const causes: readonly FailureCause[] = [
-  {
-    kind: 'fatal',
-    applies: ({ status, body }) => status === 401 || body.includes('API_KEY_INVALID'),
-    sentence: ({ provider }) =>
-      `${provider} refused the key: check it under Settings → Models, or ${keyVariables[provider] ?? 'its variable'}.`,
-  },
-  {
-    kind: 'overflow',
-    applies: ({ status, body }) => status === 413 || (!isServerSide(status) && overflow.test(body)),
-    sentence: ({ model, reason }) => `The conversation is too long for ${model}: ${reason}`,
-  },
-  {
-    kind: 'fatal',
-    applies: ({ status, body }) => status === 402 || noCredit.test(body),
-    sentence: ({ provider, reason }) => `The account at ${provider} has no credit left: ${reason}`,
-  },
-  {
-    kind: 'fatal',
-    applies: ({ status }) => status === 403,
-    sentence: ({ provider, model, reason }) =>
-      `${provider} does not let this key use ${model}: ${reason} Check the key’s permissions.`,
-  },
-  {
-    kind: 'fatal',
-    applies: ({ status }) => status === 404,
-    sentence: ({ provider, model, reason }) =>
-      `${provider} has no ${model}: ${reason} Check the model’s name and the address.`,
-  },
-];
-
-export const brokenOff = (provider: string): string =>
-  `The reply of ${provider} broke off in the middle.`;
+export const brokenOff = (provider: string): string => `The reply of ${provider} was cut off.`;
 
 /** A failure without a status is one of the connection. */
 function isPassing(status: number | undefined, retryable: boolean | undefined): boolean {
