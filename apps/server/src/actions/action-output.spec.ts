@@ -52,7 +52,7 @@ it('keeps the whole of a long text, and no secret', async () => {
 });
 
 it('says what to do when it could not run', () => {
-  const about = { memoryMb: 64, lastWords: 'sh: not found' };
+  const about = { memoryMb: 64, lastOutput: 'sh: not found' };
   expect(assertRan('a', { code: 3 }, about)).toBe(3);
   expect(() => assertRan('a', { code: 127 }, about)).toThrow(/cannot be run: .* sh: not found/);
   expect(() => assertRan('a', { code: 137, outOfMemory: true }, about)).toThrow(/64 MB/);

@@ -32,14 +32,14 @@ export class LogListeners {
   }
 
   publish(session: string, events: Event[]): void {
-    for (const listener of this.#sessions.get(session) ?? []) this.#tell(() => listener(events));
+    for (const listener of this.#sessions.get(session) ?? []) this.#notify(() => listener(events));
   }
 
   publishToFleet(session: string, events: Event[], summary: SessionSummary): void {
-    for (const listener of this.#fleet) this.#tell(() => listener(session, events, summary));
+    for (const listener of this.#fleet) this.#notify(() => listener(session, events, summary));
   }
 
-  #tell(listener: () => void): void {
+  #notify(listener: () => void): void {
     try {
       listener();
     } catch (error) {

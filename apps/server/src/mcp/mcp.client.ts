@@ -58,8 +58,8 @@ export interface McpConnection {
 export async function connectMcp(options: ConnectOptions): Promise<McpConnection> {
   const { transport: config, signal } = options;
   const transport = open(config, options);
-  const lastWords = listen(transport);
-  const failure = (error: unknown): McpFailure => failureOf(error, config, lastWords());
+  const lastOutput = listen(transport);
+  const failure = (error: unknown): McpFailure => failureOf(error, config, lastOutput());
   const client = await connected(transport, signal).catch(async (error: unknown) => {
     const older = olderTransport(error, options);
     const second = older && (await connected(older, signal).catch(() => undefined));
@@ -162,7 +162,7 @@ export async function signIn(
   }
   const { page } = login;
   if (page && /^https?:$/.test(page.protocol)) return page;
-  throw new McpFailure('refused', 'names no page to log in.');
+  throw new McpFailure('refused', 'provides no login page.');
 }
 
 /** What an MCP server says of where to log in leads nowhere but to itself, or by TLS. */
@@ -194,7 +194,7 @@ function listen(transport: Transport): () => string {
     const keep = (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000));
     transport.stderr?.on('data', keep);
   }
-  const words = () => (transport instanceof ProgramTransport ? transport.lastWords : said);
+  const words = () => (transport instanceof ProgramTransport ? transport.lastOutput : said);
   return () => words().trim().split('\n').at(-1)?.trim() ?? '';
 }
 
@@ -251,7 +251,7 @@ function httpFailure({ code, message }: StreamableHTTPError): McpFailure {
   if (code === 401 || code === 403) {
     return new McpFailure(
       'refused',
-      `refused the request (${code}): check its headers, or connect it by a login.`,
+      `refused the request (${code}): check its headers, or log in to it.`,
     );
   }
   if (code === 404) {

@@ -90,7 +90,7 @@ export class PublishPreparation {
       const parent = before ?? commit;
       const from = await builder.treeOf((before && pushed) ?? commit);
       const onto = await builder.treeOf(parent);
-      const tree = from === onto ? mine : await builder.carryOver({ from, to: mine, onto: parent });
+      const tree = from === onto ? mine : await builder.rebase({ from, to: mine, onto: parent });
       const files = await pushedFiles(repository, { from: onto, to: tree, signal });
       if (files.length === 0) throw nothingToDo(target.branch, before !== undefined);
       const { url } = remote.address;
@@ -134,7 +134,7 @@ export class PublishPreparation {
     if (url === undefined)
       throw new AppError(
         'invalid_input',
-        'This session was not cloned: name the repository to publish to by its address.',
+        'This session was not cloned from a repository. Give the address of the one to publish to.',
       );
     const given = this.hosts.remote(url, caller.scope);
     const refs = await this.smart.refs(given, 'git-upload-pack', signal);
@@ -205,6 +205,6 @@ const nothingToDo = (branch: string, isThere: boolean): AppError =>
   new AppError(
     'conflict',
     isThere
-      ? `The branch ${branch} has these changes already: there is nothing to publish.`
-      : 'The session has changed no file: there is nothing to publish.',
+      ? `The branch ${branch} already has these changes. There is nothing to publish.`
+      : 'The session has not changed any files. There is nothing to publish.',
   );
