@@ -77,7 +77,7 @@ describeSystem(
     it('shows how to fix each problem', async () => {
       const page = await chromium.open(server);
       await shows(page, 'main', /2 of \d need attention/);
-      await shows(page, 'main', 'belay/nowhere:1 is not here.');
+      await shows(page, 'main', 'belay/nowhere:1 is missing.');
       await shows(page, 'main', 'Run npm start, or docker pull belay/nowhere:1.');
       await shows(page, 'main', 'Run npm start: it builds the runtime.');
       await page.close();

@@ -161,7 +161,7 @@ describeSystem('the settings of the server', (server) => {
     if (!consent) throw new Error('No page was opened.');
     await shows(consent, 'main, body', 'Belay wants to use this Belay server');
     await click(consent, 'Allow');
-    await shows(consent, 'body', 'remote is connected. Close this page.');
+    await shows(consent, 'body', 'remote is connected. You can close this page.');
     await consent.close();
     await page.bringToFront();
     await shows(page, '[aria-label="remote"]', /connected, \d+ tools in use/);

@@ -70,7 +70,7 @@ async function checkPort({ host, port }: Config): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     const remedy = 'stop it, or set BELAY_PORT.';
     throw code === 'EADDRINUSE'
-      ? new AppError('conflict', `Port ${port} on ${host} is taken by another program: ${remedy}`)
+      ? new AppError('conflict', `Port ${port} on ${host} is in use by another program: ${remedy}`)
       : new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
   } finally {
     probe.close();

@@ -70,7 +70,7 @@ export const noSuchSession = (session: string): AppError =>
 export const unauthorized = (): AppError =>
   new AppError(
     'unauthorized',
-    'Log in with the address that the server printed at its start, or with: npx belay open',
+    'Log in with the address that the server printed when it started, or run: npx belay open',
   );
 
 function refusal(
@@ -83,7 +83,7 @@ function refusal(
   if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
   if (includesScope(caller.scope, access)) return undefined;
   if (caller.scope === 'view') return mayOnlyWatch();
-  return new AppError('forbidden', 'This needs the scope admin. Use the server’s main token.');
+  return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
 }
 
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>

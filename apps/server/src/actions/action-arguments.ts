@@ -16,7 +16,7 @@ export function actionArguments({ args, ...named }: Record<string, unknown>): st
     ...pairs.map(([key, value]) => `${key}=${textOf(value)}`),
   ].filter((text) => Buffer.byteLength(text) <= longestArgument);
   if (all.length > mostArguments)
-    throw new AppError('invalid_input', `An action takes ${mostArguments} arguments at most.`);
+    throw new AppError('invalid_input', `An action takes at most ${mostArguments} arguments.`);
   if (all.some((text) => text.includes('\0')))
     throw new AppError('invalid_input', 'An argument of an action cannot hold the character NUL.');
   return all;

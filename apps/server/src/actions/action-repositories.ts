@@ -76,7 +76,7 @@ function inActions(entries: readonly GitTreeEntry[]): GitTreeEntry[] {
     const kind = mode === '160000' ? 'a submodule' : 'a link';
     throw new AppError(
       'forbidden',
-      `${JSON.stringify(path.slice(0, 200))} is ${kind}: an action has only plain files.`,
+      `${JSON.stringify(path.slice(0, 200))} is ${kind}: an action may contain only plain files.`,
     );
   }
   return wanted;

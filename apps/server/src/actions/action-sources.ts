@@ -75,7 +75,7 @@ export class ActionSources {
     if (found.actions.length + found.faults.length === 0) {
       throw new AppError(
         'not_found',
-        'It has no action: an action is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
+        'It contains no action. An action is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
       );
     }
     this.#expire();

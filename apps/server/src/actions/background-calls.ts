@@ -81,7 +81,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     if (own.length >= mostOfSession || this.#running.size >= mostInAll)
       throw new AppError(
         'unavailable',
-        `${own.length} calls of this session and ${this.#running.size} in all run in the background already: wait for a result.`,
+        `${own.length} calls of this session and ${this.#running.size} in total are already running in the background. Wait for a result.`,
       );
     const one: Begun = { session, id, operation };
     const noted = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     void this.#run(one, run).finally(noted.resolve);
     return {
       background: id,
-      text: 'It runs in the background. Its result comes in a later message: go on meanwhile, or reply without a call to wait for it.',
+      text: 'It is running in the background. Its result comes in a later message: continue meanwhile, or reply without a call to wait for it.',
     };
   }
 

@@ -78,7 +78,7 @@ export class DirectCalls {
     if (!tool)
       throw new AppError(
         'not_found',
-        `The installed MCP server ${server} has no tool ${name} now: belay actions show ${server} says how it is.`,
+        `The installed MCP server ${server} no longer has the tool ${name}. Check it with: belay actions show ${server}`,
       );
     const subject = JSON.stringify(input).slice(0, 2_000);
     return this.audit.run(caller, { action: called, subject }, async () => {

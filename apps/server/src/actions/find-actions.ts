@@ -149,7 +149,7 @@ function withoutTwins({ actions, faults }: SourceActions): SourceActions {
     (count.get(manifest.name_for_model)?.length ?? 0) > 1;
   const twins = actions.filter(isTwin).map(({ folder, manifest }) => ({
     folder,
-    fault: `Another action here is called ${manifest.name_for_model}, too: change the name of one.`,
+    fault: `Another action here is also named ${manifest.name_for_model}. Rename one of them.`,
   }));
   return { actions: actions.filter((action) => !isTwin(action)), faults: [...faults, ...twins] };
 }

@@ -135,7 +135,7 @@ describe('installing actions', () => {
   it('leaves what was there when an install fails or is stopped, and says why', async () => {
     memory.onMake = async (_, { onLine }) => {
       onLine('E: no such package');
-      throw new Error('The set-up ended with code 100.');
+      throw new Error('The setup ended with code 100.');
     };
     const failed = await install((await find()).id);
     expect(failed).toMatchObject({ state: 'failed', actions: [{ state: 'failed' }] });

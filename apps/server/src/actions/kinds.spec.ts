@@ -278,7 +278,7 @@ describe('skills and MCP servers, installed as actions', () => {
     await server.json('PATCH', '/api/actions/weather', { enabled: false });
     expect(await server.json('POST', direct, {})).toMatchObject({
       status: 404,
-      detail: expect.stringContaining('weather has no tool echo now'),
+      detail: expect.stringContaining('weather no longer has the tool echo'),
     });
     expect(await server.json<McpServer[]>('GET', '/api/mcp')).toMatchObject([
       { name: 'weather', installed: true, state: 'off' },

@@ -52,7 +52,7 @@ export function readServerFile({ content, where }: Declared): ReadManifest {
       (transport?.type ?? 'stdio') === 'stdio',
   );
   if (!found)
-    throw unusableFile(where, 'packages: none of them is of npm or PyPI with the transport stdio');
+    throw unusableFile(where, 'packages: none is an npm or PyPI package with the transport stdio');
   const { registryType, identifier, version, packageArguments } = found;
   const isNpm = registryType === 'npm';
   const pinned = version === undefined ? '' : `${isNpm ? '@' : '=='}${version}`;

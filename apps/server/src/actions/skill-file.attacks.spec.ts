@@ -102,8 +102,8 @@ describe('attacks: skills', () => {
     ]);
     expect(twins.actions).toEqual([]);
     expect(twins.faults.map(({ fault }) => fault)).toEqual([
-      expect.stringContaining('is called notes, too'),
-      expect.stringContaining('is called notes, too'),
+      expect.stringContaining('is also named notes'),
+      expect.stringContaining('is also named notes'),
     ]);
   });
 });
@@ -149,8 +149,8 @@ describe('attacks: MCP servers to install', () => {
       [server({}, { identifier: '--global' }), 'packages.npm.0: the name of a package'],
       [server({}, { identifier: 'x; id' }), 'packages.npm.0: the name of a package'],
       [server({}, { version: '$(id)' }), 'packages.npm.0: the name of a package'],
-      [server({}, { registryType: 'oci' }), 'none of them is of npm or PyPI'],
-      [server({}, { transport: { type: 'sse' } }), 'none of them is of npm or PyPI'],
+      [server({}, { registryType: 'oci' }), 'none is an npm or PyPI package'],
+      [server({}, { transport: { type: 'sse' } }), 'none is an npm or PyPI package'],
       [server({}, { environmentVariables: [{ name: 'PATH' }] }), 'permissions.secrets.0'],
       [server({ name: '///' }), 'name_for_human'],
       [server({ packages: 'npm' }), 'packages'],

@@ -65,7 +65,10 @@ export class SkillReader {
 
 function textOf({ path, content }: ActionFile): string {
   if (content.length > longestFile)
-    throw new AppError('too_large', `${path} is too large to be read so: read it in the sandbox.`);
+    throw new AppError(
+      'too_large',
+      `${path} is too large to be read here. Read it in the sandbox.`,
+    );
   if (isUtf8(content)) return content.toString('utf8');
   throw new AppError('invalid_input', `${path} is not text: use it in the sandbox.`);
 }

@@ -273,7 +273,7 @@ describe('egress', () => {
       egress.connect('auto', { host: 'x.test', port: 443 }, null as never),
     ).rejects.toMatchObject({ code: 'rejected' });
     const report = await egress.report('auto');
-    expect(report).toContain('Nobody is asked in the mode auto, and no rule of the user allows');
+    expect(report).toContain('The mode auto asks nobody, and no rule allows');
     expect(report).not.toContain('the user refused');
     expect(report).toContain('No host is open.');
   });

@@ -230,7 +230,7 @@ export class EgressService implements BeforeApplicationShutdown {
 
 /** Who decided, and why; the user’s own words when there are any. */
 function whyRefused(answer: ApprovalVerdict | null): string {
-  if (!answer) return 'the user has not answered yet whether it may';
+  if (!answer) return 'the user has not decided yet';
   if (answer.by === 'rule') return 'a rule of the user rejects it';
   return answer.reason?.replace(/\.$/, '') ?? 'the user refused it';
 }

@@ -108,7 +108,7 @@ class Refusal extends Error {}
 const sentenceOf = (error: unknown, { host, port }: EgressTarget): string =>
   error instanceof Refusal
     ? error.message
-    : `What is sent to ${host}:${port} is neither TLS nor HTTP/1.1 that can be checked.`;
+    : `The data sent to ${host}:${port} is neither TLS nor HTTP/1.1 that can be checked.`;
 
 /** A fatal alert of TLS (RFC 6066, 3), which clients show by its name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);

@@ -116,7 +116,7 @@ function unreachable(host: string, error: unknown): AppError {
       `The certificate of ${host} is not trusted (${code}). Start the server with NODE_EXTRA_CA_CERTS for one of your own.`,
     );
   if (code && /TIMEOUT/.test(code))
-    return new AppError('timeout', `${host} did not answer in time. Try again later.`);
+    return new AppError('timeout', `${host} did not respond in time. Try again later.`);
   return new AppError(
     'unavailable',
     `${host} cannot be reached: ${code ?? message ?? 'no answer'}.`,

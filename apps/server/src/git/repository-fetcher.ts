@@ -278,5 +278,5 @@ function whyNot(errors: string, maxBytes: number): AppError {
     );
   if (/No space left|quota exceeded/i.test(errors))
     return new AppError('disk_full', 'The disk is full: the repository could not be fetched.');
-  return new AppError('invalid_input', 'What the git server sent is not a valid pack of objects.');
+  return new AppError('invalid_input', 'The git server sent an invalid pack.');
 }

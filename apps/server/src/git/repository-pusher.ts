@@ -36,7 +36,7 @@ export class RepositoryPusher {
     const name = `refs/heads/${branch}`;
     if (refs.get(name) !== before) throw moved(branch);
     if (!capabilities.has('report-status'))
-      throw new AppError('unavailable', 'The git server does not say whether a push went well.');
+      throw new AppError('unavailable', 'The git server does not report whether a push succeeds.');
     const file = join(repository.folder, 'outgoing.pack');
     try {
       const bytes = await writePack(file, push);
@@ -58,7 +58,7 @@ export class RepositoryPusher {
         if (error instanceof AppError) throw error;
         throw new AppError(
           'unavailable',
-          `${remote.address.host} did not say whether the push went well. Look at the branch ${branch} there.`,
+          `${remote.address.host} did not report whether the push succeeded. Check the branch ${branch} there.`,
         );
       } finally {
         answer.destroy();

@@ -162,7 +162,7 @@ function requireSuccess(answer: GitResponse, remote: GitRemote, service: GitServ
       'forbidden',
       credential
         ? `The token for ${host} may not ${does} ${address.url}. Give it that right there.`
-        : `${host} lets nobody ${does} ${address.url} without a token. Add one under Settings, Git hosts.`,
+        : `${host} does not let anyone ${does} ${address.url} without a token. Add one under Settings, Git hosts.`,
     );
   if (status === 404 || status === 410)
     throw new AppError(

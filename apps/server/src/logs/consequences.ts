@@ -79,9 +79,9 @@ function working({ waitingFor, question }: SessionSummary): NextState {
 
 export function stateMessage({ state, reason }: NextState): string {
   const words: Record<SessionState, string> = {
-    starting: 'The session starts.',
-    running: 'The agent works.',
-    waiting: 'The session waits for the user.',
+    starting: 'The session is starting.',
+    running: 'The agent is working.',
+    waiting: 'The session is waiting for the user.',
     paused: 'The session is paused.',
     finished: 'The task is finished.',
     failed: 'The session failed.',

@@ -148,7 +148,7 @@ describe('choices and checks', () => {
       /^openai is not set up\. Set its key under Settings → Models, or OPENAI_API_KEY for the server\.$/,
     ],
     ['openai-compatible:x', /or OPENAI_COMPATIBLE_BASE_URL/],
-    ['anthropic:x?tools=maybe', /^A model has no option tools=maybe; there are /],
+    ['anthropic:x?tools=maybe', /^Models have no option tools=maybe\. The options are /],
     ['scripted:/nowhere/a.yaml', /^There is no script \/nowhere\/a\.yaml\.$/],
     ['scripted:example:nobody', /^There is no script .*sessions\/nobody\/script\.yaml\.$/],
     ['cassette:/nowhere/a.jsonl', /^There is no cassette \/nowhere\/a\.jsonl; record one with /],

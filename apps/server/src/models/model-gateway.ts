@@ -101,7 +101,7 @@ export class ModelGateway {
     } catch (error) {
       if (asked.aborted) {
         await this.#settleCutOff(session, attempt);
-        throw new AppError('cancelled', 'The call of the model was cancelled.');
+        throw new AppError('cancelled', 'The model call was cancelled.');
       }
       if (timer.signal.aborted) throw await this.#outOfTime(session);
       throw reported(error);
@@ -148,7 +148,7 @@ export class ModelGateway {
       });
     } catch (error) {
       if (!signal.aborted) throw reported(error);
-      throw new AppError('timeout', `${model} did not answer within ${trialSeconds} seconds.`);
+      throw new AppError('timeout', `${model} did not respond within ${trialSeconds} seconds.`);
     }
   }
 
@@ -197,7 +197,7 @@ export class ModelGateway {
   }
 
   async #tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
-    await this.#tell(session, limitEvent(spent));
+    await this.#append(session, limitEvent(spent));
     return limitReached(spent);
   }
 
@@ -270,7 +270,7 @@ export class ModelGateway {
 
   async #tellRetry(session: string, retry: Retry): Promise<void> {
     const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.#tell(session, newEvent('server', 'retry', { args: retry, message }));
+    await this.#append(session, newEvent('server', 'retry', { args: retry, message }));
   }
 
   async #tellUsage(
@@ -290,12 +290,12 @@ export class ModelGateway {
     };
     const cost = dollars === null ? '' : `, $${dollars.toFixed(4)}`;
     const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
-    await this.#tell(session, newEvent('server', 'usage', { args, message }));
+    await this.#append(session, newEvent('server', 'usage', { args, message }));
     return usage;
   }
 
   /** A reply that was paid for is not given up for a full disk. */
-  async #tell(session: string, event: NewEvent): Promise<void> {
+  async #append(session: string, event: NewEvent): Promise<void> {
     await this.events.stalls.whenSpace(session, () => this.events.append(session, [event]));
   }
 }
@@ -305,7 +305,7 @@ function withheld(model: string, { text }: ModelOutput): ModelFailure {
   const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
   return new ModelFailure(
     'fatal',
-    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, put it differently, or use another model.`,
+    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
   );
 }
 

@@ -106,7 +106,7 @@ describe('a workspace that is sent to its session', () => {
     await until('it is on its way', () => asked > 1 && server.sandboxes.starts.length === 1);
     aborted.abort();
     await server.reaches(id, 'failed');
-    expect((await server.log.summary(id)).reason).toContain('was not sent to its end');
+    expect((await server.log.summary(id)).reason).toContain('was not sent completely');
   });
 
   it('is not waited for by a session that was stopped', async () => {

@@ -195,7 +195,7 @@ describe('sessions', () => {
     const body = { task: 'x', model: 'scripted:x' };
     const third = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
     const fourth = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
-    const reason = (before: number) => `Waiting for a free sandbox (${before} before it).`;
+    const reason = (before: number) => `Waiting for a free sandbox (${before} ahead of it).`;
     await until('the queue', async () => (await summary(fourth)).reason === reason(1));
     expect(await summary(third)).toMatchObject({ state: 'starting', reason: reason(0) });
     await server.json('POST', `/api/sessions/${first}/stop`, {});

@@ -125,7 +125,8 @@ export class AcpConnection {
     const { caller, services } = this;
     const session = request.sessionId;
     const opened = this.#known(session);
-    if (opened.turn) throw new AppError('conflict', 'A prompt is under way: cancel it first.');
+    if (opened.turn)
+      throw new AppError('conflict', 'A prompt is already running. Cancel it first.');
     const ended = (opened.turn = new AbortController());
     const connection = this.#closed.signal;
     const signal = AbortSignal.any([connection, ended.signal]);

@@ -182,7 +182,7 @@ describe('attacks: a link that logs in', () => {
     expect(first.status).toBe(302);
     const thief = await open(link);
     expect(thief.status).toBe(401);
-    expect(await thief.text()).toContain('That link was used already, or has expired.');
+    expect(await thief.text()).toContain('That link has already been used or has expired.');
     expect(thief.headers.get('set-cookie')).toBeNull();
     const again = await open(link, first.headers.get('set-cookie')?.split(';')[0]);
     expect([again.status, again.headers.get('location')]).toEqual([302, '/sessions/a']);

@@ -92,7 +92,7 @@ export class LoginPages {
     // A link that was used stays good for the browser that used it.
     if (!caller && identity.hasLogin(request.headers)) return response.redirect(302, to);
     if (!caller)
-      return this.#wrong(request, response, 'That link was used already, or has expired.');
+      return this.#wrong(request, response, 'That link has already been used or has expired.');
     this.#begin(request, response, caller, to);
   }
 

@@ -64,4 +64,4 @@ const fieldsOf = (input: unknown): Record<string, unknown> =>
     : {};
 
 const namesNoSession = (name: string): AppError =>
-  new AppError('invalid_input', `${name}: name the \`session\` that it is for.`);
+  new AppError('invalid_input', `${name}: name the \`session\` that it is about.`);

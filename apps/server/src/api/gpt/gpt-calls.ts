@@ -87,7 +87,10 @@ export class GptCalls {
     ).finally(() => call.onAsking?.(false));
     if (!verdict) {
       const remedy = 'Write to the session first, which resumes it.';
-      throw new AppError('forbidden', `The session is ${state}, so nobody is asked. ${remedy}`);
+      throw new AppError(
+        'forbidden',
+        `The session is ${state}, so the user is not asked. ${remedy}`,
+      );
     }
     if (verdict.verdict === 'rejected') throw rejectionOf(verdict);
   }

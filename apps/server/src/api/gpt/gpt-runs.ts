@@ -30,7 +30,10 @@ export class GptRuns {
     const runs = this.#of(caller);
     const pending = [...runs.values()].filter(({ result }) => result === undefined).length;
     if (pending >= limits.pending) {
-      throw new AppError('limit_reached', `${pending} calls go on already. Wait for one of them.`);
+      throw new AppError(
+        'limit_reached',
+        `${pending} calls are already running. Wait for one of them.`,
+      );
     }
     const run: PendingRun = {
       id: randomUUID(),

@@ -188,7 +188,10 @@ function late(response: Response) {
   const inTime = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
       if (!time.aborted) throw error;
-      throw new AppError('timeout', `There was no answer within ${gptAnswerSeconds} s. ${ifAsked}`);
+      throw new AppError(
+        'timeout',
+        `There was no response within ${gptAnswerSeconds} s. ${ifAsked}`,
+      );
     });
   return { signal, inTime };
 }

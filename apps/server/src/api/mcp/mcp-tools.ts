@@ -71,7 +71,7 @@ export const searchTools: readonly Tool[] = [
   describe('actions_search', {
     title: 'Search the actions',
     description:
-      'Searches the installed actions, skills and tools, which are too many to list, by what they are for. Call what it finds with actions_call.',
+      'Searches the installed actions, skills and tools, which are too many to list, by their purpose. Call a result with actions_call.',
     risk: 'read',
     schema: {
       properties: { query: { type: 'string', description: 'What it should do, in a few words.' } },
@@ -84,8 +84,8 @@ export const searchTools: readonly Tool[] = [
     risk: 'network',
     schema: {
       properties: {
-        name: { type: 'string', description: 'Its name, as it was found.' },
-        input: { type: 'object', description: 'By its parameters.' },
+        name: { type: 'string', description: 'Its name, as actions_search returned it.' },
+        input: { type: 'object', description: 'Its input, as its parameters describe it.' },
       },
       required: ['name'],
     },
@@ -131,7 +131,7 @@ export function searched(
 const optionalSession = {
   type: 'string',
   description:
-    'The id of a session with this action or MCP server, in whose workspace it works. Without one it works by itself.',
+    'The id of a session that has this action or MCP server, to work in its workspace. Without one, it runs on its own.',
 };
 
 function ofOperation(operation: Operation) {

@@ -43,10 +43,7 @@ export class OAuthService {
     const client = this.clients.find(id);
     if (!client) throw new AppError('invalid_input', 'This application is not registered here.');
     if (isRedirectOf(client, redirect)) return client;
-    throw new AppError(
-      'invalid_input',
-      'The answer would go to an address that is not registered.',
-    );
+    throw new AppError('invalid_input', 'The redirect_uri is not registered for this application.');
   }
 
   /** Returns where the browser goes with the code. */

@@ -88,7 +88,7 @@ function condition({ headers }: Request): { version?: string | null } {
   if (expected === undefined || expected === '*') return {};
   const version = /^"([0-9a-f]{16})"$/.exec(expected)?.[1];
   if (version !== undefined) return { version };
-  const remedy = 'Send the ETag of an earlier answer, in its quotes.';
+  const remedy = 'Send the ETag of an earlier response, with its quotes.';
   throw new AppError('invalid_input', `If-Match is not a version of a file. ${remedy}`);
 }
 

@@ -32,4 +32,7 @@ export function refuseSlowSender(
 }
 
 const tooSlow = (): AppError =>
-  new AppError('timeout', 'The files came too slowly: send them again over a better connection.');
+  new AppError(
+    'timeout',
+    'The files arrived too slowly. Send them again over a better connection.',
+  );

@@ -51,7 +51,7 @@ function replyTo(request: ModelRequest, recordings: Steady[], file: string): Mod
   const nearest =
     recordings.find((one) => one.request.messages.length === request.messages.length) ??
     recordings.at(-1);
-  if (!nearest) throw new AppError('model_failed', `The cassette ${file} holds no call.`);
+  if (!nearest) throw new AppError('model_failed', `The cassette ${file} contains no call.`);
   const { path, recorded, now } = firstDifference(JSON.parse(nearest.steady), JSON.parse(wanted));
   throw new AppError(
     'model_failed',

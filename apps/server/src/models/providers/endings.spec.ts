@@ -70,7 +70,7 @@ describe('how replies end', () => {
       server.answer(streaming(wire.reply({ text, finish })));
       const after = text && ` after “${text}”`;
       await expect(test.generate()).rejects.toThrow(
-        `${wire.model} refused to answer, or its content filter withheld the reply${after}. Rewind to an earlier step, put it differently, or use another model.`,
+        `${wire.model} refused to answer, or its content filter withheld the reply${after}. Rewind to an earlier step, rephrase it, or use another model.`,
       );
       expect(server.requests).toHaveLength(1);
     },

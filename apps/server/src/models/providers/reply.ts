@@ -153,7 +153,7 @@ function failedEnd(
   provider: string,
 ): ModelFailure | undefined {
   if (raw === 'model_context_window_exceeded') {
-    return new ModelFailure('overflow', 'The reply filled the model’s window.');
+    return new ModelFailure('overflow', 'The reply filled the model’s context window.');
   }
   if (raw === 'MALFORMED_FUNCTION_CALL') {
     return new ModelFailure('retry', `The model of ${provider} wrote a call that cannot be read.`);

@@ -99,10 +99,7 @@ function afterTheEnd(
 ): ModelOutput {
   const turns = script.turns.length;
   if (!script.turns.at(-1)?.finish) {
-    throw new AppError(
-      'model_failed',
-      `The script ${file} has ${turns} turns; nothing says what comes after.`,
-    );
+    throw new AppError('model_failed', `The script ${file} has ${turns} turns and ends there.`);
   }
   const text = `This script has ${turns} turns, and all were played. Start a session with a real model to continue.`;
   return {

@@ -63,7 +63,7 @@ export class MachineStore {
     await this.#change(({ machines, invitations }) => {
       if (machines.some((one) => one.name === name)) {
         const remedy = 'choose another name, or remove it first.';
-        throw new AppError('conflict', `There is a machine ${name} already: ${remedy}`);
+        throw new AppError('conflict', `A machine named ${name} already exists: ${remedy}`);
       }
       if (machines.length + invitations.length >= maxMachines)
         throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
@@ -87,7 +87,7 @@ export class MachineStore {
       if (!invitation)
         throw new AppError(
           'unauthorized',
-          'This token was used already, has expired, or is not one of this server. Make another: belay machines add NAME',
+          'This token has already been used, has expired, or belongs to another server. Make another: belay machines add NAME',
         );
       machine = {
         ...description,
