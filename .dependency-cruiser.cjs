@@ -99,7 +99,7 @@ module.exports = {
     ]),
     packages('evaluation', ['libs/protocol', 'libs/client', 'libs/docker', 'libs/host']),
     ...layers('apps/server/src', [
-      ['config.ts', 'data-lock.ts', 'kept-connections.ts', 'owner-labels.ts'],
+      ['config.ts', 'data-lock.ts', 'kept-connections.ts', 'owner-labels.ts', 'parsed-input.ts'],
       ['storage', 'logging.ts'],
       ['access'],
       ['logs', 'settings', 'evaluations'],

@@ -120,7 +120,7 @@ describeSystem('the chat', (server) => {
     await shows(page, waiting, url);
     await untilInPage(page, () => document.body.dataset['answered'] === 'at once');
     // The key is for what the page knew to wait in that moment, the question before at most.
-    await shows(page, '[aria-live=polite]', /new question|Nothing is waiting|No question with/);
+    await shows(page, '[aria-live=polite]', /new question|Nothing is waiting|no open question/);
     await click(page, 'Deny…', waiting);
     await fill(page, 'Reason', 'Too far');
     await click(page, 'Deny', waiting);

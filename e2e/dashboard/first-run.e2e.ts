@@ -1,5 +1,8 @@
-import { failing, ProviderServer } from '../../apps/server/src/models/testing/provider-server.js';
-import { anthropicMessages } from '../../apps/server/src/models/testing/wire.js';
+import {
+  failedResponse,
+  ProviderServer,
+} from '../../apps/server/src/models/testing/provider-server.js';
+import { anthropicMessages } from '../../apps/server/src/models/testing/provider-wires.js';
 import { Chromium, click, clickOn, describeSystem, fill, shows } from '@belay/testkit';
 
 const noKeys = {
@@ -35,7 +38,7 @@ describeSystem(
       await click(page, 'Add key to Anthropic');
       await fill(page, 'API key', 'sk-never-shown');
       await fill(page, 'Base URL', `${provider.url}/v1`);
-      provider.answer(failing(401, { error: { message: 'invalid x-api-key' } }));
+      provider.answer(failedResponse(401, { error: { message: 'invalid x-api-key' } }));
       await click(page, 'Save', 'main');
       await shows(page, 'main', 'Saved, but a test call failed');
       await shows(page, 'main', 'A key is saved.');
@@ -74,7 +77,7 @@ describeSystem(
     it('shows how to fix each problem', async () => {
       const page = await chromium.open(server);
       await shows(page, 'main', /2 of \d need attention/);
-      await shows(page, 'main', 'belay/nowhere:1 is not here.');
+      await shows(page, 'main', 'belay/nowhere:1 is missing.');
       await shows(page, 'main', 'Run npm start, or docker pull belay/nowhere:1.');
       await shows(page, 'main', 'Run npm start: it builds the runtime.');
       await page.close();

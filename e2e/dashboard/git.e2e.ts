@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isEvent } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
 import { ProviderServer, streaming } from '../../apps/server/src/models/testing/provider-server.js';
-import { chatCompletions } from '../../apps/server/src/models/testing/wire.js';
+import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
 import {
   belay,
   Chromium,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ProviderServer, streaming } from '../../apps/server/src/models/testing/provider-server.js';
-import { anthropicMessages } from '../../apps/server/src/models/testing/wire.js';
+import { anthropicMessages } from '../../apps/server/src/models/testing/provider-wires.js';
 import { BelayServer, Chromium, click, fill, repositoryRoot, shows, start } from '@belay/testkit';
 
 const chat = '[aria-label="Chat"]';

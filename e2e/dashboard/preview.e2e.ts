@@ -192,7 +192,7 @@ describeSystem('previews', (server) => {
     await shows(tab, 'h1', 'After');
     expect(await tab.evaluate(() => location.pathname)).toBe('/');
     await tab.goto(printed.stdout.trim());
-    await shows(tab, 'body', 'This address was used already');
+    await shows(tab, 'body', 'This address has already been used');
     await tab.close();
     const wrong = await belay(server.data, ['preview', session.id, '70000']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });

@@ -89,7 +89,7 @@ describeSystem('the settings of the server', (server) => {
     await fill(page, 'Name of the variable', 'MCP_SECRET');
     await fill(page, 'Value of MCP_SECRET', 'never-shown-again');
     await click(page, 'Save and connect');
-    await shows(page, '[aria-label="tools"]', 'ended the connection');
+    await shows(page, '[aria-label="tools"]', 'closed the connection');
     await click(page, 'Edit tools');
     await fill(page, 'Arguments', mcpServerFile);
     await click(page, 'Save and connect');
@@ -161,7 +161,7 @@ describeSystem('the settings of the server', (server) => {
     if (!consent) throw new Error('No page was opened.');
     await shows(consent, 'main, body', 'Belay wants to use this Belay server');
     await click(consent, 'Allow');
-    await shows(consent, 'body', 'remote is connected. Close this page.');
+    await shows(consent, 'body', 'remote is connected. You can close this page.');
     await consent.close();
     await page.bringToFront();
     await shows(page, '[aria-label="remote"]', /connected, \d+ tools in use/);

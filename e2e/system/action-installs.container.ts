@@ -126,7 +126,7 @@ describeSystem('actions', (server) => {
     const failed = await cli('install', withSetup('hostile', attack));
     expect(failed).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('The set-up ended with code 100. Its log says why.'),
+      stdout: expect.stringContaining('The setup ended with code 100. Its log says why.'),
     });
     expect(failed.stderr).toContain('[hostile] E: there is no such package');
     expect(failed.stderr).not.toMatch(/FOUND|MOUNTED/);

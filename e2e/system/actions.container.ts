@@ -334,7 +334,7 @@ function tests(server: BelayServer): void {
     const failed = await installed('swelling');
     expect(failed).toMatchObject({
       state: 'failed',
-      actions: [{ error: expect.stringContaining('The set-up wrote more than 64 MiB.') }],
+      actions: [{ error: expect.stringContaining('The setup wrote more than 64 MiB.') }],
     });
     expect((failed['lines'] as unknown[]).length).toBeLessThan(6_000);
 
@@ -350,7 +350,7 @@ function tests(server: BelayServer): void {
     );
     expect(outcomes[0]).toMatch(/took more than 10 s|fork/);
     expect(outcomes[1]).toMatch(/printed more than 16 MiB/);
-    expect(outcomes[2]).toMatch(/ran out of its memory|137/);
+    expect(outcomes[2]).toMatch(/ran out of memory|137/);
     // The control: everything works as before, and nothing is left.
     expect((await direct('hostile', { args: ['hello'] })).text).toBe('hello\n');
     await nothingIsLeft();

@@ -4,7 +4,7 @@ import {
   anthropicMessages,
   chatCompletions,
   type WireCall,
-} from '../../apps/server/src/models/testing/wire.js';
+} from '../../apps/server/src/models/testing/provider-wires.js';
 import { BelayServer, killAgent, run, start } from '@belay/testkit';
 
 const calling = (

@@ -3,8 +3,8 @@ import { decode, encode } from '../../libs/rpc/dist/frame.js';
 import { headerBytes } from '../../libs/rpc/dist/message.js';
 import { htmlText, htmlTitle } from '../../apps/agent/dist/web/html-text.js';
 import { plainText } from '../../apps/agent/dist/terminal/plain-text.js';
-import { matches } from '../../apps/server/dist/approvals/pattern.js';
-import { isPublicAddress } from '../../apps/server/dist/egress/addresses.js';
+import { ruleMatches } from '../../apps/server/dist/approvals/pattern.js';
+import { isPublicAddress } from '../../apps/server/dist/egress/public-address.js';
 import { normalHost } from '../../apps/server/dist/egress/policy.js';
 import { parseScript } from '../../apps/server/dist/models/scripted/script.js';
 import { readTags } from '../../apps/server/dist/models/tags/tag-parser.js';
@@ -90,15 +90,15 @@ export const targets: Record<string, Target> = {
       for (const verdict of ['approved', 'rejected'] as const)
         for (const operation of ['terminal.run', 'files.write', 'web.fetch', 'mcp.a.b']) {
           const given = { operation, subject };
-          const narrow = matches({ operation, pattern, verdict: 'approved' }, given);
-          const wide = matches({ operation, pattern, verdict: 'rejected' }, given);
+          const narrow = ruleMatches({ operation, pattern, verdict: 'approved' }, given);
+          const wide = ruleMatches({ operation, pattern, verdict: 'rejected' }, given);
           if (narrow && !wide) throw new Error('What allows it would not refuse it.');
-          matches({ operation, pattern, verdict }, given);
+          ruleMatches({ operation, pattern, verdict }, given);
         }
     },
   },
   hosts: {
-    covers: /egress\/(addresses|policy)\.js$/,
+    covers: /egress\/(public-address|policy)\.js$/,
     seeds: [
       'example.com',
       '[::ffff:127.0.0.1]',

@@ -7,7 +7,7 @@ describe('the lock of the data folder', () => {
   it('refuses a second server with a sentence, and is free after the first', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'belay-lock-'));
     const unlock = lockData(folder);
-    expect(() => lockData(folder)).toThrow(`Another Belay server works on ${folder}`);
+    expect(() => lockData(folder)).toThrow(`Another Belay server is using ${folder}`);
     unlock();
     lockData(folder)();
     await rm(folder, { recursive: true, force: true });

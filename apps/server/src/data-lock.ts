@@ -24,9 +24,9 @@ export function lockData(folder: string): () => void {
 function refusal(folder: string, { code, message }: Error & { code?: unknown }): AppError {
   const remedy = 'or set BELAY_DATA to another folder.';
   return String(code).startsWith('SQLITE_BUSY')
-    ? new AppError('conflict', `Another Belay server works on ${folder}: stop it, ${remedy}`)
+    ? new AppError('conflict', `Another Belay server is using ${folder}: stop it, ${remedy}`)
     : new AppError(
         'invalid_input',
-        `The data folder ${folder} cannot be written (${message}): give this user the right to, ${remedy}`,
+        `The data folder ${folder} cannot be written (${message}): give this user write access, ${remedy}`,
       );
 }

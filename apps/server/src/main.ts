@@ -3,17 +3,17 @@ import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppError } from '@belay/protocol';
-import { owner } from './access/caller.js';
+import { ownerCaller } from './access/caller.js';
 import { AppModule } from './app.module.js';
 import { ApprovalService } from './approvals/approval.service.js';
-import { askAtTerminal } from './approvals/terminal-questions.js';
+import { askAtTerminal } from './approvals/ask-at-terminal.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
 import { Identity } from './api/auth/identity.js';
 import { Logins } from './api/auth/logins.js';
 import { PublicUrl } from './api/public-url.js';
 import { openTunnel } from './api/tunnel.js';
-import { setUpHttp } from './api/http-setup.js';
+import { setUpHttp } from './api/set-up-http.js';
 import { ServerLogger } from './logging.js';
 import { EventLog } from './logs/event-log.js';
 
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     process.stderr.write(`For ChatGPT: ${tunnel.url}/gpt/openapi.json\n`);
   }
   identity.announce(url);
-  const code = app.get(Logins).newCode(owner, firstCodeMs);
+  const code = app.get(Logins).newCode(ownerCaller, firstCodeMs);
   process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token, code })}\n`);
 }
 
@@ -70,7 +70,7 @@ async function checkPort({ host, port }: Config): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     const remedy = 'stop it, or set BELAY_PORT.';
     throw code === 'EADDRINUSE'
-      ? new AppError('conflict', `Port ${port} on ${host} is taken by another program: ${remedy}`)
+      ? new AppError('conflict', `Port ${port} on ${host} is in use by another program: ${remedy}`)
       : new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
   } finally {
     probe.close();

@@ -2,7 +2,7 @@ import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { AuditLog } from './audit-log.js';
 import { CallerEnds } from './caller-ends.js';
-import { owner } from './caller.js';
+import { ownerCaller } from './caller.js';
 import { UsersStore } from './users.store.js';
 
 onEveryDatabase('the audit log', (databases) => {
@@ -15,7 +15,7 @@ onEveryDatabase('the audit log', (databases) => {
   afterEach(() => logs.close());
 
   const record = (subject: string, by: 'owner' | 'nobody' = 'owner') => {
-    const caller = by === 'owner' ? owner : undefined;
+    const caller = by === 'owner' ? ownerCaller : undefined;
     const outcome = caller ? 'ok' : 'unauthorized';
     audit.record({ api: 'rest', caller, action: 'x', subject, outcome });
   };

@@ -25,9 +25,9 @@ export interface SessionSet {
 
 const everywhere = { sessions: 'all', begins: true, expires: null } as const;
 /** Whoever has the first of the server’s own two tokens, and the server itself. */
-export const owner: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
+export const ownerCaller: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
 /** Whoever has the second. */
-export const viewer: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
+export const viewerCaller: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
 
 export const sees = ({ sessions }: Caller, session: string): boolean =>
   sessions === 'all' || sessions.has(session);
@@ -70,7 +70,7 @@ export const noSuchSession = (session: string): AppError =>
 export const unauthorized = (): AppError =>
   new AppError(
     'unauthorized',
-    'Log in with the address that the server printed at its start, or with: npx belay open',
+    'Log in with the address that the server printed when it started, or run: npx belay open',
   );
 
 function refusal(
@@ -83,7 +83,7 @@ function refusal(
   if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
   if (includesScope(caller.scope, access)) return undefined;
   if (caller.scope === 'view') return mayOnlyWatch();
-  return new AppError('forbidden', 'This needs the scope admin. Use the server’s main token.');
+  return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
 }
 
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>

@@ -36,7 +36,7 @@ const noTag = randomBytes(cost.tagLength);
 
 async function hashed(password: string, nonce: Buffer): Promise<Buffer> {
   if (queued >= maxQueued) {
-    throw new AppError('limit_reached', 'Too many log in at once. Try again in a moment.');
+    throw new AppError('limit_reached', 'Too many logins at once. Try again in a moment.');
   }
   queued += 1;
   try {

@@ -1,10 +1,10 @@
 import type { MadeToken } from '@belay/protocol';
 import type { Selectable } from 'kysely';
-import { hashOf, newSecret } from '../storage/secrets.js';
-import type { AccessTokenTable } from '../storage/schema.js';
+import { hashOfSecret, randomSecret } from '../storage/secrets.js';
+import type { AccessTokenTable } from '../storage/database-schema.js';
 
 /** The application that a token is for, and how long it may get the next secret; each time counts anew. */
-export interface Lent {
+export interface RefreshGrant {
   client: string;
   refreshMs: number;
 }
@@ -43,14 +43,14 @@ export function readRefresh(text: string): RefreshToken | undefined {
 
 /** The next one, of the family that it begins or goes on with. */
 export function nextRefresh(
-  { id, family = newSecret() }: Pick<RefreshToken, 'id'> & { family?: string },
-  { client, refreshMs }: Lent,
+  { id, family = randomSecret() }: Pick<RefreshToken, 'id'> & { family?: string },
+  { client, refreshMs }: RefreshGrant,
 ): { refresh: string; columns: RefreshColumns } {
-  const secret = newSecret();
+  const secret = randomSecret();
   const columns = {
     client,
-    refresh_family: hashOf(family),
-    refresh_hash: hashOf(secret),
+    refresh_family: hashOfSecret(family),
+    refresh_hash: hashOfSecret(secret),
     refresh_expires: new Date(Date.now() + refreshMs).toISOString(),
   };
   return { refresh: `blr_${id}.${family}.${secret}`, columns };

@@ -13,15 +13,15 @@ import {
 import { Mutex } from 'async-mutex';
 import type { Selectable } from 'kysely';
 import { Database, notStored } from '../storage/database.js';
-import { hashOf, newSecret } from '../storage/secrets.js';
-import type { AccessTokenTable } from '../storage/schema.js';
+import { hashOfSecret, randomSecret } from '../storage/secrets.js';
+import type { AccessTokenTable } from '../storage/database-schema.js';
 import type { Caller, SessionSet } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import {
   nextRefresh,
   noRefresh,
   readRefresh,
-  type Lent,
+  type RefreshGrant,
   type RefreshableToken,
 } from './refresh-token.js';
 import { SessionOwners } from './session-owners.js';
@@ -96,7 +96,7 @@ export class TokensStore implements OnModuleInit {
   }
 
   /** For an application, which renews it by itself. */
-  async createRefreshable(wanted: NewToken, lent: Lent): Promise<RefreshableToken> {
+  async createRefreshable(wanted: NewToken, lent: RefreshGrant): Promise<RefreshableToken> {
     const id = newId();
     const { refresh, columns } = nextRefresh({ id }, lent);
     return { ...(await this.#create(wanted, { id, ...columns, ...noLink })), refresh };
@@ -113,7 +113,7 @@ export class TokensStore implements OnModuleInit {
     const row: Row = {
       ...more,
       label,
-      hash: hashOf(token),
+      hash: hashOfSecret(token),
       scope,
       sessions: JSON.stringify(sessions),
       created: new Date().toISOString(),
@@ -135,12 +135,12 @@ export class TokensStore implements OnModuleInit {
    * Renews the token of an application, as `rotate` does; undefined when it may not. Each refresh token counts once: when
    * one comes again, somebody has stolen it, and what came of it is revoked.
    */
-  refresh(given: string, { expires, ...lent }: Lent & { expires: string }) {
+  refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
     return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
       const read = readRefresh(given);
       const row = read && this.#find(read.id);
-      if (!row || row.refresh_family !== hashOf(read.family)) return undefined;
-      if (row.refresh_hash !== hashOf(read.secret)) {
+      if (!row || row.refresh_family !== hashOfSecret(read.family)) return undefined;
+      if (row.refresh_hash !== hashOfSecret(read.secret)) {
         await this.revoke(row.id);
         return undefined;
       }
@@ -154,7 +154,7 @@ export class TokensStore implements OnModuleInit {
   async #renew(row: Row, more: Partial<Row>): Promise<MadeToken> {
     const { id } = row;
     const token = newToken();
-    const change = { ...more, hash: hashOf(token) };
+    const change = { ...more, hash: hashOfSecret(token) };
     await this.database.kysely
       .updateTable('access_token')
       .set(change)
@@ -185,7 +185,7 @@ export class TokensStore implements OnModuleInit {
   /** Whose token it is; undefined when it is none, or has expired. */
   callerOf(token: string): Caller | undefined {
     if (!token.startsWith(tokenPrefix)) return undefined;
-    const row = this.#rows.get(hashOf(token));
+    const row = this.#rows.get(hashOfSecret(token));
     if (!row || isOver(row)) return undefined;
     this.#used(row);
     return this.#caller(row);
@@ -200,9 +200,9 @@ export class TokensStore implements OnModuleInit {
   /** The id of a token, or of the one that a refresh token renews; undefined when it is none. */
   idOf(secret: string): string | undefined {
     const read = readRefresh(secret);
-    if (!read) return this.#rows.get(hashOf(secret))?.id;
+    if (!read) return this.#rows.get(hashOfSecret(secret))?.id;
     const row = this.#find(read.id);
-    return row?.refresh_hash === hashOf(read.secret) ? row.id : undefined;
+    return row?.refresh_hash === hashOfSecret(read.secret) ? row.id : undefined;
   }
 
   #caller(row: Row): Caller {
@@ -259,7 +259,7 @@ const matches = (pattern: string, session: string): boolean =>
 
 const isOver = ({ expires }: Row): boolean => expires !== null && Date.parse(expires) <= Date.now();
 
-const newToken = (): string => tokenPrefix + newSecret();
+const newToken = (): string => tokenPrefix + randomSecret();
 
 function linkOf(row: Row): LinkInfo | undefined {
   const { link_session: session, link_maker: maker, expires } = row;

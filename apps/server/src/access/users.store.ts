@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { Database, notStored } from '../storage/database.js';
-import type { AccountTable } from '../storage/schema.js';
+import type { AccountTable } from '../storage/database-schema.js';
 import type { Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import { hashPassword, isPassword } from './passwords.js';
@@ -134,7 +134,10 @@ export class UsersStore implements OnModuleInit {
       throw new AppError('limit_reached', `There are ${maxUsers} users. Remove some first.`);
     }
     if (row.subject === null && this.#isTaken(row.name, row.id)) {
-      throw new AppError('conflict', `There is a user ${row.name} already. Choose another name.`);
+      throw new AppError(
+        'conflict',
+        `A user named ${row.name} already exists. Choose another name.`,
+      );
     }
     const added = { ...row, name: this.#freeName(row.name, row.id) };
     // Reserved before it is stored, so that the same name cannot be added meanwhile.

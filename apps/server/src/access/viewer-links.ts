@@ -52,7 +52,7 @@ export class ViewerLinks {
   /** Void at once, also on open connections. Throws `not_found` for what is not a link of this session. */
   async revoke(session: string, id: string): Promise<void> {
     if (!this.#of(session).some((link) => link.id === id))
-      throw new AppError('not_found', 'The session has no such link: it was revoked already.');
+      throw new AppError('not_found', 'The session has no such link: it was already revoked.');
     await this.tokens.revoke(id);
   }
 

@@ -8,7 +8,7 @@ const mostArguments = 1_000;
  * The arguments of a call after RunGPT: the list `args` as positionals, and all else as `key=value`, texts as they are
  * and other values as JSON. Standard input has the whole.
  */
-export function argumentsOf({ args, ...named }: Record<string, unknown>): string[] {
+export function actionArguments({ args, ...named }: Record<string, unknown>): string[] {
   const positionals = Array.isArray(args) ? args : args === undefined ? [] : [args];
   const pairs = Object.entries(named).filter(([key]) => /^\w[\w.-]*$/.test(key));
   const all = [
@@ -16,7 +16,7 @@ export function argumentsOf({ args, ...named }: Record<string, unknown>): string
     ...pairs.map(([key, value]) => `${key}=${textOf(value)}`),
   ].filter((text) => Buffer.byteLength(text) <= longestArgument);
   if (all.length > mostArguments)
-    throw new AppError('invalid_input', `An action takes ${mostArguments} arguments at most.`);
+    throw new AppError('invalid_input', `An action takes at most ${mostArguments} arguments.`);
   if (all.some((text) => text.includes('\0')))
     throw new AppError('invalid_input', 'An argument of an action cannot hold the character NUL.');
   return all;

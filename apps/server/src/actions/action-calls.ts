@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type StartedAction } from '@belay/protocol';
 import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
-import { refuseRepetition } from '../approvals/not-repeated.js';
+import { refuseRepetition } from '../approvals/refuse-repetition.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { ActionRunner } from './action-runner.js';
 import { BackgroundCalls } from './background-calls.js';
-import { LiveOutput } from './live-output.js';
+import { OutputSender } from './output-sender.js';
 
 /**
  * Calls of actions in sessions. The sandbox is not trusted: the call is read from the log, where the user approved it
@@ -48,7 +48,7 @@ export class ActionCalls {
 
   async #run(session: string, call: ApprovedCall, signal: AbortSignal): Promise<ActionOutput> {
     const { id, input } = call;
-    const output = new LiveOutput((text) => this.live.output(session, id, text));
+    const output = new OutputSender((text) => this.live.output(session, id, text));
     const onOutput = (text: string) => output.add(text);
     try {
       return await this.runner.run({ action: actionOf(call), input, session, signal, onOutput });

@@ -31,7 +31,7 @@ export function digestOf(files: readonly ActionFile[]): string {
 }
 
 /** An archive with the files below `folder`, of root, that any user may read. */
-export async function tarOf(
+export async function actionTar(
   files: readonly ActionFile[],
   folder: string,
   { readOnly = false }: { readOnly?: boolean } = {},
@@ -63,7 +63,7 @@ export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
       if (type !== 'file') {
         throw new AppError(
           'invalid_input',
-          `${shown(name)} is a ${type}: an action has only plain files.`,
+          `${shown(name)} is a ${type}: an action may contain only plain files.`,
         );
       }
       bytes += size;
@@ -81,7 +81,7 @@ export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
     if (error instanceof AppError) throw error;
     throw new AppError(
       'invalid_input',
-      'The archive of the action cannot be read: it is not a tar archive.',
+      'The action’s archive cannot be read: it is not a tar archive.',
     );
   }
   return [...files.values()];

@@ -15,7 +15,7 @@ import {
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { writeWhole } from '../storage/write-whole.js';
-import { digestOf, tarOf } from './action-files.js';
+import { digestOf, actionTar } from './action-files.js';
 import { ActionImages, type InstallOptions } from './containers/action-images.js';
 import { versionsOf, type ActionRecord, type ActionVersion } from './action-record.js';
 import { ActionStore } from './action.store.js';
@@ -78,7 +78,10 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
               { name, files, base, packages, hosts: permissions.network },
               { ...options, onPulled: (pulled) => this.pulled.add(pulled) },
             );
-      await writeWhole(this.store.archiveOf(digest), Readable.from([await tarOf(files, 'action')]));
+      await writeWhole(
+        this.store.archiveOf(digest),
+        Readable.from([await actionTar(files, 'action')]),
+      );
       const installed = new Date().toISOString();
       const current = { image, digest, manifest, readme, source, installed };
       await this.#put(recordOf({ name, kind, current }, before), before, options);

@@ -22,7 +22,7 @@ export class ActionInstalls implements BeforeApplicationShutdown {
     for (const [id, job] of this.#jobs)
       if (this.#jobs.size >= keptInstalls && job.state !== 'running') this.#jobs.delete(id);
     if (this.#jobs.size >= keptInstalls)
-      throw new AppError('limit_reached', 'Too many installs are under way: wait for one.');
+      throw new AppError('limit_reached', 'Too many installs are running. Wait for one to finish.');
     const job = new Job(chosen);
     this.#jobs.set(job.id, job);
     void job.run(this.installer);

@@ -1,4 +1,4 @@
-import { argumentsOf } from './action-arguments.js';
+import { actionArguments } from './action-arguments.js';
 import { actionOutputOf, assertRan } from './action-output.js';
 import { checkInput } from './check-input.js';
 import { fileType } from './file-type.js';
@@ -52,21 +52,21 @@ it('keeps the whole of a long text, and no secret', async () => {
 });
 
 it('says what to do when it could not run', () => {
-  const about = { memoryMb: 64, lastWords: 'sh: not found' };
+  const about = { memoryMb: 64, lastOutput: 'sh: not found' };
   expect(assertRan('a', { code: 3 }, about)).toBe(3);
   expect(() => assertRan('a', { code: 127 }, about)).toThrow(/cannot be run: .* sh: not found/);
   expect(() => assertRan('a', { code: 137, outOfMemory: true }, about)).toThrow(/64 MB/);
 });
 
 it('gives positionals, and the rest as pairs', () => {
-  expect(argumentsOf({ args: ['a b', 2], key: 'v w', on: true, '--help': 'x' })).toEqual([
+  expect(actionArguments({ args: ['a b', 2], key: 'v w', on: true, '--help': 'x' })).toEqual([
     'a b',
     '2',
     'key=v w',
     'on=true',
   ]);
-  expect(argumentsOf({ args: 'one', long: 'x'.repeat(200_000) })).toEqual(['one']);
-  expect(() => argumentsOf({ a: '\0' })).toThrow(/NUL/);
+  expect(actionArguments({ args: 'one', long: 'x'.repeat(200_000) })).toEqual(['one']);
+  expect(() => actionArguments({ a: '\0' })).toThrow(/NUL/);
 });
 
 it('names the field of an input that does not fit', () => {

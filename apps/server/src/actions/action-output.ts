@@ -1,7 +1,7 @@
 import { AppError, type ActionOutput } from '@belay/protocol';
 import { fileType, isPicture, isSound } from './file-type.js';
 import type { LeftFiles } from './left-files.js';
-import { dataLines, shortened, type PrintedOutput } from './printed-output.js';
+import { dataLines, withoutMiddle, type PrintedOutput } from './printed-output.js';
 
 export interface EndedCall {
   printed: PrintedOutput;
@@ -43,7 +43,7 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
     .filter(Boolean)
     .join('\n');
   const end = { errors, exitCode, seconds, ...kept };
-  const short = shortened(text);
+  const short = withoutMiddle(text);
   if (short !== text)
     return { text: short, ...end, full: await putBlob(Buffer.from(text), 'text/plain') };
   const structured = structuredIn(text);
@@ -62,14 +62,17 @@ const refusalWords = (reason: string): string => `Belay refused a connection: ${
 export function assertRan(
   name: string,
   { code, outOfMemory = false }: { code?: number; outOfMemory?: boolean },
-  { memoryMb, lastWords }: { memoryMb: number; lastWords: string },
+  { memoryMb, lastOutput }: { memoryMb: number; lastOutput: string },
 ): number {
   const fail = (why: string): never => {
     throw new AppError('tool_failed', `The action ${name} ${why}`);
   };
-  if (outOfMemory) fail(`ran out of its memory of ${memoryMb} MB (memory_mb of its manifest).`);
+  if (outOfMemory)
+    fail(`ran out of memory: its limit is ${memoryMb} MB (memory_mb in its manifest).`);
   if (code === 126 || code === 127)
-    fail(`cannot be run: its image lacks \`run\` or the program that runs it. ${lastWords}`.trim());
+    fail(
+      `cannot be run: its image lacks \`run\` or the program that runs it. ${lastOutput}`.trim(),
+    );
   return code ?? fail('ended without an exit code: call it again.');
 }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
 import type { RunningProgram } from '../programs/program.js';
-import { argumentsOf } from './action-arguments.js';
+import { actionArguments } from './action-arguments.js';
 import { ActionContainers } from './containers/action-containers.js';
 import type { PulledImage } from './containers/action-images.js';
 import { ActionInstaller } from './action-installer.js';
@@ -53,7 +53,10 @@ export class ActionRunner {
     checkInput(name, inputSchema, call.input);
     if (kind === 'skill') return this.skills.read(call);
     if (this.#running >= mostAtOnce)
-      throw new AppError('unavailable', `${mostAtOnce} calls of actions run already: try again.`);
+      throw new AppError(
+        'unavailable',
+        `${mostAtOnce} action calls are already running. Try again in a moment.`,
+      );
     this.#running += 1;
     try {
       return await this.#run(call);
@@ -84,7 +87,7 @@ export class ActionRunner {
         session,
         program,
         secrets,
-        args: argumentsOf(input),
+        args: actionArguments(input),
         onRefused: (reason: string) => void (refusals.size < mostRefusals && refusals.add(reason)),
         onPulled: (image: PulledImage) => this.pulled.add(image),
         fail: (error: AppError) => timer.abort(error),
@@ -96,8 +99,8 @@ export class ActionRunner {
       timeout = abortAfter(seconds, `The action ${name}`);
       const printed = new PrintedOutput();
       const end = await untilEnd(running, { name, input, printed, onOutput, limit });
-      const lastWords = printed.errors.trim().split('\n').at(-1)?.slice(0, 500) ?? '';
-      const exitCode = assertRan(name, end, { memoryMb, lastWords });
+      const lastOutput = printed.errors.trim().split('\n').at(-1)?.slice(0, 500) ?? '';
+      const exitCode = assertRan(name, end, { memoryMb, lastOutput });
       return await actionOutputOf(
         {
           printed,
@@ -139,7 +142,7 @@ async function untilEnd(running: RunningProgram, following: Following) {
       if (!printed.add(piece))
         throw new AppError(
           'tool_failed',
-          `The action ${name} printed more than ${mostPrinted / 2 ** 20} MiB, and was ended.`,
+          `The action ${name} printed more than ${mostPrinted / 2 ** 20} MiB and was stopped.`,
         );
       if (!piece.isError) onOutput?.(piece.data.toString());
     }

@@ -9,15 +9,15 @@ import {
 } from '@belay/protocol';
 import { digestOf, filesOfTar, type ActionFile } from './action-files.js';
 import { ActionStore } from './action.store.js';
-import { findActions, type Found, type FoundAction } from './find-actions.js';
-import { RepositorySource } from './repository-source.js';
+import { findActions, type FoundAction, type SourceActions } from './find-actions.js';
+import { ActionRepositories } from './action-repositories.js';
 
 const keptMs = 15 * 60_000;
 /** Each is held in memory, up to the limits of its files. */
 const keptSources = 4;
 
 interface KeptSource {
-  found: Found;
+  found: SourceActions;
   source: Omit<ActionSource, 'folder'>;
   expires: number;
 }
@@ -38,7 +38,7 @@ export class ActionSources {
 
   constructor(
     private readonly store: ActionStore,
-    private readonly repositories: RepositorySource,
+    private readonly repositories: ActionRepositories,
   ) {}
 
   /** Throws one sentence. */
@@ -75,7 +75,7 @@ export class ActionSources {
     if (found.actions.length + found.faults.length === 0) {
       throw new AppError(
         'not_found',
-        'It has no action: an action is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
+        'It contains no action. An action is a folder with a manifest.json and an executable run, a SKILL.md, or the server.json of an MCP server.',
       );
     }
     this.#expire();

@@ -19,7 +19,7 @@ import { DirectCalls } from './direct-calls.js';
 import { InstalledActions } from './installed-actions.js';
 import { InstalledServers } from './installed-servers.js';
 import { PulledImages } from './pulled-images.js';
-import { RepositorySource } from './repository-source.js';
+import { ActionRepositories } from './action-repositories.js';
 import { SkillReader } from './skill-reader.js';
 
 @Module({
@@ -38,7 +38,7 @@ import { SkillReader } from './skill-reader.js';
     InstalledActions,
     InstalledServers,
     PulledImages,
-    RepositorySource,
+    ActionRepositories,
     SessionWorkspaces,
     SkillReader,
   ],

@@ -18,7 +18,7 @@ import {
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
 import { PrivateFile } from '../storage/private-file.js';
 import { checkInput } from './check-input.js';
@@ -54,7 +54,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
   constructor(
     config: Config,
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {
     const path = join(config.data, 'background-calls.json');
     this.#file = new PrivateFile(path, z.array(begun), []);
@@ -82,7 +82,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     if (own.length >= mostOfSession || this.#running.size >= mostInAll)
       throw new AppError(
         'unavailable',
-        `${own.length} calls of this session and ${this.#running.size} in all run in the background already: wait for a result.`,
+        `${own.length} calls of this session and ${this.#running.size} in total are already running in the background. Wait for a result.`,
       );
     const one: Begun = { session, id, operation };
     const noted = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     void this.#run(one, run).finally(noted.resolve);
     return {
       background: id,
-      text: 'It runs in the background. Its result comes in a later message: go on meanwhile, or reply without a call to wait for it.',
+      text: 'It is running in the background. Its result comes in a later message: continue meanwhile, or reply without a call to wait for it.',
     };
   }
 

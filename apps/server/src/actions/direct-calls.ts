@@ -10,7 +10,7 @@ import {
 import { AuditLog } from '../access/audit-log.js';
 import { assertMay, type Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
-import { toMcpOutput } from '../mcp/mcp-result.js';
+import { toMcpOutput } from '../mcp/mcp-output.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { ActionRunner } from './action-runner.js';
 import { InstalledActions } from './installed-actions.js';
@@ -78,7 +78,7 @@ export class DirectCalls {
     if (!tool)
       throw new AppError(
         'not_found',
-        `The installed MCP server ${server} has no tool ${name} now: belay actions show ${server} says how it is.`,
+        `The installed MCP server ${server} no longer has the tool ${name}. Check it with: belay actions show ${server}`,
       );
     const subject = JSON.stringify(input).slice(0, 2_000);
     return this.audit.run(caller, { action: called, subject }, async () => {

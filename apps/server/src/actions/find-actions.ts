@@ -2,7 +2,7 @@ import { AppError, errorFrom, type ActionKind } from '@belay/protocol';
 import type { ActionFile } from './action-files.js';
 import { readManifest, type Declared, type ReadManifest } from './manifest.js';
 import { readServerFile } from './server-file.js';
-import { readSkill } from './skill-file.js';
+import { readSkillFile } from './skill-file.js';
 
 /** An action in a source, not yet installed. Its files are relative to its folder. */
 export interface FoundAction extends ReadManifest {
@@ -12,7 +12,7 @@ export interface FoundAction extends ReadManifest {
   readme: string | null;
 }
 
-export interface Found {
+export interface SourceActions {
   actions: FoundAction[];
   /** Folders that look like an action and cannot be used, with a sentence each. */
   faults: { folder: string; fault: string }[];
@@ -39,8 +39,8 @@ const maxActions = 100;
  * The actions of a source: at its root, in a folder of it, below `actions/` or `skills/`, or two levels deep, as RunGPT’s
  * `<namespace>/<action>/`. What is inside an action is its own.
  */
-export function findActions(files: readonly ActionFile[]): Found {
-  const found: Found = { actions: [], faults: [] };
+export function findActions(files: readonly ActionFile[]): SourceActions {
+  const found: SourceActions = { actions: [], faults: [] };
   for (const candidate of candidatesIn(files.map(({ path }) => path))) {
     try {
       found.actions.push(actionIn(candidate, filesOf(files, candidate)));
@@ -127,7 +127,7 @@ function actionIn({ folder, by }: Candidate, files: readonly ActionFile[]): Foun
 
 const readers: Record<Declaration, (declared: Declared) => ReadManifest> = {
   'manifest.json': ({ content, where }) => readManifest(content, where),
-  'SKILL.md': readSkill,
+  'SKILL.md': readSkillFile,
   'server.json': readServerFile,
 };
 
@@ -143,13 +143,13 @@ export const fileOf = (files: readonly ActionFile[], path: string): ActionFile |
   files.find((file) => file.path === path);
 
 /** Of two of one name neither can be meant. */
-function withoutTwins({ actions, faults }: Found): Found {
+function withoutTwins({ actions, faults }: SourceActions): SourceActions {
   const count = Map.groupBy(actions, ({ manifest }) => manifest.name_for_model);
   const isTwin = ({ manifest }: FoundAction) =>
     (count.get(manifest.name_for_model)?.length ?? 0) > 1;
   const twins = actions.filter(isTwin).map(({ folder, manifest }) => ({
     folder,
-    fault: `Another action here is called ${manifest.name_for_model}, too: change the name of one.`,
+    fault: `Another action here is also named ${manifest.name_for_model}. Rename one of them.`,
   }));
   return { actions: actions.filter((action) => !isTwin(action)), faults: [...faults, ...twins] };
 }

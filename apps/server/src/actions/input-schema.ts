@@ -10,7 +10,7 @@ const skillInput = {
   properties: {
     file: {
       type: 'string',
-      description: 'One of its files to read; its instructions when omitted.',
+      description: 'One of its files to read. Default: its instructions.',
     },
   },
   additionalProperties: false,

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { GitHosts } from '../git/git-hosts.js';
 import { TestServer } from '../testing/server.js';
 import { findActions } from './find-actions.js';
-import { actionFiles, file, shout } from './testing/action-files.js';
+import { actionFiles, actionFile, shout } from './testing/action-files.js';
 
 describe('attacks: sources of actions', () => {
   const server = new TestServer();
@@ -132,7 +132,7 @@ describe('attacks: sources of actions', () => {
 
 describe('attacks: manifests', () => {
   const faultOf = (manifest: object | string) => {
-    const files = [file('manifest.json', manifest), file('run', '#!/bin/sh\n')];
+    const files = [actionFile('manifest.json', manifest), actionFile('run', '#!/bin/sh\n')];
     return findActions(files).faults[0]?.fault ?? null;
   };
 

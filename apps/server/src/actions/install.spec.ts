@@ -6,7 +6,7 @@ import { gitIn, GitServer, put } from '@belay/testkit';
 import { GitHosts } from '../git/git-hosts.js';
 import { TestServer } from '../testing/server.js';
 import { ActionImages } from './containers/action-images.js';
-import { tarOf } from './action-files.js';
+import { actionTar } from './action-files.js';
 import { actionFiles, shout } from './testing/action-files.js';
 import { MemoryImages } from './testing/memory-images.js';
 
@@ -135,7 +135,7 @@ describe('installing actions', () => {
   it('leaves what was there when an install fails or is stopped, and says why', async () => {
     memory.onMake = async (_, { onLine }) => {
       onLine('E: no such package');
-      throw new Error('The set-up ended with code 100.');
+      throw new Error('The setup ended with code 100.');
     };
     const failed = await install((await find()).id);
     expect(failed).toMatchObject({ state: 'failed', actions: [{ state: 'failed' }] });
@@ -153,7 +153,7 @@ describe('installing actions', () => {
   });
 
   it('takes a folder as an archive', async () => {
-    const archive = await tarOf(actionFiles({ name_for_model: 'local' }), 'mine');
+    const archive = await actionTar(actionFiles({ name_for_model: 'local' }), 'mine');
     const response = await server.fetch('/api/actions/uploads?from=/home/me/mine', {
       method: 'POST',
       body: new Uint8Array(archive),
@@ -167,7 +167,7 @@ describe('installing actions', () => {
   });
 
   it('keeps secrets to itself, and only those that the action asks for', async () => {
-    const archive = await tarOf(actionFiles({ permissions: { secrets: ['API_KEY'] } }), 'x');
+    const archive = await actionTar(actionFiles({ permissions: { secrets: ['API_KEY'] } }), 'x');
     const response = await server.fetch('/api/actions/uploads', {
       method: 'POST',
       body: new Uint8Array(archive),

@@ -22,7 +22,7 @@ export class InstalledServers implements OnApplicationBootstrap {
     if (this.servers.list().some((one) => one.name === name && !one.installed))
       throw new AppError(
         'conflict',
-        `There is an MCP server ${name} in the settings: remove or rename it first.`,
+        `An MCP server named ${name} is already in the settings. Remove or rename it first.`,
       );
   }
 

@@ -20,7 +20,7 @@ import { ProgramContainers } from '../programs/program-containers.js';
 import type { ContainedProgram } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
-import { filesOfTar, tarOf, type ActionFile } from './action-files.js';
+import { filesOfTar, actionTar, type ActionFile } from './action-files.js';
 import { ActionImages } from './containers/action-images.js';
 import { MemoryImages } from './testing/memory-images.js';
 import { toolsProgram } from './testing/tools-program.js';
@@ -175,7 +175,7 @@ describe('skills and MCP servers, installed as actions', () => {
     for (let index = 0; index < 20; index++)
       put(many, `form-${index}/SKILL.md`, skill('Fills a form.', 'Fill it.', `form-${index}`));
     put(many, 'release/SKILL.md', skill('How we release a version.', 'Tag it.', 'release'));
-    const archive = await tarOf(filesBelow(many), 'skills');
+    const archive = await actionTar(filesBelow(many), 'skills');
     const found = await server.fetch('/api/actions/uploads?from=many', {
       method: 'POST',
       body: new Uint8Array(archive),
@@ -278,7 +278,7 @@ describe('skills and MCP servers, installed as actions', () => {
     await server.json('PATCH', '/api/actions/weather', { enabled: false });
     expect(await server.json('POST', direct, {})).toMatchObject({
       status: 404,
-      detail: expect.stringContaining('weather has no tool echo now'),
+      detail: expect.stringContaining('weather no longer has the tool echo'),
     });
     expect(await server.json<McpServer[]>('GET', '/api/mcp')).toMatchObject([
       { name: 'weather', installed: true, state: 'off' },

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { programFile, type ProgramFile } from '@belay/protocol';
+import { programFile } from '@belay/protocol';
+import { ByteReader } from '../storage/byte-reader.js';
 
 export interface LeftFile {
   name: string;
@@ -21,45 +22,27 @@ export interface LeftFiles {
  */
 export async function readLeftFiles(stream: Readable): Promise<LeftFiles> {
   const files: LeftFile[] = [];
-  const end = (fault: string | null): LeftFiles => {
-    stream.destroy();
-    return { files, fault };
-  };
-  let waiting: Buffer = Buffer.alloc(0);
-  let file: (ProgramFile & { parts: Buffer[]; missing: number }) | null = null;
+  const fault = await readInto(files, new ByteReader(stream)).catch(
+    () => 'Its files cannot be read.',
+  );
+  stream.destroy();
+  return { files, fault };
+}
+
+async function readInto(files: LeftFile[], reader: ByteReader): Promise<string | null> {
   let inAll = 0;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      waiting = waiting.length > 0 ? Buffer.concat([waiting, chunk]) : chunk;
-      while (waiting.length > 0 || file?.missing === 0) {
-        if (file === null) {
-          const at = waiting.indexOf(10);
-          if ((at < 0 ? waiting.length : at) > longestHead) return end('Its files cannot be read.');
-          if (at < 0) break;
-          const head = programFile.parse(JSON.parse(waiting.toString('utf8', 0, at)));
-          waiting = waiting.subarray(at + 1);
-          if (files.length >= leftFileLimits.files)
-            return end(`Only ${leftFileLimits.files} files of a call are kept.`);
-          inAll += head.bytes;
-          if (head.bytes > leftFileLimits.bytes || inAll > leftFileLimits.inAll)
-            return end(
-              `${plainName(head.name)} is too large: a file may have 16 MiB, all of them 48.`,
-            );
-          file = { ...head, parts: [], missing: head.bytes };
-        }
-        const part = waiting.subarray(0, file.missing);
-        waiting = waiting.subarray(part.length);
-        file.parts.push(part);
-        file.missing -= part.length;
-        if (file.missing > 0) break;
-        files.push({ name: plainName(file.name), bytes: Buffer.concat(file.parts) });
-        file = null;
-      }
-    }
-  } catch {
-    return end('Its files cannot be read.');
+  for (;;) {
+    const head = await reader.line(longestHead);
+    if (head === undefined) return null;
+    const { name, bytes } = programFile.parse(JSON.parse(head));
+    if (files.length >= leftFileLimits.files)
+      return `Only ${leftFileLimits.files} files of a call are kept.`;
+    inAll += bytes;
+    if (bytes > leftFileLimits.bytes || inAll > leftFileLimits.inAll)
+      return `${plainName(name)} is too large: a file may have 16 MiB, all files together 48 MiB.`;
+    if (!(await reader.has(bytes))) return 'A file was cut off.';
+    files.push({ name: plainName(name), bytes: reader.take(bytes) });
   }
-  return end(file ? 'A file was cut off.' : null);
 }
 
 /** A name that neither leads anywhere nor shows itself as another one. */

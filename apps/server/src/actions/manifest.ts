@@ -31,29 +31,30 @@ export interface ReadManifest {
  * `invalid_input` with one sentence that names the field. `where` is how the sentence calls the file.
  */
 export function readManifest(content: Buffer, where: string): ReadManifest {
-  const value = readJson(content, where);
+  const value = readJsonFile(content, where);
   const manifest = parsedBy(manifestFile, value, where);
   const unknown = unknownFields(value);
   const warnings =
     unknown.length > 0 ? [`${where} has unknown fields: ${unknown.join(', ')}.`] : [];
   if (manifest.kind === 'mcp') assertServer(manifest, where);
   else if (manifest.command ?? manifest.environment)
-    throw unusable(where, 'command and environment: they are only for the kind mcp');
+    throw unusableFile(where, 'command and environment: they are only for the kind mcp');
   return { manifest, warnings };
 }
 
 /** The value of a file of hostile JSON, within bounds. Throws `invalid_input`. */
-export function readJson(content: Buffer, where: string): unknown {
-  if (content.length > maxBytes) throw unusable(where, `it is larger than ${maxBytes / 1024} KiB`);
+export function readJsonFile(content: Buffer, where: string): unknown {
+  if (content.length > maxBytes)
+    throw unusableFile(where, `it is larger than ${maxBytes / 1024} KiB`);
   let value: unknown;
   try {
     value = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-    throw unusable(where, `it is not JSON (${reason})`);
+    throw unusableFile(where, `it is not JSON (${reason})`);
   }
   const deep = jsonFault(value, bounds);
-  if (deep !== undefined) throw unusable(where, `it ${deep}`);
+  if (deep !== undefined) throw unusableFile(where, `it ${deep}`);
   return value;
 }
 
@@ -65,10 +66,10 @@ export function parsedBy<T extends z.ZodType>(
 ): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw unusable(where, sentenceOf(parsed.error));
+  throw unusableFile(where, sentenceOf(parsed.error));
 }
 
-export const unusable = (where: string, what: string): AppError =>
+export const unusableFile = (where: string, what: string): AppError =>
   new AppError('invalid_input', `${where} cannot be used: ${what}.`);
 
 /** What an MCP server cannot have, for it is one program for all sessions. */
@@ -76,15 +77,16 @@ export function assertServer(manifest: ActionManifest, where: string): void {
   const { name_for_model: name, permissions, services, asynchronous } = manifest;
   const fault = mcpServerName.safeParse(name).error?.issues[0]?.message;
   if (fault !== undefined)
-    throw unusable(where, `name_for_model: the name of an MCP server has ${fault}`);
+    throw unusableFile(where, `name_for_model: the name of an MCP server has ${fault}`);
   if (permissions.workspace !== 'none')
-    throw unusable(
+    throw unusableFile(
       where,
       'permissions.workspace: an MCP server serves all sessions and sees no workspace',
     );
-  if (Object.keys(services).length > 0) throw unusable(where, 'services: an MCP server has none');
+  if (Object.keys(services).length > 0)
+    throw unusableFile(where, 'services: an MCP server has none');
   if (asynchronous)
-    throw unusable(where, 'asynchronous: calls of an MCP server’s tools are always waited for');
+    throw unusableFile(where, 'asynchronous: calls of an MCP server’s tools are always waited for');
 }
 
 function sentenceOf({ issues: [issue] }: z.ZodError): string {

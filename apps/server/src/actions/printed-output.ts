@@ -32,7 +32,7 @@ export class PrintedOutput {
 }
 
 /** The beginning and the end of a long text. */
-export function shortened(text: string): string {
+export function withoutMiddle(text: string): string {
   if (text.length <= longestText) return text;
   const half = longestText / 2;
   const left = text.length - longestText;

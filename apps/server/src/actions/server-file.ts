@@ -3,8 +3,8 @@ import { z } from 'zod';
 import {
   assertServer,
   parsedBy,
-  readJson,
-  unusable,
+  readJsonFile,
+  unusableFile,
   type Declared,
   type ReadManifest,
 } from './manifest.js';
@@ -45,14 +45,14 @@ const serverFile = z.object({
  * over standard input and output. Throws `invalid_input` with one sentence that names the field.
  */
 export function readServerFile({ content, where }: Declared): ReadManifest {
-  const server = parsedBy(serverFile, readJson(content, where), where);
+  const server = parsedBy(serverFile, readJsonFile(content, where), where);
   const found = server.packages.find(
     ({ registryType, transport }) =>
       (registryType === 'npm' || registryType === 'pypi') &&
       (transport?.type ?? 'stdio') === 'stdio',
   );
   if (!found)
-    throw unusable(where, 'packages: none of them is of npm or PyPI with the transport stdio');
+    throw unusableFile(where, 'packages: none is an npm or PyPI package with the transport stdio');
   const { registryType, identifier, version, packageArguments } = found;
   const isNpm = registryType === 'npm';
   const pinned = version === undefined ? '' : `${isNpm ? '@' : '=='}${version}`;
@@ -107,7 +107,7 @@ function wordsOf(
 ) {
   const text = value ?? usual;
   if (text === undefined && isRequired)
-    throw unusable(where, `packageArguments: ${name ?? 'one that is required'} has no value`);
+    throw unusableFile(where, `packageArguments: ${name ?? 'one that is required'} has no value`);
   if (type === 'positional') return text === undefined ? [] : [text];
   if (name === undefined || text === undefined) return [];
   return [name, text];

@@ -2,11 +2,11 @@ import { actionOperation, operations, toolName, type Operation } from '@belay/pr
 import { processorMs } from '@belay/testing';
 import type { ActionFile } from './action-files.js';
 import { findActions } from './find-actions.js';
-import { file } from './testing/action-files.js';
+import { actionFile } from './testing/action-files.js';
 
 const honest = '---\nname: notes\ndescription: Takes notes.\n---\nWrite them down.\n';
 const found = (content: string, ...more: ActionFile[]) =>
-  findActions([file('notes/SKILL.md', content), ...more]);
+  findActions([actionFile('notes/SKILL.md', content), ...more]);
 const faultOf = (content: string, ...more: ActionFile[]): string => {
   const { actions, faults } = found(content, ...more);
   return faults[0]?.fault ?? `It was taken: ${JSON.stringify(actions[0]?.manifest)}`;
@@ -25,7 +25,7 @@ describe('attacks: skills', () => {
       description_for_model: 'Takes notes of talks.\nNeeds: Needs git.',
     });
     expect(found(honest.replaceAll('\n', '\r\n')).actions).toHaveLength(1);
-    const elsewhere = findActions([file('other/SKILL.md', honest)]).actions[0];
+    const elsewhere = findActions([actionFile('other/SKILL.md', honest)]).actions[0];
     expect(elsewhere?.warnings).toEqual([
       'other/SKILL.md is called notes, but its folder is other.',
     ]);
@@ -66,7 +66,7 @@ describe('attacks: skills', () => {
 
   it('takes no more than an agent can be sent', () => {
     expect(faultOf(honest + 'x'.repeat(64_000))).toContain('larger than 64 KB');
-    const many = Array.from({ length: 501 }, (_, index) => file(`notes/${index}.md`, 'x'));
+    const many = Array.from({ length: 501 }, (_, index) => actionFile(`notes/${index}.md`, 'x'));
     expect(faultOf(honest, ...many)).toContain('more than 500 files or 12 MiB');
     expect(found(honest, ...many.slice(1)).actions).toHaveLength(1);
     const large = { path: 'notes/x', executable: false, content: Buffer.alloc(13 * 2 ** 20) };
@@ -96,11 +96,14 @@ describe('attacks: skills', () => {
       expect(tools.has(toolName(operation.name))).toBe(false);
       expect(toolName(operation.name)).toMatch(/^[\w-]{1,64}$/);
     }
-    const twins = findActions([file('one/SKILL.md', honest), file('two/SKILL.md', honest)]);
+    const twins = findActions([
+      actionFile('one/SKILL.md', honest),
+      actionFile('two/SKILL.md', honest),
+    ]);
     expect(twins.actions).toEqual([]);
     expect(twins.faults.map(({ fault }) => fault)).toEqual([
-      expect.stringContaining('is called notes, too'),
-      expect.stringContaining('is called notes, too'),
+      expect.stringContaining('is also named notes'),
+      expect.stringContaining('is also named notes'),
     ]);
   });
 });
@@ -124,7 +127,7 @@ describe('attacks: MCP servers to install', () => {
       ...more,
     });
   const faultIn = (path: string, content: string): string | null =>
-    findActions([file(path, content)]).faults[0]?.fault ?? null;
+    findActions([actionFile(path, content)]).faults[0]?.fault ?? null;
 
   it('asks for nothing that a server of all sessions cannot have', () => {
     expect(faultIn('manifest.json', manifest({}))).toBeNull();
@@ -146,8 +149,8 @@ describe('attacks: MCP servers to install', () => {
       [server({}, { identifier: '--global' }), 'packages.npm.0: the name of a package'],
       [server({}, { identifier: 'x; id' }), 'packages.npm.0: the name of a package'],
       [server({}, { version: '$(id)' }), 'packages.npm.0: the name of a package'],
-      [server({}, { registryType: 'oci' }), 'none of them is of npm or PyPI'],
-      [server({}, { transport: { type: 'sse' } }), 'none of them is of npm or PyPI'],
+      [server({}, { registryType: 'oci' }), 'none is an npm or PyPI package'],
+      [server({}, { transport: { type: 'sse' } }), 'none is an npm or PyPI package'],
       [server({}, { environmentVariables: [{ name: 'PATH' }] }), 'permissions.secrets.0'],
       [server({ name: '///' }), 'name_for_human'],
       [server({ packages: 'npm' }), 'packages'],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { actionManifest, AppError } from '@belay/protocol';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parsedBy, unusable, type Declared, type ReadManifest } from './manifest.js';
+import { parsedBy, unusableFile, type Declared, type ReadManifest } from './manifest.js';
 
 /** What a model reads at once, and what an agent is sent. */
 const limits = { instructions: 64_000, frontMatter: 16_000, files: 500, bytes: 12 * 2 ** 20 };
@@ -18,7 +18,7 @@ const frontMatter = z.looseObject({
 });
 
 /** Reads a `SKILL.md`. Throws `invalid_input` or `too_large` with one sentence that names the field. */
-export function readSkill({ content, where, folder, files }: Declared): ReadManifest {
+export function readSkillFile({ content, where, folder, files }: Declared): ReadManifest {
   const others = files.filter(({ path }) => path !== 'SKILL.md');
   if (content.length > limits.instructions)
     throw tooLarge(`${where} is larger than 64 KB: move details into files beside it`);
@@ -55,13 +55,13 @@ function frontMatterOf(text: string, where: string): unknown {
   const head = text.replace(/^\uFEFF/, '').slice(0, limits.frontMatter);
   const block = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(head)?.[1];
   if (block === undefined)
-    throw unusable(where, 'it does not begin with front matter (--- name and description ---)');
+    throw unusableFile(where, 'it does not begin with front matter (--- name and description ---)');
   try {
     const value: unknown = parse(block, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
     return value;
   } catch (error) {
     const [reason = ''] = error instanceof Error ? error.message.split('\n') : [];
-    throw unusable(where, `its front matter is not YAML (${reason.slice(0, 200)})`);
+    throw unusableFile(where, `its front matter is not YAML (${reason.slice(0, 200)})`);
   }
 }
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { BlobStore } from '../logs/blob-store.js';
-import { filesOfTar, tarOf, type ActionFile } from './action-files.js';
+import { filesOfTar, actionTar, type ActionFile } from './action-files.js';
 import { versionsOf } from './action-record.js';
 import { ActionStore } from './action.store.js';
 import { fileOf } from './find-actions.js';
@@ -46,7 +46,7 @@ export class SkillReader {
     });
     const whole = `${text.trimEnd()}\n\nThe files of this skill:\n${list.join('\n')}`;
     if (session === null) return { text: whole, ...output };
-    const tar = await tarOf(files, action.name, { readOnly: true });
+    const tar = await actionTar(files, action.name, { readOnly: true });
     const archive = await this.blobs.putOf(session, tar, 'application/x-tar');
     return { text: whole, ...output, archive };
   }
@@ -65,7 +65,10 @@ export class SkillReader {
 
 function textOf({ path, content }: ActionFile): string {
   if (content.length > longestFile)
-    throw new AppError('too_large', `${path} is too large to be read so: read it in the sandbox.`);
+    throw new AppError(
+      'too_large',
+      `${path} is too large to be read here. Read it in the sandbox.`,
+    );
   if (isUtf8(content)) return content.toString('utf8');
   throw new AppError('invalid_input', `${path} is not text: use it in the sandbox.`);
 }

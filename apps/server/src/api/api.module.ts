@@ -12,7 +12,7 @@ import { AccessGuard } from './auth/access.guard.js';
 import { AcpApi } from './acp/acp-api.js';
 import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
-import { OperationCalls } from './commands/operation-calls.js';
+import { NamedCalls } from './commands/named-calls.js';
 import { LifecycleCommands } from './commands/lifecycle-commands.js';
 import { SessionCommands } from './commands/session-commands.js';
 import { ServerChecks } from './rest/server-checks.js';
@@ -131,7 +131,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     OAuthClients,
     OAuthService,
     PasswordCheck,
-    OperationCalls,
+    NamedCalls,
     LifecycleCommands,
     SessionCommands,
     AcpApi,

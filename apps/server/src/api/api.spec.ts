@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { io } from 'socket.io-client';
 import { dashboardPath } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
 /** `fetch` sets Host by itself; this does not. */
@@ -312,7 +312,7 @@ describe('the APIs', () => {
     const upload = (body: string) => server.fetch('/api/workspaces', { method: 'POST', body });
     expect((await upload('PK\u0003\u0004 this is a zip'.padEnd(2_000))).status).toBe(400);
     expect((await upload('')).status).toBe(400);
-    expect((await upload(tarOf('x'))).status).toBe(201);
+    expect((await upload(tarOfFile('x'))).status).toBe(201);
   });
 
   /** An upload of 128 KiB of which half is sent. */

@@ -16,7 +16,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { z } from 'zod';
 import { resultText } from '../models/result-text.js';
 import { AcpEditor } from '../testing/acp-editor.js';
-import { results, samples } from '../testing/operation-samples.js';
+import { operationResults, operationSamples } from '../testing/operation-samples.js';
 import { actionRecord } from '../actions/action-record.js';
 import { ActionStore } from '../actions/action.store.js';
 import { InstalledServers } from '../actions/installed-servers.js';
@@ -258,7 +258,7 @@ describe('every operation through every API', () => {
       throw new AppError('tool_failed', `${operation} got ${JSON.stringify(input)}`);
     };
     for (const operation of forUsers) {
-      const input = samples[operation.name as keyof typeof samples] ?? {};
+      const input = operationSamples[operation.name as keyof typeof operationSamples] ?? {};
       const arrived = operation.input.parse(input);
       const outcome = same(await through(operation, input));
       const message = `${operation.name} got ${JSON.stringify(arrived)}`;
@@ -281,11 +281,11 @@ describe('every operation through every API', () => {
     expect(refused.length).toBeGreaterThan(25);
   });
 
-  it.each(Object.keys(results))('a result of %s is the same', async (name) => {
+  it.each(Object.keys(operationResults))('a result of %s is the same', async (name) => {
     const operation = operations[name as OperationName];
-    const output = operation.output.parse(results[operation.name]);
+    const output = operation.output.parse(operationResults[operation.name]);
     server.sandboxes.answer = () => output;
-    const outcomes = await through(operation, samples[operation.name] ?? {});
+    const outcomes = await through(operation, operationSamples[operation.name] ?? {});
     expect(same(outcomes)).toEqual({ output });
   });
 
@@ -363,7 +363,7 @@ describe('every operation through every API', () => {
 
   it('ACP shows the same input of every operation, the same result and the same error', async () => {
     for (const operation of inEditors) {
-      const input = operation.input.parse(samples[operation.name as OperationName] ?? {});
+      const input = operation.input.parse(operationSamples[operation.name as OperationName] ?? {});
       const message = `${operation.name} did not work`;
       const error = new AppError('tool_failed', message).toJSON();
       const failed = await shownInEditor(operation.name, { input, ok: false, output: error });
@@ -373,7 +373,7 @@ describe('every operation through every API', () => {
         words: resultText({ operation: '', output: error }),
       });
       expect(failed.words).toContain(message);
-      const result = results[operation.name as OperationName];
+      const result = operationResults[operation.name as OperationName];
       if (result === undefined) continue;
       const output = operation.output.parse(result);
       server.sandboxes.answer = () => output;

@@ -23,14 +23,14 @@ export function jsonBodies(identity: Identity): RequestHandler {
   return async (request, _response, next) => {
     const limit = isJson(request) ? bodyLimit(request, identity.caller(request.headers)) : 0;
     if (limit > 0) {
-      request.body = await readJson(request, limit);
+      request.body = await readJsonBody(request, limit);
     }
     next();
   };
 }
 
 /** The JSON of a request; undefined when it sends nothing. */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
   const bytes = await readWithin(request, limit);
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }

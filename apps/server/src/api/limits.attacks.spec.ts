@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { dashboardPath, type Answer } from '@belay/protocol';
 import { io, type Socket } from 'socket.io-client';
+import { viewerCaller } from '../access/caller.js';
 import { RequestBudget } from './limits/request-budget.js';
 import { TestServer } from '../testing/server.js';
 
@@ -168,7 +169,7 @@ describe('attacks: what a client sends', () => {
 
   it('a budget of requests fills again with time', () => {
     let now = 0;
-    const budget = new RequestBudget('viewer', () => now);
+    const budget = new RequestBudget(viewerCaller, () => now);
     for (let at = 0; at < 200; at++) expect(budget.take()).toBe(true);
     expect(budget.take()).toBe(false);
     now += 100;

@@ -5,7 +5,7 @@ import { unauthorized } from '../access/caller.js';
 import type { AddressCheck } from './auth/address-check.js';
 import { LoginPages, type LoginOptions } from './auth/login.js';
 import { takeBasicAuth } from './gpt/basic-auth.js';
-import { sendDocs } from './docs-pages.js';
+import { sendDocs } from './send-docs.js';
 import type { PreviewAddress } from './preview/preview-address.js';
 import { RequestRates } from './limits/request-rates.js';
 import { Site } from './site.js';

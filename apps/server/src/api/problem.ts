@@ -1,3 +1,4 @@
+import type { Logger } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { storageError } from '../storage/database.js';
 
@@ -7,6 +8,14 @@ export function knownError(thrown: unknown): AppError | undefined {
   return error instanceof AppError ? error : undefined;
 }
 
-/** An unexpected error is a bug of the server, so its details are logged and not sent. */
+/** What a client is sent of any failure. The details of an unexpected one are only logged. */
+export function sentError(thrown: unknown, logger: Logger): AppError {
+  const known = knownError(thrown);
+  if (known) return known;
+  logger.error(thrown);
+  return unexpected();
+}
+
+/** An unexpected error is a bug of the server. */
 export const unexpected = (): AppError =>
   new AppError('internal', 'The server failed unexpectedly. See its log for the cause.');

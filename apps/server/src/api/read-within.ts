@@ -19,7 +19,9 @@ export async function readWithin(request: IncomingMessage, limit: number): Promi
     else chunks.push(chunk);
   };
   const late = (): void =>
-    reject(new AppError('timeout', 'The request did not come within five minutes: send it again.'));
+    reject(
+      new AppError('timeout', 'The request did not arrive within five minutes. Send it again.'),
+    );
   const timer = setTimeout(late, bodyTimeoutMs);
   const broken = (): void => reject(new AppError('cancelled', 'The request was aborted.'));
   request.on('data', take).once('end', resolve).once('error', broken).once('close', broken);

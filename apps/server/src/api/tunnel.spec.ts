@@ -41,7 +41,7 @@ describe('a tunnel', () => {
     ).rejects.toThrow('set NGROK_AUTHTOKEN');
     await expect(opening()).rejects.toThrow('npm install --no-save @ngrok/ngrok');
     const refused = ngrok(() => Promise.reject(new Error('failed to dial\nmore')));
-    await expect(opening(refused)).rejects.toThrow('ngrok opened no tunnel (failed to dial).');
+    await expect(opening(refused)).rejects.toThrow('ngrok did not open a tunnel (failed to dial).');
   });
 
   it('attacks: is not opened to a server that asks for no token', async () => {

@@ -29,7 +29,7 @@ export async function openTunnel(
   if (!tunnel) return undefined;
   if (!tunnel.token) {
     const remedy = 'Get one at https://dashboard.ngrok.com, and set NGROK_AUTHTOKEN.';
-    throw new AppError('invalid_input', `A tunnel of ngrok needs its token. ${remedy}`);
+    throw new AppError('invalid_input', `An ngrok tunnel requires a token. ${remedy}`);
   }
   const ngrok = await load();
   await requireAuth(address);
@@ -46,7 +46,7 @@ export async function openTunnel(
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).split('\n')[0];
     const remedy = 'Check NGROK_AUTHTOKEN and the network, or start without --tunnel.';
-    throw new AppError('unavailable', `ngrok opened no tunnel (${why}). ${remedy}`);
+    throw new AppError('unavailable', `ngrok did not open a tunnel (${why}). ${remedy}`);
   }
 }
 
@@ -54,7 +54,10 @@ export async function openTunnel(
 async function requireAuth(address: string): Promise<void> {
   const { status } = await fetch(`${address}/api/sessions`);
   if (status === 401) return;
-  throw new AppError('forbidden', 'This server asks for no token, so no tunnel to it is opened.');
+  throw new AppError(
+    'forbidden',
+    'This server requires no token, so it is not opened to a tunnel.',
+  );
 }
 
 /** Only who asks for a tunnel needs the package, which is large and different on each platform. */

@@ -2,8 +2,10 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, problemOf, problemType, type ApiName } from '@belay/protocol';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
+import { CallerEnds } from '../access/caller-ends.js';
+import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
 
@@ -13,7 +15,7 @@ export interface SocketApi {
   readonly api: ApiName;
   /** Whether a client may connect first and say who it is in its first message. */
   readonly mayIntroduceItself: boolean;
-  accept(socket: WebSocket, caller: Caller | undefined): void;
+  accept(socket: ApiSocket): void;
 }
 
 /** What takes the upgrades of one path whole, and finds out itself who they are; Host and Origin are checked before. */
@@ -28,12 +30,6 @@ interface Origin {
   cookie: string | undefined;
 }
 
-interface OpenSocket {
-  answers: boolean;
-  known: boolean;
-  from: Origin;
-}
-
 /** The largest message of a caller who may act; a file of a few megabytes fits as base64. */
 const maxBytes = 8 * 2 ** 20;
 /** Of viewers, and of those who have not said yet who they are: for the life of their connection. */
@@ -43,15 +39,12 @@ const maxSockets = 500;
 const maxStrangers = 20;
 const pingMs = 30_000;
 /** Stands before the token in a subprotocol: a browser can set no other header of an upgrade. */
-export const tokenProtocol = 'token.';
-
-/** Close codes of our own, from 4000 on. */
-export const closeCodes = { unauthorized: 4401, tooManyRequests: 4429, tooSlow: 4408 } as const;
+const tokenProtocol = 'token.';
 
 /** The upgrades to plain WebSockets: Host, Origin, token and limits are checked before any handshake. */
 @Injectable()
 export class Upgrades implements BeforeApplicationShutdown {
-  readonly #sockets = new Map<WebSocket, OpenSocket>();
+  readonly #sockets = new Set<ApiSocket>();
   readonly #large = serverWith(maxBytes);
   readonly #small = serverWith(maxBytesOfOthers);
   #pings: NodeJS.Timeout | undefined;
@@ -60,6 +53,7 @@ export class Upgrades implements BeforeApplicationShutdown {
   constructor(
     private readonly addresses: AddressCheck,
     private readonly identity: Identity,
+    private readonly ends: CallerEnds,
   ) {}
 
   /** The paths that take upgrades, without the dashboard’s. */
@@ -79,28 +73,20 @@ export class Upgrades implements BeforeApplicationShutdown {
         if ('upgrade' in api) api.upgrade(request, socket, head);
         else this.#upgrade(api, { request, socket, head });
       } catch (error) {
-        refuse(socket, error instanceof AppError ? error : new AppError('internal', 'It failed.'));
+        refuseUpgrade(
+          socket,
+          error instanceof AppError ? error : new AppError('internal', 'It failed.'),
+        );
       }
     });
-    this.#pings = setInterval(() => this.#ping(), pingMs).unref();
-  }
-
-  /** Who an unknown caller says to be; undefined when the token is wrong. */
-  introduced(socket: WebSocket, token: string): Caller | undefined {
-    const state = this.#sockets.get(socket);
-    const caller = state && this.#callerOf(token, state.from);
-    if (caller && state) state.known = true;
-    return caller;
+    this.#pings = setInterval(() => {
+      for (const socket of this.#sockets) socket.ping();
+    }, pingMs).unref();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.#pings);
-    const closed = [...this.#sockets.keys()].map((socket) => {
-      const end = new Promise((resolve) => socket.once('close', resolve));
-      socket.terminate();
-      return end;
-    });
-    await Promise.all(closed);
+    await Promise.all([...this.#sockets].map((socket) => socket.terminate()));
   }
 
   #checkAddress({ headers, url }: IncomingMessage): void {
@@ -125,21 +111,17 @@ export class Upgrades implements BeforeApplicationShutdown {
     if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
       throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
     }
-    const strangers = [...this.#sockets.values()].filter(({ known }) => !known).length;
+    const strangers = [...this.#sockets].filter((one) => !one.caller).length;
     if (this.#sockets.size >= maxSockets || (!caller && strangers >= maxStrangers)) {
       throw new AppError('limit_reached', 'Too many sockets are open. Close some first.');
     }
     const server = may(caller, 'operate') ? this.#large : this.#small;
     server.handleUpgrade(request, socket, head, (opened) => {
-      this.#sockets.set(opened, { answers: true, known: caller !== undefined, from });
-      opened.on('pong', () => {
-        const state = this.#sockets.get(opened);
-        if (state) state.answers = true;
-      });
-      opened.once('close', () => this.#sockets.delete(opened));
-      // A faulty frame closes the socket; nothing else is to be done.
-      opened.on('error', () => undefined);
-      api.accept(opened, caller);
+      const made = new ApiSocket(opened, this.ends, (given) => this.#callerOf(given, from));
+      this.#sockets.add(made);
+      opened.once('close', () => this.#sockets.delete(made));
+      if (caller) made.admit(caller);
+      api.accept(made);
     });
   }
 
@@ -147,16 +129,6 @@ export class Upgrades implements BeforeApplicationShutdown {
     const authorization = `Bearer ${token}`;
     const caller = this.identity.caller({ authorization, ...(cookie && { cookie }) });
     return caller && { ...caller, via: { api, address } };
-  }
-
-  #ping(): void {
-    for (const [socket, state] of this.#sockets) {
-      if (!state.answers) socket.terminate();
-      else {
-        state.answers = false;
-        socket.ping();
-      }
-    }
   }
 }
 
@@ -179,7 +151,8 @@ function tokenOf({ headers }: IncomingMessage): string | undefined {
   return offered.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
 }
 
-function refuse(socket: Duplex, error: AppError): void {
+/** Answers an upgrade with an error, as HTTP. */
+export function refuseUpgrade(socket: Duplex, error: AppError): void {
   const problem = problemOf(error);
   const body = JSON.stringify(problem);
   const head = [
@@ -188,5 +161,5 @@ function refuse(socket: Duplex, error: AppError): void {
     `Content-Type: ${problemType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,6 +1,6 @@
 import { newEvent, type ApprovalRequest, type NewRule } from '@belay/protocol';
 import { staysTrue, until } from '@belay/testing';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { ApprovalService } from './approval.service.js';
@@ -60,7 +60,7 @@ onEveryDatabase('approvals', (databases) => {
       state: 'waiting',
       reason: expect.stringContaining('npm test'),
     });
-    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect(await verdict).toEqual({ verdict: 'approved' });
     expect(await summary()).toMatchObject({ state: 'running', waitingFor: [] });
   });
@@ -79,7 +79,7 @@ onEveryDatabase('approvals', (databases) => {
     expect(await call('p', 'plan.update', { markdown: '' })).toEqual({ verdict: 'approved' });
     const waiting = async () => (await logs.log.summary('safe')).waitingFor.map(({ id }) => id);
     await until('all questions', async () => (await waiting()).length === 3);
-    await approvals.answer('safe', { id: 'w', caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('safe', { id: 'w', caller: ownerCaller }, { verdict: 'rejected' });
     expect(await verdicts[0]).toMatchObject({ verdict: 'rejected' });
     const change = { args: { approvals: 'ask' as const }, message: 'ask' };
     await logs.log.append('safe', [newEvent('user', 'change', change)]);
@@ -106,7 +106,7 @@ onEveryDatabase('approvals', (databases) => {
     } as const;
     await approvals.answer(
       's',
-      { id: 'egress:github.com:443', caller: owner },
+      { id: 'egress:github.com:443', caller: ownerCaller },
       { verdict: 'approved', remember },
     );
     expect(await Promise.all(verdicts.slice(0, 2))).toMatchObject([
@@ -121,7 +121,7 @@ onEveryDatabase('approvals', (databases) => {
     await waits(1);
     await approvals.answer(
       's',
-      { id: 'c1', caller: owner },
+      { id: 'c1', caller: ownerCaller },
       { verdict: 'rejected', reason: 'Use pnpm.' },
     );
     expect(await verdict).toEqual({ verdict: 'rejected', reason: 'Use pnpm.' });
@@ -133,12 +133,12 @@ onEveryDatabase('approvals', (databases) => {
     await waits(2);
     await approvals.answer(
       's',
-      { id: 'c2', caller: owner },
+      { id: 'c2', caller: ownerCaller },
       { verdict: 'rejected', reason: 'No.' },
     );
     expect((await second).verdict).toBe('rejected');
     expect((await summary()).state).toBe('waiting');
-    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect((await first).verdict).toBe('approved');
     expect((await summary()).state).toBe('running');
   });
@@ -153,7 +153,7 @@ onEveryDatabase('approvals', (databases) => {
     );
     await waits(1);
     expect((await summary()).waitingFor[0]).toMatchObject({ risk: 'execute', subject: 'rm -rf x' });
-    await approvals.answer('s', { id: 'c2', caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'c2', caller: ownerCaller }, { verdict: 'rejected' });
     expect((await sly).verdict).toBe('rejected');
   });
 
@@ -168,7 +168,7 @@ onEveryDatabase('approvals', (databases) => {
     const elsewhere = open('b2', 'https://localhost.example.org/');
     await waits(1);
     expect((await summary()).waitingFor[0]?.subject).toBe('localhost.example.org:443');
-    await approvals.answer('s', { id: 'b2', caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'b2', caller: ownerCaller }, { verdict: 'rejected' });
     await elsewhere;
   });
 
@@ -191,7 +191,7 @@ onEveryDatabase('approvals', (databases) => {
     expect((await logs.log.summary('d')).state).toBe('running');
     await approvals.answer(
       'd',
-      { id: 'c2', caller: owner },
+      { id: 'c2', caller: ownerCaller },
       { verdict: 'rejected', reason: 'Wait.' },
     );
     expect(await rejected).toEqual({ verdict: 'rejected', reason: 'Wait.' });
@@ -214,7 +214,7 @@ onEveryDatabase('approvals', (databases) => {
     const verdict = approvals.request('s', run('c1'), never);
     await waits(1);
     await logs.log.append('s', [newEvent('user', 'pause', { args: {}, message: 'Paused.' })]);
-    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect((await verdict).verdict).toBe('approved');
     expect((await summary()).state).toBe('paused');
   });
@@ -234,7 +234,7 @@ onEveryDatabase('approvals', (databases) => {
     wire();
     expect(await summary()).toMatchObject({ state: 'waiting', waitingFor: [{ id: 'c1' }] });
     const again = approvals.request('s', run('c1'), never);
-    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect(await again).toEqual({ verdict: 'approved' });
     expect((await actions()).filter((action) => action === 'approval')).toHaveLength(1);
   });
@@ -246,7 +246,7 @@ onEveryDatabase('approvals', (databases) => {
     wire();
     await approvals.answer(
       's',
-      { id: 'c1', caller: owner },
+      { id: 'c1', caller: ownerCaller },
       { verdict: 'rejected', reason: 'No.' },
     );
     const again = await approvals.request('s', run('c1'), never);
@@ -261,7 +261,7 @@ onEveryDatabase('approvals', (databases) => {
     await logs.log.append('s', [newEvent('user', 'change', { args, message: 'Changed.' })]);
     expect(await call).toEqual({ verdict: 'approved' });
     expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
-    await approvals.answer('s', { id: 'e1', caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'e1', caller: ownerCaller }, { verdict: 'rejected' });
     await host;
   });
 
@@ -275,7 +275,11 @@ onEveryDatabase('approvals', (databases) => {
   });
 
   it('fails when no question waits under an id', async () => {
-    const answer = approvals.answer('s', { id: 'c9', caller: owner }, { verdict: 'approved' });
+    const answer = approvals.answer(
+      's',
+      { id: 'c9', caller: ownerCaller },
+      { verdict: 'approved' },
+    );
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -284,7 +288,7 @@ onEveryDatabase('approvals', (databases) => {
     await waits(1);
     await approvals.answer(
       's',
-      { id: 'c1', caller: owner },
+      { id: 'c1', caller: ownerCaller },
       {
         verdict: 'approved',
         remember: {
@@ -331,7 +335,7 @@ onEveryDatabase('approvals', (databases) => {
     expect(await approvals.request('w2', run('c1'), never)).toEqual({ verdict: 'approved' });
     const asked = approvals.request('s', run('c2'), never);
     await waits(1);
-    await approvals.answer('s', { id: 'c2', caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('s', { id: 'c2', caller: ownerCaller }, { verdict: 'rejected' });
     await asked;
     await expect(rules.create(newRule({ scope: 'session' }))).rejects.toMatchObject({
       code: 'invalid_input',
@@ -344,7 +348,7 @@ onEveryDatabase('approvals', (databases) => {
         { source: 'agent', action: 'terminal.run', args: { command }, message: command },
       ]);
     }
-    const preview = await new RulePreviews(logs.log, rules).preview(newRule(), owner);
+    const preview = await new RulePreviews(logs.log, rules).preview(newRule(), ownerCaller);
     expect(preview.matches).toBe(2);
     expect(preview.examples.map(({ subject }) => subject)).toEqual(['npm test', 'npm test -- a']);
   });

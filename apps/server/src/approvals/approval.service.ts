@@ -24,8 +24,8 @@ import {
 } from '@belay/protocol';
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
-import { matches } from './pattern.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { ruleMatches } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {
@@ -51,7 +51,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
     private readonly rules: RulesStore,
   ) {}
 
@@ -110,8 +110,8 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const request = defined(asked);
     const rule = await this.rules.decide(session, request);
     if (rule) return { verdict: rule.verdict, reason: ruleReason, by: 'rule' };
-    const way = wayOf(request, (await this.log.settings(session)).approvals);
-    return way === 'run' ? { verdict: 'approved' } : undefined;
+    const decision = decisionOf(request, (await this.log.settings(session)).approvals);
+    return decision === 'run' ? { verdict: 'approved' } : undefined;
   }
 
   /** The user’s answer; `not_found` when no such question waits. */
@@ -126,7 +126,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     await this.log.append(session, ({ waitingFor }) => {
       const held = this.#waiting.get(session)?.has(call) ?? false;
       if (!held && !waitingFor.some(({ id }) => id === call)) {
-        throw new AppError('not_found', `No question with the id ${call} waits for an answer.`);
+        throw new AppError('not_found', `There is no open question with the id ${call}.`);
       }
       return [verdictEvent('user', call, { verdict, reason })];
     });
@@ -138,7 +138,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   async #follow(session: string, rule: Rule): Promise<void> {
     const verdict = { verdict: rule.verdict, reason: ruleReason };
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => matches(rule, request))
+      .filter(({ request }) => ruleMatches(rule, request))
       .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
     if (others.length > 0) await this.log.append(session, others);
   }
@@ -161,13 +161,13 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       return;
     }
     const { approvals } = await this.log.settings(session);
-    const way = wayOf(request, approvals);
-    if (way === 'run') return waiting.settle({ verdict: 'approved' });
-    if (way === 'refuse') {
-      const reason = `Nobody is asked in the mode auto, and no rule of the user allows ${request.subject}.`;
+    const decision = decisionOf(request, approvals);
+    if (decision === 'run') return waiting.settle({ verdict: 'approved' });
+    if (decision === 'refuse') {
+      const reason = `The mode auto asks nobody, and no rule allows ${request.subject}.`;
       return waiting.settle({ verdict: 'rejected', reason, by: 'server' });
     }
-    await this.#question(session, request, way);
+    await this.#question(session, request, decision);
   }
 
   async #question(session: string, request: ApprovalRequest, mode: 'ask' | 'delay'): Promise<void> {
@@ -187,7 +187,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   /** A change of the mode also allows the calls that wait and would not in the new one. */
   async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
     const calls = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => wayOf(request, mode) === 'run')
+      .filter(({ request }) => decisionOf(request, mode) === 'run')
       .map(({ request }) => verdictEvent('server', request.id, { verdict: 'approved' }));
     if (calls.length === 0) return;
     await this.log
@@ -293,7 +293,7 @@ function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
   if (alike.length < maxOpenQuestions) return;
   throw new AppError(
     'limit_reached',
-    `${maxOpenQuestions} questions of this session wait for the user already: wait for their answers first.`,
+    `${maxOpenQuestions} questions of this session are already waiting for the user. Wait for their answers first.`,
   );
 }
 
@@ -306,7 +306,7 @@ const staysInside = (subject: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
 
 /** Reading and writing in the sandbox is allowed but in the mode `safe`; a host outside the policy always needs the user. */
-function wayOf(
+function decisionOf(
   { operation: name, risk, subject }: ApprovalRequest,
   mode: ApprovalMode,
 ): 'run' | 'refuse' | 'ask' | 'delay' {

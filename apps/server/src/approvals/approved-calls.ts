@@ -9,7 +9,7 @@ import {
   type ApprovalVerdict,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
 import { ApprovalService } from './approval.service.js';
 import { LoggedCalls, type LoggedCall } from './logged-calls.js';
@@ -35,7 +35,7 @@ export class ApprovedCalls implements OnModuleInit {
 
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
     private readonly calls: LoggedCalls,
     private readonly approvals: ApprovalService,
   ) {}

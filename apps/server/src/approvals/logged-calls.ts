@@ -4,7 +4,6 @@ import {
   actionOperation,
   AppError,
   calledOperation,
-  faultOf,
   isCall,
   isEvent,
   mcpOperationName,
@@ -15,7 +14,8 @@ import {
   type SessionAction,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { parsedInput } from '../parsed-input.js';
 
 /** A call as the log has it, which no later message of its sandbox can change. */
 export interface LoggedCall {
@@ -37,7 +37,7 @@ export interface LoggedCall {
 export class LoggedCalls {
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {}
 
   /**
@@ -71,10 +71,7 @@ export class LoggedCalls {
     const tool = await this.#toolOf(session, event.action);
     const action = await this.#actionOf(session, event.action);
     const operation = action ? actionOperation(action) : known;
-    const input = operation.input.safeParse(event.args);
-    if (!input.success) {
-      throw new AppError('invalid_input', `${operation.name}: ${faultOf(input.error)}.`);
-    }
+    parsedInput(operation.name, operation.input, event.args);
     const { source } = event;
     if (source === 'agent' && !operation.audience.includes('model')) {
       throw new AppError('forbidden', `${operation.name} is for users, not for agents.`);

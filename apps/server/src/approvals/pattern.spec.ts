@@ -1,9 +1,9 @@
 import { exactPattern, exactText, newRule } from '@belay/protocol';
 import { processorMs } from '@belay/testing';
-import { matches } from './pattern.js';
+import { ruleMatches } from './pattern.js';
 
 const allows = (pattern: string, subject: string, operation = 'terminal.run') =>
-  matches({ operation, pattern, verdict: 'approved' }, { operation, subject });
+  ruleMatches({ operation, pattern, verdict: 'approved' }, { operation, subject });
 
 describe('a rule for commands', () => {
   it.each([
@@ -52,14 +52,14 @@ describe('a rule for commands', () => {
   it('that rejects takes the star for any text', () => {
     const rule = { operation: 'terminal.*', pattern: '*rm -rf*', verdict: 'rejected' as const };
     const match = { operation: 'terminal.run', subject: 'cd /tmp && rm -rf x; ls' };
-    expect(matches(rule, match)).toBe(true);
+    expect(ruleMatches(rule, match)).toBe(true);
     const bare = {
       operation: 'terminal.run',
       pattern: 'npm publish *',
       verdict: 'rejected' as const,
     };
-    expect(matches(bare, { ...match, subject: 'npm publish' })).toBe(true);
-    expect(matches(bare, { ...match, subject: 'npm publisher' })).toBe(false);
+    expect(ruleMatches(bare, { ...match, subject: 'npm publish' })).toBe(true);
+    expect(ruleMatches(bare, { ...match, subject: 'npm publisher' })).toBe(false);
   });
 });
 
@@ -85,10 +85,10 @@ describe('a rule for hosts, addresses and paths', () => {
 
   it('counts for the operations that its own glob names', () => {
     const rule = { operation: 'files.*', pattern: '*', verdict: 'approved' as const };
-    expect(matches(rule, { operation: 'files.remove', subject: 'a' })).toBe(true);
-    expect(matches(rule, { operation: 'terminal.run', subject: 'ls' })).toBe(false);
+    expect(ruleMatches(rule, { operation: 'files.remove', subject: 'a' })).toBe(true);
+    expect(ruleMatches(rule, { operation: 'terminal.run', subject: 'ls' })).toBe(false);
     expect(
-      matches({ ...rule, operation: 'files' }, { operation: 'files.read', subject: 'a' }),
+      ruleMatches({ ...rule, operation: 'files' }, { operation: 'files.read', subject: 'a' }),
     ).toBe(false);
   });
 });

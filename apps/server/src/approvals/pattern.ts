@@ -21,7 +21,7 @@ export interface Match {
  * no end of a text. A rule that rejects takes `*` for any text. The pattern `*` alone is everything; `\\*` is the
  * character itself.
  */
-export function matches(
+export function ruleMatches(
   rule: Pick<Rule, 'operation' | 'pattern' | 'verdict'>,
   { operation, subject }: Match,
 ): boolean {

@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import { assertMay, sees, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { matches, type Match } from './pattern.js';
+import { ruleMatches, type Match } from './pattern.js';
 import { RulesStore } from './rules.store.js';
 
 const maxExamples = 20;
@@ -38,7 +38,7 @@ export class RulePreviews {
       const events = await this.log.read(session, { after, limit: page });
       for (const event of events) {
         const past = pastCall(event);
-        if (!past || !matches(rule, past)) continue;
+        if (!past || !ruleMatches(rule, past)) continue;
         preview.matches += 1;
         if (preview.examples.length < maxExamples) {
           preview.examples.push({ session, seq: event.seq, subject: past.subject });

@@ -4,8 +4,8 @@ import { AppError, type NewRule, type Rule } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { EventLog } from '../logs/event-log.js';
 import { Database, notStored } from '../storage/database.js';
-import type { RuleTable } from '../storage/schema.js';
-import { matches, type Match } from './pattern.js';
+import type { RuleTable } from '../storage/database-schema.js';
+import { ruleMatches, type Match } from './pattern.js';
 
 /** Rules that users created, newest first. */
 @Injectable()
@@ -54,7 +54,7 @@ export class RulesStore {
       (row) =>
         counts(row, { session, workspace }) &&
         (row.expires === null || new Date(row.expires) > now) &&
-        matches(ruleOf(row), match),
+        ruleMatches(ruleOf(row), match),
     );
     const row = fitting.find((each) => each.verdict === 'rejected') ?? fitting[0];
     if (!row) return undefined;

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { newEvent, type Event } from '@belay/protocol';
 import { memoryConnections } from '@belay/rpc';
 import { until } from '@belay/testing';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { RulesStore } from '../approvals/rules.store.js';
 import { TestLogs } from '../testing/logs.js';
@@ -181,7 +181,7 @@ describe('egress', () => {
     const refused = connectTo('secret-in-a-name.test').catch((error: Error) => error.message);
     await approvals.answer(
       's',
-      { id: (await question()).id, caller: owner },
+      { id: (await question()).id, caller: ownerCaller },
       { verdict: 'rejected' },
     );
     expect(await refused).toContain('does not allow secret-in-a-name.test');
@@ -227,7 +227,7 @@ describe('egress', () => {
       risk: 'network',
       subject: `registry.test:${port}`,
     });
-    await approvals.answer('s', { id: asked.id, caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: asked.id, caller: ownerCaller }, { verdict: 'approved' });
     for (const stream of await waiting) stream.destroy();
     // It counts for the session from now on.
     (await connectTo('registry.test')).destroy();
@@ -241,7 +241,7 @@ describe('egress', () => {
     const refused = connectTo('registry.test').catch((error: Error) => error.message);
     await approvals.answer(
       's',
-      { id: (await question()).id, caller: owner },
+      { id: (await question()).id, caller: ownerCaller },
       {
         verdict: 'rejected',
         reason: 'Not this one.',
@@ -260,7 +260,7 @@ describe('egress', () => {
     const refused = connectTo('registry.test').catch(() => null);
     const { id } = await question();
     expect(await egress.report('s')).toContain(`registry.test:${port} waits`);
-    await approvals.answer('s', { id: id, caller: owner }, { verdict: 'rejected' });
+    await approvals.answer('s', { id: id, caller: ownerCaller }, { verdict: 'rejected' });
     await refused;
     expect(await egress.report('s')).toContain('the user refused it');
     const rules = new RulesStore(logs.database, logs.log);
@@ -273,7 +273,7 @@ describe('egress', () => {
       egress.connect('auto', { host: 'x.test', port: 443 }, null as never),
     ).rejects.toMatchObject({ code: 'rejected' });
     const report = await egress.report('auto');
-    expect(report).toContain('Nobody is asked in the mode auto, and no rule of the user allows');
+    expect(report).toContain('The mode auto asks nobody, and no rule allows');
     expect(report).not.toContain('the user refused');
     expect(report).toContain('No host is open.');
   });

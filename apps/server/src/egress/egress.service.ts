@@ -6,11 +6,11 @@ import type { RpcStream } from '@belay/rpc';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
-import { isPublicAddress } from './addresses.js';
+import { isPublicAddress } from './public-address.js';
 import { relayConnection } from './relay-connection.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
 import { connectionSentence, EgressJournal } from './egress-journal.js';
-import { hostRegistries } from './host-settings.js';
+import { hostRegistries } from './host-registries.js';
 import { isOneOf, normalHost, permissionOf, type EgressTarget, type Permission } from './policy.js';
 import { RefusalReport } from './refusal-report.js';
 import { RefusedHosts } from './refused-hosts.js';
@@ -230,7 +230,7 @@ export class EgressService implements BeforeApplicationShutdown {
 
 /** Who decided, and why; the user’s own words when there are any. */
 function whyRefused(answer: ApprovalVerdict | null): string {
-  if (!answer) return 'the user has not answered yet whether it may';
+  if (!answer) return 'the user has not decided yet';
   if (answer.by === 'rule') return 'a rule of the user rejects it';
   return answer.reason?.replace(/\.$/, '') ?? 'the user refused it';
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { outgoingFetch } from './outgoing-fetch.js';
-import { ProviderServer, failing } from '../models/testing/provider-server.js';
+import { ProviderServer, failedResponse } from '../models/testing/provider-server.js';
 
 describe('going out', () => {
   it('takes the host’s proxy, but for the hosts that it excludes', async () => {
@@ -22,7 +22,7 @@ describe('going out', () => {
       HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       no_proxy: '127.0.0.1',
     });
-    server.answer(failing(200, 'inside'), failing(200, 'outside'));
+    server.answer(failedResponse(200, 'inside'), failedResponse(200, 'outside'));
     expect(await (await fetch(server.url, {})).text()).toBe('inside');
     expect(asked).toEqual([]);
     expect(await (await fetch('http://model.test/v1', {})).text()).toBe('outside');

@@ -48,9 +48,9 @@ export function relayHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOp
     if (sentence !== undefined) refuse(sentence);
     else upgrade(request, { outside, sandbox, head, options });
   });
-  server.on('connect', () => refuse('CONNECT is not sent on: open the connection itself.'));
+  server.on('connect', () => refuse('CONNECT is not forwarded. Open the connection directly.'));
   server.on('clientError', () =>
-    refuse('What is sent to this host is not HTTP/1.1 that can be checked.'),
+    refuse('The data sent to this host is not HTTP/1.1 that can be checked.'),
   );
   for (const stream of [sandbox, outside]) stream.on('error', () => stream.destroy());
   sandbox.once('close', () => outside.destroy());
@@ -70,7 +70,8 @@ function faultOf(
   const other = named.find((name) => !isSame(name, target));
   if (other !== undefined)
     return `The request to ${allowed} is for ${other || 'no host'}: it may only name the host that was allowed.`;
-  if ((headersDistinct['host']?.length ?? 0) > 1) return 'A request has one Host header.';
+  if ((headersDistinct['host']?.length ?? 0) > 1)
+    return 'A request must have exactly one Host header.';
   if (!readsOnly) return undefined;
   if (!['GET', 'HEAD'].includes(method))
     return `${allowed} may only be read, so ${method} is refused: add it to the session’s hosts to allow more.`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { egressPolicy } from '@belay/protocol';
 import { hostProxy } from './dial.js';
-import { hostRegistries } from './host-settings.js';
+import { hostRegistries } from './host-registries.js';
 import { normalHost, permissionOf } from './policy.js';
 
 const own = [{ host: 'npm.corp.test', port: 8081 }];

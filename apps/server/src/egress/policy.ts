@@ -1,5 +1,5 @@
 import { hostSetIn, isInHostSet, type EgressPolicy } from '@belay/protocol';
-import { packageHosts } from './registries.js';
+import { packageHosts } from './package-hosts.js';
 
 export interface EgressTarget {
   host: string;

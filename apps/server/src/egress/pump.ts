@@ -10,7 +10,7 @@ export async function pump(sandbox: Duplex, outside: Duplex, head: Buffer): Prom
     outside.destroy();
   };
   for (const stream of [sandbox, outside]) stream.on('error', breakOff);
-  const closed = closing(sandbox, outside);
+  const closed = streamsClosed(sandbox, outside);
   for (const [one, other] of [
     [sandbox, outside],
     [outside, sandbox],
@@ -26,7 +26,7 @@ export async function pump(sandbox: Duplex, outside: Duplex, head: Buffer): Prom
 }
 
 /** Resolves when all streams are closed. */
-export async function closing(...streams: Duplex[]): Promise<void> {
+export async function streamsClosed(...streams: Duplex[]): Promise<void> {
   await Promise.all(
     streams.map(
       (stream) =>

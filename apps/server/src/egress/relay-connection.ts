@@ -4,7 +4,7 @@ import { FirstLine } from './first-bytes.js';
 import { openingOf, type Opening } from './opening.js';
 import { relayHttp } from './plain-http.js';
 import type { EgressTarget, Permission } from './policy.js';
-import { closing, endSoon, pump } from './pump.js';
+import { streamsClosed, endSoon, pump } from './pump.js';
 import { Tap } from './tap.js';
 
 export interface Transferred {
@@ -41,7 +41,7 @@ export async function relayConnection(
     outside.destroy();
     sandbox.end(lastBytes);
     endSoon(sandbox);
-    await closing(sandbox, outside);
+    await streamsClosed(sandbox, outside);
     return { sent: 0, received: 0, refusal: seen.refusal };
   };
   for (const stream of [sandbox, outside]) stream.on('error', () => stream.destroy());
@@ -73,7 +73,7 @@ export async function relayConnection(
     },
   });
   if (protocol === 'http') {
-    const closed = closing(sandbox, tap);
+    const closed = streamsClosed(sandbox, tap);
     relayHttp(sandbox, tap, { target, readsOnly: permission !== 'any', onRefused: refuse });
     await closed;
   } else await pump(sandbox, tap, head);
@@ -108,7 +108,7 @@ class Refusal extends Error {}
 const sentenceOf = (error: unknown, { host, port }: EgressTarget): string =>
   error instanceof Refusal
     ? error.message
-    : `What is sent to ${host}:${port} is neither TLS nor HTTP/1.1 that can be checked.`;
+    : `The data sent to ${host}:${port} is neither TLS nor HTTP/1.1 that can be checked.`;
 
 /** A fatal alert of TLS (RFC 6066, 3), which clients show by its name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);

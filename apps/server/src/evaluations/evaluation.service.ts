@@ -6,7 +6,7 @@ import {
   type EvaluationSummary,
   type EvaluationTrial,
 } from '@belay/protocol';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 import { EvaluationStore, type EvaluationRecord } from './evaluation.store.js';
 
 export type EvaluationListener = (id: string, summary: EvaluationSummary | null) => void;
@@ -56,7 +56,7 @@ export class EvaluationService {
       await this.store.put(connection, opened);
       return opened;
     });
-    this.#tell(id, record.summary);
+    this.#notify(id, record.summary);
     const { trials } = await this.trials(id, 0);
     return { epoch: record.epoch, trials };
   }
@@ -75,13 +75,13 @@ export class EvaluationService {
       await this.store.put(connection, changed);
       return changed;
     });
-    this.#tell(id, summary);
+    this.#notify(id, summary);
   }
 
   /** Removes a run from the board; its folder and the sessions of its trials stay. */
   async remove(id: string): Promise<void> {
     if (!(await this.store.remove(id))) throw unknownRun(id);
-    this.#tell(id, null);
+    this.#notify(id, null);
   }
 
   /** Calls after the commit. Returns a function that unsubscribes. */
@@ -96,7 +96,7 @@ export class EvaluationService {
     throw unknownRun(id);
   }
 
-  #tell(id: string, summary: EvaluationSummary | null): void {
+  #notify(id: string, summary: EvaluationSummary | null): void {
     for (const listener of this.#listeners) listener(id, summary);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { blobsIn, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 
 export interface EvaluationRecord {
   epoch: number;

@@ -4,7 +4,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Agent, ProxyAgent, request, type Dispatcher } from 'undici';
 import { Config } from '../config.js';
-import { isPublicAddress } from '../egress/addresses.js';
+import { isPublicAddress } from '../egress/public-address.js';
 import { hostProxy } from '../egress/dial.js';
 import { normalHost } from '../egress/policy.js';
 import { Resolver } from '../egress/resolver.js';
@@ -24,7 +24,7 @@ export interface HttpCall {
   signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface GitResponse {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Readable;
@@ -44,7 +44,7 @@ export class GitHttp implements OnApplicationShutdown {
     private readonly resolver: Resolver,
   ) {}
 
-  async call(url: URL, { isTrusted, isPlain = false, ...call }: HttpCall): Promise<HttpAnswer> {
+  async call(url: URL, { isTrusted, isPlain = false, ...call }: HttpCall): Promise<GitResponse> {
     const host = normalHost(url.hostname) ?? url.hostname;
     if (url.protocol !== 'https:' && !isPlain)
       throw new AppError(
@@ -116,7 +116,7 @@ function unreachable(host: string, error: unknown): AppError {
       `The certificate of ${host} is not trusted (${code}). Start the server with NODE_EXTRA_CA_CERTS for one of your own.`,
     );
   if (code && /TIMEOUT/.test(code))
-    return new AppError('timeout', `${host} did not answer in time. Try again later.`);
+    return new AppError('timeout', `${host} did not respond in time. Try again later.`);
   return new AppError(
     'unavailable',
     `${host} cannot be reached: ${code ?? message ?? 'no answer'}.`,

@@ -1,4 +1,5 @@
 import { AppError } from '@belay/protocol';
+import { ByteReader } from '../storage/byte-reader.js';
 
 /** The longest line of the protocol, its four digits included. */
 const maxLine = 65_520;
@@ -6,51 +7,35 @@ const maxLine = 65_520;
 /** A line’s bytes, `flush` between parts, undefined at the end. */
 export type PktLine = Buffer | 'flush' | undefined;
 
-/** Reads git’s lines with their lengths before them. Throws `invalid_input` for what is none, or is cut off. */
+/** Reads git’s lines, which begin with their length. Throws `invalid_input` for anything else, and for a line that is cut off. */
 export class PktLines {
-  readonly #source: AsyncIterator<Buffer>;
-  #buffer: Buffer = Buffer.alloc(0);
+  readonly #reader: ByteReader;
 
   constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source[Symbol.asyncIterator]();
+    this.#reader = new ByteReader(source);
   }
 
   async next(): Promise<PktLine> {
-    if (!(await this.#has(4))) {
-      if (this.#buffer.length === 0) return undefined;
-      throw noGit();
+    const reader = this.#reader;
+    if (!(await reader.has(4))) {
+      if (reader.size === 0) return undefined;
+      throw notGit();
     }
-    const digits = this.#buffer.toString('latin1', 0, 4);
+    const digits = reader.peek(4).toString('latin1');
     const length = /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
     if (length === 0) {
-      this.#buffer = this.#buffer.subarray(4);
+      reader.take(4);
       return 'flush';
     }
-    if (length < 4 || length > maxLine || !(await this.#has(length))) throw noGit();
-    const line = this.#buffer.subarray(4, length);
-    this.#buffer = this.#buffer.subarray(length);
-    return line;
+    if (length < 4 || length > maxLine || !(await reader.has(length))) throw notGit();
+    return reader.take(length).subarray(4);
   }
 
   /** As `next`, where the other side may not end yet. */
   async line(): Promise<Buffer | 'flush'> {
     const line = await this.next();
-    if (line === undefined) throw noGit();
+    if (line === undefined) throw notGit();
     return line;
-  }
-
-  async #has(bytes: number): Promise<boolean> {
-    if (this.#buffer.length >= bytes) return true;
-    const chunks = [this.#buffer];
-    let size = this.#buffer.length;
-    while (size < bytes) {
-      const { value, done } = await this.#source.next();
-      if (done) break;
-      chunks.push(value);
-      size += value.length;
-    }
-    this.#buffer = Buffer.concat(chunks);
-    return size >= bytes;
   }
 }
 
@@ -61,5 +46,5 @@ export const pktLine = (text: string): Buffer => {
 
 export const pktFlush = Buffer.from('0000');
 
-export const noGit = (): AppError =>
-  new AppError('invalid_input', 'The address does not answer as a git server does. Check it.');
+export const notGit = (): AppError =>
+  new AppError('invalid_input', 'There is no git server at this address. Check it.');

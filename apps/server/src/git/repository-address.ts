@@ -15,22 +15,14 @@ const maxLength = 1_000;
 
 /** Throws `invalid_input` with a sentence for what is not an address of a repository by HTTP. */
 export function repositoryAddress(given: string): RepositoryAddress {
-  const text = given.trim();
-  if (text.length > maxLength) throw refused('it is too long');
-  if (/^ssh:|^[\w.-]+@[\w.-]+:/.test(text))
-    throw refused(`ssh is not supported: use ${httpsOf(text) ?? 'its https address'}`);
-  if (!/^https?:\/\//i.test(text)) throw refused('write it as https://host/owner/name');
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const host = url && normalHost(url.hostname);
-  if (!url || !host) throw refused('write it as https://host/owner/name');
-  if (url.username || url.password)
-    throw refused('leave out the user and token: tokens are kept under Settings, Git hosts');
-  if (url.search || url.hash) throw refused('leave out what follows ? or #');
+  const url = readUrl(given.trim());
+  const host = normalHost(url.hostname);
+  if (!host) throw refused(asHttps);
   const path = url.pathname.replaceAll(/^\/+|\/+$/g, '');
   // As in a path of files: what a proxy on the way decodes must not be another repository.
   const parts = path.split('/').map((part) => decoded(part));
   if (path === '' || parts.some((part) => part === undefined || !isPlainPart(part)))
-    throw refused('it names no repository: write it as https://host/owner/name');
+    throw refused(`it names no repository: ${asHttps}`);
   const secure = url.protocol === 'https:';
   return {
     url: `${url.origin}/${path}`,
@@ -39,6 +31,20 @@ export function repositoryAddress(given: string): RepositoryAddress {
     port: Number(url.port) || (secure ? 443 : 80),
     path,
   };
+}
+
+const asHttps = 'write it as https://host/owner/name';
+
+function readUrl(text: string): URL {
+  if (text.length > maxLength) throw refused('it is too long');
+  if (/^ssh:|^[\w.-]+@[\w.-]+:/.test(text))
+    throw refused(`ssh is not supported: use ${httpsOf(text) ?? 'its https address'}`);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (!url) throw refused(asHttps);
+  if (url.username || url.password)
+    throw refused('leave out the user and token: tokens are kept under Settings, Git hosts');
+  if (url.search || url.hash) throw refused('leave out what follows ? or #');
+  return url;
 }
 
 /** What an address for ssh is by HTTP on the hosts that have both. */

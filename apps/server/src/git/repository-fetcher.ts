@@ -10,7 +10,7 @@ import { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
 import { endedBy } from './ended-by.js';
 import { pktFlush, pktLine, PktLines } from './pkt-lines.js';
-import { said, SmartHttp, type AdvertisedRefs, type GitRemote } from './smart-http.js';
+import { serverSays, SmartHttp, type AdvertisedRefs, type GitRemote } from './smart-http.js';
 
 export interface WantedCommit {
   /** A branch, a tag or the full id of a commit; the default branch when omitted. */
@@ -222,14 +222,14 @@ async function* packOf(lines: PktLines): AsyncGenerator<Buffer> {
   for (let line = await lines.line(); line !== 'flush'; line = await lines.line()) {
     const [band] = line;
     if (band === 1) yield line.subarray(1);
-    else if (band === 3) throw new AppError('unavailable', said(line.toString('utf8', 1)));
+    else if (band === 3) throw new AppError('unavailable', serverSays(line.toString('utf8', 1)));
     else if (band !== 2) throw refusedBy(line);
   }
 }
 
 const refusedBy = (line: Buffer | 'flush'): AppError => {
   const text = line === 'flush' ? '' : line.toString('utf8');
-  if (text.startsWith('ERR ')) return new AppError('unavailable', said(text.slice(4)));
+  if (text.startsWith('ERR ')) return new AppError('unavailable', serverSays(text.slice(4)));
   return new AppError('invalid_input', 'The git server’s answer cannot be read.');
 };
 
@@ -278,5 +278,5 @@ function whyNot(errors: string, maxBytes: number): AppError {
     );
   if (/No space left|quota exceeded/i.test(errors))
     return new AppError('disk_full', 'The disk is full: the repository could not be fetched.');
-  return new AppError('invalid_input', 'What the git server sent is not a valid pack of objects.');
+  return new AppError('invalid_input', 'The git server sent an invalid pack.');
 }

@@ -10,7 +10,7 @@ import type { PrivateRepository } from '@belay/host';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
 import { pktFlush, pktLine, PktLines } from './pkt-lines.js';
-import { noObject, said, SmartHttp, type GitRemote } from './smart-http.js';
+import { noObject, serverSays, SmartHttp, type GitRemote } from './smart-http.js';
 
 export interface Push {
   repository: PrivateRepository;
@@ -36,7 +36,7 @@ export class RepositoryPusher {
     const name = `refs/heads/${branch}`;
     if (refs.get(name) !== before) throw moved(branch);
     if (!capabilities.has('report-status'))
-      throw new AppError('unavailable', 'The git server does not say whether a push went well.');
+      throw new AppError('unavailable', 'The git server does not report whether a push succeeds.');
     const file = join(repository.folder, 'outgoing.pack');
     try {
       const bytes = await writePack(file, push);
@@ -58,7 +58,7 @@ export class RepositoryPusher {
         if (error instanceof AppError) throw error;
         throw new AppError(
           'unavailable',
-          `${remote.address.host} did not say whether the push went well. Look at the branch ${branch} there.`,
+          `${remote.address.host} did not report whether the push succeeded. Check the branch ${branch} there.`,
         );
       } finally {
         answer.destroy();
@@ -111,7 +111,7 @@ async function readReport(
     for (let line = await outer.next(); line && line !== 'flush'; line = await outer.next()) {
       if (line[0] === 1) yield line.subarray(1);
       else if (line[0] === 2) remarks = (remarks + line.toString('utf8', 1)).slice(-2_000);
-      else throw new AppError('rejected', said(line.toString('utf8', 1)));
+      else throw new AppError('rejected', serverSays(line.toString('utf8', 1)));
     }
   };
   const lines = isBanded ? new PktLines(bands()) : outer;
@@ -131,7 +131,7 @@ async function readReport(
   const unpack = report.find((line) => line.startsWith('unpack ') && line !== 'unpack ok');
   // Hooks say why in what they print.
   const words = /hook declined/.test(why) && remarks.trim() !== '' ? remarks : why || unpack;
-  throw new AppError('rejected', `The push was refused. ${said(words || 'no reason')}`);
+  throw new AppError('rejected', `The push was refused. ${serverSays(words || 'no reason')}`);
 }
 
 const moved = (branch: string): AppError =>

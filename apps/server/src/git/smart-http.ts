@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError, visibleText } from '@belay/protocol';
 import { byteLimit } from '../storage/byte-limit.js';
 import { endedBy } from './ended-by.js';
-import { GitHttp, type HttpAnswer } from './git-http.js';
-import { noGit, PktLines } from './pkt-lines.js';
+import { GitHttp, type GitResponse } from './git-http.js';
+import { notGit, PktLines } from './pkt-lines.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 
 /** A repository of a git server, and with what right it is called. */
@@ -84,7 +84,7 @@ export class SmartHttp {
     given: GitRemote,
     service: GitService,
     signal: AbortSignal,
-  ): Promise<{ answer: HttpAnswer; remote: GitRemote }> {
+  ): Promise<{ answer: GitResponse; remote: GitRemote }> {
     let remote = given;
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const { address, isTrusted } = remote;
@@ -140,7 +140,7 @@ const headersOf = ({ credential }: GitRemote): Record<string, string> => ({
 });
 
 /** Throws what a status means, with nothing of the body: it is whatever the other side wrote. */
-function requireSuccess(answer: HttpAnswer, remote: GitRemote, service: GitService): void {
+function requireSuccess(answer: GitResponse, remote: GitRemote, service: GitService): void {
   const { status } = answer;
   if (status === 200) return;
   answer.body.destroy();
@@ -162,7 +162,7 @@ function requireSuccess(answer: HttpAnswer, remote: GitRemote, service: GitServi
       'forbidden',
       credential
         ? `The token for ${host} may not ${does} ${address.url}. Give it that right there.`
-        : `${host} lets nobody ${does} ${address.url} without a token. Add one under Settings, Git hosts.`,
+        : `${host} does not let anyone ${does} ${address.url} without a token. Add one under Settings, Git hosts.`,
     );
   if (status === 404 || status === 410)
     throw new AppError(
@@ -183,23 +183,13 @@ async function readRefs(
   const refs = new Map<string, string>();
   let capabilities: string[] | undefined;
   let headCommit: string | undefined;
-  let line = await lines.line();
-  if (line.toString('latin1').trimEnd() === `# service=${service}`) {
-    if ((await lines.line()) !== 'flush') throw noGit();
-    line = await lines.line();
-  }
-  for (; line !== 'flush'; line = await lines.line()) {
+  for (let line = await firstRef(lines, service); line !== 'flush'; line = await lines.line()) {
     const text = line.toString('utf8').replace(/\n$/, '');
-    if (text.startsWith('ERR ')) throw new AppError('unavailable', said(text.slice(4)));
-    const [entry = '', offered] = text.split('\0');
-    capabilities ??= (offered ?? '').split(' ');
-    const [, id, name] = /^([0-9a-f]{40}) (\S+)$/.exec(entry) ?? [];
-    if (id === undefined || name === undefined) {
-      if (/^[0-9a-f]{64} /.test(entry))
-        throw new AppError('invalid_input', 'Repositories with SHA-256 are not supported.');
-      if (entry.startsWith('shallow ')) continue;
-      throw noGit();
-    }
+    if (text.startsWith('ERR ')) throw new AppError('unavailable', serverSays(text.slice(4)));
+    const [entry = '', offered = ''] = text.split('\0');
+    capabilities ??= offered.split(' ');
+    if (entry.startsWith('shallow ')) continue;
+    const { id, name } = readRef(entry);
     if (name === 'HEAD') headCommit = id;
     if (/^refs\/(heads|tags)\//.test(name)) refs.set(name, id);
     if (refs.size > maxRefs)
@@ -214,6 +204,22 @@ async function readRefs(
   };
 }
 
+/** The line after the name of the service, which not every server sends. */
+async function firstRef(lines: PktLines, service: GitService): Promise<Buffer | 'flush'> {
+  const first = await lines.line();
+  if (first.toString('latin1').trimEnd() !== `# service=${service}`) return first;
+  if ((await lines.line()) !== 'flush') throw notGit();
+  return lines.line();
+}
+
+function readRef(entry: string): { id: string; name: string } {
+  const [, id, name] = /^([0-9a-f]{40}) (\S+)$/.exec(entry) ?? [];
+  if (id !== undefined && name !== undefined) return { id, name };
+  if (/^[0-9a-f]{64} /.test(entry))
+    throw new AppError('invalid_input', 'Repositories with SHA-256 are not supported.');
+  throw notGit();
+}
+
 function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): string | undefined {
   const usual = ['main', 'master'].find((name) => refs.get(`refs/heads/${name}`) === commit);
   const heads = [...refs].filter(([name]) => name.startsWith('refs/heads/'));
@@ -223,5 +229,5 @@ function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): 
 }
 
 /** What the other side wrote, on one line and short. */
-export const said = (text: string): string =>
+export const serverSays = (text: string): string =>
   `The git server says: “${visibleText(text).replaceAll(/\s+/g, ' ').trim().slice(0, 200)}”.`;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { isSafePath, type PrivateRepository } from '@belay/host';
 
-export interface TreeEntry {
+export interface GitTreeEntry {
   mode: string;
   id: string;
   bytes: number;
@@ -27,7 +27,7 @@ const bytesPerEntry = 300;
 export async function listTree(
   repository: PrivateRepository,
   { commit, subfolder = '', limits }: { commit: string; subfolder?: string; limits: TreeLimits },
-): Promise<TreeEntry[]> {
+): Promise<GitTreeEntry[]> {
   if (subfolder !== '' && !isSafePath(subfolder)) throw outside(subfolder);
   const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${commit}:${subfolder}`];
   const { code, output } = await repository
@@ -89,7 +89,7 @@ export async function writeTree(
   }
 }
 
-function entryOf(line: string): TreeEntry {
+function entryOf(line: string): GitTreeEntry {
   const [, mode, id, bytes, path] = /^(\d{6}) \w+ ([0-9a-f]{40}) +(\d+|-)\t(.*)$/s.exec(line) ?? [];
   if (mode === undefined || id === undefined || path === undefined)
     throw new AppError('invalid_input', 'The repository has a folder that cannot be read.');

@@ -47,7 +47,7 @@ export function checkAgentEvents(written: readonly AgentEvent[]): { n: number; e
   const checked = written.map((event) => ({ n: event.n, event: checkAgentEvent(event, now) }));
   const args = written.map((event) => event.args);
   if (written.length > 1 && jsonFault(args, batchBounds) !== undefined) {
-    throw new AppError('too_large', 'The events are too much for one call. Send fewer at once.');
+    throw new AppError('too_large', 'There are too many events for one call. Send fewer at once.');
   }
   return checked;
 }

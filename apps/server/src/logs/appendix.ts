@@ -1,5 +1,5 @@
 import type { NewEvent, SessionSettings, SessionSummary } from '@belay/protocol';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 
 /** Events to append, or a function that decides on them atomically when their turn has come. */
 export type Appendix =

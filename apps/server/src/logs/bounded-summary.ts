@@ -48,6 +48,6 @@ function boundedQuestion(question: Question): Question {
     ...question,
     operation: excerpt(operation, 300),
     subject: excerpt(subject, maxExcerpt),
-    input: fits ? short : { note: 'Too large for this list. The log of the session has it whole.' },
+    input: fits ? short : { note: 'Too large for this list. The session’s log has all of it.' },
   };
 }

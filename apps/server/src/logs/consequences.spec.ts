@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import { fold, takeOver } from './fold.js';
 import type { SessionRecord } from './session-record.js';
-import { firstSummary } from './summarize.js';
+import { firstSummary } from './session-summary.js';
 
 const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:x' });
 const created = '2026-01-01T00:00:00.000Z';

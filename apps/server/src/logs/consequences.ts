@@ -3,7 +3,6 @@ import {
   excerpt,
   newEvent,
   isEnded,
-  isEvent,
   outputOf,
   type Event,
   type EventArgs,
@@ -13,6 +12,7 @@ import {
 } from '@belay/protocol';
 import { maxExcerpt } from './bounded-summary.js';
 import { budgetIsSpent } from './budgets.js';
+import { caseOf, type EventCases } from './event-cases.js';
 
 /**
  * The change of state that an event brings about, stored in the same transaction. Pure.
@@ -32,33 +32,28 @@ interface NextState {
 }
 
 function stateAfter(event: Event, summary: SessionSummary): NextState | undefined {
-  const next = nextState(event, summary);
+  const asked = callOf(event, 'ask') && unlessPaused(summary);
+  const next = caseOf(nextStates, event, summary) ?? asked;
   return next && { ...next, reason: next.reason && excerpt(next.reason, maxExcerpt) };
 }
 
-function nextState(event: Event, summary: SessionSummary): NextState | undefined {
-  if (isEvent(event, 'start')) return { state: 'starting', reason: null };
-  if (isEvent(event, 'stop')) return { state: 'stopped', reason: 'Stopped by the user.' };
-  if (isEvent(event, 'pause')) return { state: 'paused', reason: null };
-  if (isEvent(event, 'resume')) return working(summary);
-  if (isEvent(event, 'rewind') && event.args.what !== 'files') {
-    return {
-      state: 'stopped',
-      reason: `Rewound to step ${event.args.seq}: send a message to continue.`,
-    };
-  }
-  if (isEvent(event, 'error')) return { state: 'failed', reason: event.args.message };
-  if (isEvent(event, 'limit')) {
-    return { state: 'limited', reason: `${budgetIsSpent(event.args)}.` };
-  }
-  if (isEvent(event, 'approval') && event.args.mode === 'ask') return unlessPaused(summary);
-  if (isEvent(event, 'approve') || isEvent(event, 'reject') || isEvent(event, 'message')) {
-    return resumed(summary);
-  }
-  if (isEvent(event, 'result')) return finished(event.args) ?? resumed(summary);
-  if (callOf(event, 'ask')) return unlessPaused(summary);
-  return undefined;
-}
+const nextStates: EventCases<NextState | undefined> = {
+  start: () => ({ state: 'starting', reason: null }),
+  stop: () => ({ state: 'stopped', reason: 'Stopped by the user.' }),
+  pause: () => ({ state: 'paused', reason: null }),
+  resume: (_, summary) => working(summary),
+  rewind: ({ args: { what, seq } }) =>
+    what === 'files'
+      ? undefined
+      : { state: 'stopped', reason: `Rewound to step ${seq}: send a message to continue.` },
+  error: ({ args }) => ({ state: 'failed', reason: args.message }),
+  limit: ({ args }) => ({ state: 'limited', reason: `${budgetIsSpent(args)}.` }),
+  approval: ({ args }, summary) => (args.mode === 'ask' ? unlessPaused(summary) : undefined),
+  approve: (_, summary) => resumed(summary),
+  reject: (_, summary) => resumed(summary),
+  message: (_, summary) => resumed(summary),
+  result: ({ args }, summary) => finished(args) ?? resumed(summary),
+};
 
 const resumed = (summary: SessionSummary): NextState | undefined =>
   summary.state === 'waiting' ? working(summary) : undefined;
@@ -84,9 +79,9 @@ function working({ waitingFor, question }: SessionSummary): NextState {
 
 export function stateMessage({ state, reason }: NextState): string {
   const words: Record<SessionState, string> = {
-    starting: 'The session starts.',
-    running: 'The agent works.',
-    waiting: 'The session waits for the user.',
+    starting: 'The session is starting.',
+    running: 'The agent is working.',
+    waiting: 'The session is waiting for the user.',
     paused: 'The session is paused.',
     finished: 'The task is finished.',
     failed: 'The session failed.',

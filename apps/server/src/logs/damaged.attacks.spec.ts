@@ -1,6 +1,6 @@
 import { newEvent, type AgentEvent } from '@belay/protocol';
 import { sql } from 'kysely';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { Search } from '../sessions/search.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
@@ -43,7 +43,7 @@ onEveryDatabase('attacks: what is stored of one session', (databases) => {
     await logs.log.append('good', [newEvent('user', 'pause', { args: {}, message: 'Paused' })]);
     expect(await logs.log.summary('good')).toMatchObject({ state: 'paused' });
     expect((await logs.log.read('good', { after: 0 })).at(-1)).toMatchObject({ action: 'state' });
-    const found = await new Search(logs.database, logs.store).find('Fix', owner);
+    const found = await new Search(logs.database, logs.store).find('Fix', ownerCaller);
     expect(found.map(({ session }) => session)).toContain('good');
   };
 

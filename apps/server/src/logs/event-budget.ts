@@ -1,7 +1,7 @@
 import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
-import type { SessionStore } from './session.store.js';
+import type { SessionsStore } from './sessions.store.js';
 
 /**
  * What agents may add to the logs of their sessions. At its limit a session waits as for a full disk, with the events
@@ -15,7 +15,7 @@ export class EventBudget {
 
   constructor(
     { sessionLogBytes, ...config }: Pick<Config, 'sessionLogBytes' | 'keepFreeBytes' | 'data'>,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {
     this.#limit = sessionLogBytes;
     this.#space = new FreeSpace(config);

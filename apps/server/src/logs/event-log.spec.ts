@@ -14,7 +14,7 @@ import { Database } from '../storage/database.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { EventLog } from './event-log.js';
-import { SessionStore } from './session.store.js';
+import { SessionsStore } from './sessions.store.js';
 
 const settings = sessionSettings.parse({ task: 'Fix the sum', model: 'scripted:a.yaml' });
 const start = (): NewEvent => newEvent('user', 'start', { args: settings, message: 'Fix the sum' });
@@ -172,7 +172,7 @@ it('has in its files everything it acknowledged when the process is killed', asy
   const config = new Config({ BELAY_DATA: left });
   const survivor = new Database(config);
   await survivor.migrated();
-  const found = new EventLog(new SessionStore(survivor), config);
+  const found = new EventLog(new SessionsStore(survivor), config);
   expect(await found.read('s', { after: 0 })).toEqual(await log.read('s', { after: 0 }));
   expect(await found.appendFromAgent('s', 1, [call(1), call(2)])).toEqual(seqs);
   await survivor.onApplicationShutdown();

@@ -11,19 +11,19 @@ import {
 } from '@belay/protocol';
 import { Config } from '../config.js';
 import { notStored, storageError } from '../storage/database.js';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
 import { EventBudget } from './event-budget.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
-import { LogListeners, type FleetListener, type SessionListener } from './log-listeners.js';
+import { LogListeners, type FleetListener, type LogListener } from './log-listeners.js';
 import { QueuedMessages } from './queued-messages.js';
 import type { SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
-import { SessionStore } from './session.store.js';
+import { SessionsStore } from './sessions.store.js';
 import { isDiskFull, Stalls } from './stalls.js';
-import { firstSummary } from './summarize.js';
+import { firstSummary } from './session-summary.js';
 import { UserCalls, type UserCall } from './user-calls.js';
 import { writtenEvent, type WrittenEvent } from './written-event.js';
 
@@ -62,7 +62,7 @@ export class EventLog implements OnApplicationShutdown {
   #writing: Promise<void> | undefined;
 
   constructor(
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
     config: Config,
   ) {
     this.messages = new QueuedMessages(this, store);
@@ -222,7 +222,7 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   /** Calls in order, after the commit, without replay. Returns a function that unsubscribes. */
-  subscribe(session: string, listener: SessionListener): () => void {
+  subscribe(session: string, listener: LogListener): () => void {
     return this.#listeners.add(session, listener);
   }
 

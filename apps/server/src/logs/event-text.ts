@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../storage/database.js';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 
 type Kind = Database['kind'];
 
 /** Where a text of a log was found. */
-export interface Found {
+export interface TextMatch {
   session: string;
   seq: number;
   excerpt: string;
@@ -39,7 +39,7 @@ export async function findTexts(
   connection: DatabaseConnection,
   kind: Kind,
   { words, ...of }: Range & { words: readonly string[] },
-): Promise<Found[]> {
+): Promise<TextMatch[]> {
   return kind === 'sqlite'
     ? findInSqlite(connection, `${words.map((word) => `"${word}"`).join(' ')}*`, of)
     : findInPostgres(connection, `${words.join(' & ')}:*`, of);
@@ -55,12 +55,12 @@ async function findInSqlite(
   connection: DatabaseConnection,
   match: string,
   { limit, sessions }: Range,
-): Promise<Found[]> {
+): Promise<TextMatch[]> {
   const within = sessions
     ? sql`and event_text.rowid >> 24 in (select number from session
         where id in (select value from json_each(${JSON.stringify(sessions)})))`
     : sql``;
-  const { rows } = await sql<Found>`
+  const { rows } = await sql<TextMatch>`
     select (select id from session where session.number = event_text.rowid >> 24) as session,
       event_text.rowid & 0xffffff as seq, snippet(event_text, 0, '', '', '…', 24) as excerpt
     from event_text where event_text match ${match} ${within}
@@ -72,9 +72,9 @@ async function findInPostgres(
   connection: DatabaseConnection,
   match: string,
   { limit, sessions }: Range,
-): Promise<Found[]> {
+): Promise<TextMatch[]> {
   const within = sessions ? sql`and session = any(${sessions}::text[])` : sql``;
-  const { rows } = await sql<Found>`
+  const { rows } = await sql<TextMatch>`
     select session, seq, ts_headline('simple', text, to_tsquery('simple', ${match}),
       'StartSel="", StopSel="", MaxFragments=1, MaxWords=24, MinWords=8') as excerpt
     from event_text where to_tsvector('simple', text) @@ to_tsquery('simple', ${match}) ${within}

@@ -1,8 +1,8 @@
 import { isEvent, type Event, type NewEvent, type SessionSettings } from '@belay/protocol';
 import { consequences } from './consequences.js';
 import type { SessionRecord } from './session-record.js';
-import type { Copied } from './session.store.js';
-import { summarize } from './summarize.js';
+import type { Copied } from './sessions.store.js';
+import { summaryAfter } from './session-summary.js';
 import type { StoredEvent } from './written-event.js';
 
 /** What a session’s log begins with. */
@@ -24,7 +24,7 @@ export interface Draft {
 /** Takes events over from another log as they are, their consequences among them. */
 export function takeOver(record: SessionRecord, copied: readonly Event[]): Draft {
   const events = copied.map((event) => ({ event, agent: null }));
-  const summary = copied.reduce(summarize, record.summary);
+  const summary = copied.reduce(summaryAfter, record.summary);
   return { record: { ...record, summary, lastSeq: summary.lastSeq }, events, asked: [] };
 }
 
@@ -39,7 +39,7 @@ export function fold(
   const take = ({ agent = null, ...body }: (typeof added)[number]): Event => {
     const time = body.time ?? new Date().toISOString();
     const event: Event = { ...body, seq: summary.lastSeq + 1, time };
-    summary = summarize(summary, event);
+    summary = summaryAfter(summary, event);
     settings = settingsAfter(settings, event);
     events.push({ event, agent });
     return event;

@@ -1,17 +1,17 @@
 import { Logger } from '@nestjs/common';
 import type { Event, SessionSummary } from '@belay/protocol';
 
-export type SessionListener = (events: Event[]) => void;
+export type LogListener = (events: Event[]) => void;
 export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
 
 /** Who follows one session, or all of them. A listener that throws prevents no other from receiving stored events. */
 export class LogListeners {
   readonly #logger = new Logger(LogListeners.name);
-  readonly #sessions = new Map<string, Set<SessionListener>>();
+  readonly #sessions = new Map<string, Set<LogListener>>();
   readonly #fleet = new Set<FleetListener>();
 
   /** Returns a function that unsubscribes. */
-  add(session: string, listener: SessionListener): () => void {
+  add(session: string, listener: LogListener): () => void {
     const listeners = this.#sessions.get(session) ?? new Set();
     this.#sessions.set(session, listeners.add(listener));
     return () => {
@@ -32,14 +32,14 @@ export class LogListeners {
   }
 
   publish(session: string, events: Event[]): void {
-    for (const listener of this.#sessions.get(session) ?? []) this.#tell(() => listener(events));
+    for (const listener of this.#sessions.get(session) ?? []) this.#notify(() => listener(events));
   }
 
   publishToFleet(session: string, events: Event[], summary: SessionSummary): void {
-    for (const listener of this.#fleet) this.#tell(() => listener(session, events, summary));
+    for (const listener of this.#fleet) this.#notify(() => listener(session, events, summary));
   }
 
-  #tell(listener: () => void): void {
+  #notify(listener: () => void): void {
     try {
       listener();
     } catch (error) {

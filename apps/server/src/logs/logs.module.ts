@@ -3,13 +3,13 @@ import { AttachedPictures } from './attached-pictures.js';
 import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
 import { TransientNotices } from './transient-notices.js';
-import { SessionStore } from './session.store.js';
+import { SessionsStore } from './sessions.store.js';
 import { TerminalLog } from './terminal-log.js';
 
 /** The logs of sessions; every other module of the server may use them. */
 @Global()
 @Module({
-  providers: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
-  exports: [SessionStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
+  providers: [SessionsStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
+  exports: [SessionsStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
 })
 export class LogsModule {}

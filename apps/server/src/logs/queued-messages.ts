@@ -7,9 +7,9 @@ import {
   type NewEvent,
   type SessionSummary,
 } from '@belay/protocol';
-import type { DatabaseConnection } from '../storage/schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 import type { Appendix } from './appendix.js';
-import type { SessionStore } from './session.store.js';
+import type { SessionsStore } from './sessions.store.js';
 
 /** What it needs of the event log. */
 interface Log {
@@ -29,9 +29,9 @@ interface Message {
  */
 export class QueuedMessages {
   readonly #log: Log;
-  readonly #store: SessionStore;
+  readonly #store: SessionsStore;
 
-  constructor(log: Log, store: SessionStore) {
+  constructor(log: Log, store: SessionsStore) {
     this.#log = log;
     this.#store = store;
   }

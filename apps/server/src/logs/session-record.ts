@@ -7,9 +7,9 @@ import {
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
-import type { SessionTable } from '../storage/schema.js';
+import type { SessionTable } from '../storage/database-schema.js';
 import { boundedSummary } from './bounded-summary.js';
-import { firstSummary } from './summarize.js';
+import { firstSummary } from './session-summary.js';
 
 /** A session’s row, read. Records are values: a change makes a new one. */
 export interface SessionRecord {
@@ -25,7 +25,7 @@ export interface SessionRecord {
 }
 
 /** What an older version stored gets the defaults of what has come since. Never throws: see `damage`. */
-export function recordOf(row: Selectable<SessionTable>): SessionRecord {
+export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
   const { id, created, epoch } = row;
   const known = { id, created, epoch, lastSeq: row.last_seq, agentN: row.agent_n };
   const settings = read(sessionSettings, row.settings);

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { noSuchSession } from '../access/caller.js';
 import type { SessionRecord } from './session-record.js';
-import type { SessionStore } from './session.store.js';
+import type { SessionsStore } from './sessions.store.js';
 
 /** The records of sessions as they were last stored, each read once. One that cannot be read is logged once. */
 export class SessionRecords {
@@ -9,7 +9,7 @@ export class SessionRecords {
   readonly #records = new Map<string, SessionRecord>();
   #loaded: Promise<void> | undefined;
 
-  constructor(private readonly store: SessionStore) {}
+  constructor(private readonly store: SessionsStore) {}
 
   /** Throws `not_found` when there is no such session. */
   async get(session: string): Promise<SessionRecord> {

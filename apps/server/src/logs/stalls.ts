@@ -101,7 +101,7 @@ export class Stalls {
       ...summary,
       state: 'waiting',
       current: null,
-      reason: `${stall.reason} Then it goes on by itself.`,
+      reason: `${stall.reason} Then it continues automatically.`,
     };
   }
 

@@ -96,7 +96,7 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
     expect(await logs.log.summary('bad')).toMatchObject({
       state: 'waiting',
       reason:
-        'The log of the session has reached its limit of 1 MiB. Raise BELAY_SESSION_LOG_MB and start the server again, or stop the session. Then it goes on by itself.',
+        'The log of the session has reached its limit of 1 MiB. Raise BELAY_SESSION_LOG_MB and start the server again, or stop the session. Then it continues automatically.',
     });
     expect(logs.log.stalls.any).toBe(false);
     expect(await logs.log.appendFromAgent('good', 1, [thought(1)])).toHaveLength(1);

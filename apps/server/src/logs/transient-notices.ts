@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
 
-export interface Frame {
+interface BrowserFrame {
   jpeg: Uint8Array;
   width: number;
   height: number;
@@ -10,7 +10,7 @@ export interface Frame {
 
 export interface TransientNoticeMap {
   delta: [notice: { session: string; kind: 'text' | 'reasoning'; text: string }];
-  frame: [notice: { session: string } & Frame];
+  frame: [notice: { session: string } & BrowserFrame];
   /** What a call prints while it runs. */
   output: [notice: { session: string; call: string; text: string }];
   copied: [notice: { session: string; done: number; total: number | null }];
@@ -37,7 +37,7 @@ export class TransientNotices extends EventEmitter<TransientNoticeMap> {
     this.emit('copied', { session, done, total });
   }
 
-  frame(session: string, frame: Frame): void {
+  frame(session: string, frame: BrowserFrame): void {
     this.emit('frame', { session, ...frame });
   }
 }

@@ -2,7 +2,7 @@ import { isEvent, type Event, type EventOf } from '@belay/protocol';
 import { CompiledQuery } from 'kysely';
 import { blobsIn } from '../storage/blob-uses.js';
 import type { Database } from '../storage/database.js';
-import type { DatabaseConnection, EventTable } from '../storage/schema.js';
+import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 
 /** An event as it is stored: with whose it is, when an agent wrote it. */
 export interface StoredEvent {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type McpOutput, type McpTool } from '@belay/protocol';
 import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
-import { refuseRepetition } from '../approvals/not-repeated.js';
+import { refuseRepetition } from '../approvals/refuse-repetition.js';
 import { BlobStore } from '../logs/blob-store.js';
-import { toMcpOutput } from './mcp-result.js';
+import { toMcpOutput } from './mcp-output.js';
 import { McpServers } from './mcp-servers.js';
 
 /**

@@ -19,7 +19,7 @@ const codes = {
 } as const;
 
 /** By what a server is reached. */
-export interface LinkWays {
+export interface LinkServices {
   fetch: typeof globalThis.fetch;
   programs: ProgramRunner;
   /** Where the user has logged in. */
@@ -42,7 +42,7 @@ export class McpLink {
 
   constructor(
     private readonly config: McpConfig,
-    private readonly ways: LinkWays,
+    private readonly services: LinkServices,
   ) {}
 
   /** Resolves when it is connected and its tools are known. Throws `unavailable` or `timeout` with a sentence. */
@@ -71,7 +71,7 @@ export class McpLink {
   }
 
   async close(): Promise<void> {
-    this.#ending.abort(new McpFailure('closed', 'was turned off.'));
+    this.#ending.abort(new McpFailure('closed', 'was disabled.'));
     clearTimeout(this.#retry);
     await this.#drop();
   }
@@ -91,7 +91,7 @@ export class McpLink {
       connection = await connectMcp({
         name: this.config.name,
         transport: this.config.transport,
-        ...this.ways,
+        ...this.services,
         signal: this.#ending.signal,
         onToolsChanged: () => void this.#listAnew(connection),
         onClosed: () => this.#lost(connection),
@@ -121,7 +121,7 @@ export class McpLink {
   #lost(connection: McpConnection | undefined): void {
     // A connection that is being opened, or was dropped, is not the current one.
     if (!connection || connection !== this.#current) return;
-    this.#fail(new McpFailure('closed', 'ended the connection.'));
+    this.#fail(new McpFailure('closed', 'closed the connection.'));
   }
 
   #fail(error: unknown): void {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Config } from '../config.js';
 import { OneTimeValues } from '../storage/one-time-values.js';
 import { PrivateFile } from '../storage/private-file.js';
-import { newSecret } from '../storage/secrets.js';
+import { randomSecret } from '../storage/secrets.js';
 import { McpFailure } from './mcp-failure.js';
 
 const login = z.object({
@@ -40,7 +40,7 @@ export class McpLogins {
 
   /** A new login, which the user finishes on a page. */
   begin(name: string, { url, redirect }: { url: string; redirect: string }): McpLogin {
-    const secret = newSecret();
+    const secret = randomSecret();
     const provider = this.#provider(name, { url, redirect }, secret);
     this.#pending.put({ name, provider }, { secret });
     return provider;
@@ -114,7 +114,7 @@ export class McpLogin implements OAuthClientProvider {
 
   redirectToAuthorization(page: URL): void {
     if (this.key === undefined)
-      throw new McpFailure('refused', 'asks you to log in: connect it again.');
+      throw new McpFailure('refused', 'requires a login: connect it again.');
     this.page = page;
   }
 

@@ -135,7 +135,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     const { url } = transport;
     const page = await this.#signIn(name, this.logins.begin(name, { url, redirect }), { url });
     if (page) return page.href;
-    throw new AppError('conflict', `${name} asks for no login.`);
+    throw new AppError('conflict', `${name} requires no login.`);
   }
 
   /** Finishes the login that the state belongs to, and connects anew. */
@@ -218,19 +218,19 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return link.call(name, input, signal);
   }
 
-  async #toolsOf(config: McpConfig, patient: boolean): Promise<McpTool[]> {
+  async #toolsOf(config: McpConfig, isNamed: boolean): Promise<McpTool[]> {
     const link = this.#enabledLink(config);
-    if (link.state === 'failed' && !patient) {
+    if (link.state === 'failed' && !isNamed) {
       throw new AppError('unavailable', link.error ?? `${config.name} is not connected.`);
     }
-    await (patient ? link.connect() : soon(config, link.connect()));
+    await (isNamed ? link.connect() : soon(config, link.connect()));
     return chosenTools(config, link.tools);
   }
 
   #enabledLink({ name }: McpConfig): McpLink {
     const link = this.#links.get(name);
     if (link) return link;
-    throw new AppError('unavailable', `The MCP server ${name} is turned off in the settings.`);
+    throw new AppError('unavailable', `The MCP server ${name} is disabled in the settings.`);
   }
 
   async #connected(config: McpConfig): Promise<McpServer> {

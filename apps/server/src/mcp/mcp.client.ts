@@ -58,8 +58,8 @@ export interface McpConnection {
 export async function connectMcp(options: ConnectOptions): Promise<McpConnection> {
   const { transport: config, signal } = options;
   const transport = open(config, options);
-  const lastWords = listen(transport);
-  const failure = (error: unknown): McpFailure => failureOf(error, config, lastWords());
+  const lastOutput = listen(transport);
+  const failure = (error: unknown): McpFailure => failureOf(error, config, lastOutput());
   const client = await connected(transport, signal).catch(async (error: unknown) => {
     const older = olderTransport(error, options);
     const second = older && (await connected(older, signal).catch(() => undefined));
@@ -162,7 +162,7 @@ export async function signIn(
   }
   const { page } = login;
   if (page && /^https?:$/.test(page.protocol)) return page;
-  throw new McpFailure('refused', 'names no page to log in.');
+  throw new McpFailure('refused', 'provides no login page.');
 }
 
 /** What an MCP server says of where to log in leads nowhere but to itself, or by TLS. */
@@ -194,52 +194,64 @@ function listen(transport: Transport): () => string {
     const keep = (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000));
     transport.stderr?.on('data', keep);
   }
-  const words = () => (transport instanceof ProgramTransport ? transport.lastWords : said);
+  const words = () => (transport instanceof ProgramTransport ? transport.lastOutput : said);
   return () => words().trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-function failureOf(error: unknown, config: SavedTransport, lastWords: string): McpFailure {
+function failureOf(error: unknown, config: SavedTransport, lastLine: string): McpFailure {
   if (error instanceof McpFailure) return error;
-  if (error instanceof AppError) {
-    return new McpFailure('unreachable', `cannot be started: ${error.message}`);
-  }
+  if (error instanceof AppError) return notStarted(error.message);
   if (error instanceof UnauthorizedError) {
-    return new McpFailure('refused', 'asks you to log in: connect it again.');
+    return new McpFailure('refused', 'requires a login: connect it again.');
   }
   if (error instanceof StreamableHTTPError) return httpFailure(error);
-  if (error instanceof McpError) {
-    if (error.code === (ErrorCode.RequestTimeout as number)) {
-      return new McpFailure('timeout', 'did not answer in time.');
-    }
-    if (error.code === (ErrorCode.ConnectionClosed as number)) {
-      const words = lastWords && ` Its last words: ${lastWords.slice(0, 300)}`;
-      return new McpFailure('closed', `ended the connection.${words}`);
-    }
-    return new McpFailure('failed', `answered: ${plain(error)}`);
-  }
-  const { code, cause } = error as { code?: string; cause?: { code?: string; message?: string } };
-  if (code === 'ENOENT' && config.type === 'stdio') {
-    const what = `the command ${config.command} is not there on the server's host.`;
-    return new McpFailure('unreachable', `cannot be started: ${what}`);
-  }
-  if (code === 'EACCES' && config.type === 'stdio') {
-    return new McpFailure('unreachable', `cannot be started: ${config.command} may not be run.`);
-  }
-  if (config.type === 'http' && cause) {
-    const reason = cause.code ?? cause.message ?? 'no answer';
-    return new McpFailure('unreachable', `cannot be reached at ${config.url}: ${reason}.`);
-  }
-  return new McpFailure(
-    'failed',
-    `failed: ${error instanceof Error ? plain(error) : String(error)}`,
+  if (error instanceof McpError) return protocolFailure(error, lastLine);
+  return (
+    connectFailure(error as ConnectError, config) ??
+    new McpFailure('failed', `failed: ${error instanceof Error ? plain(error) : String(error)}`)
   );
+}
+
+const notStarted = (why: string): McpFailure =>
+  new McpFailure('unreachable', `cannot be started: ${why}`);
+
+function protocolFailure(error: McpError, lastLine: string): McpFailure {
+  if (error.code === (ErrorCode.RequestTimeout as number)) {
+    return new McpFailure('timeout', 'did not respond in time.');
+  }
+  if (error.code === (ErrorCode.ConnectionClosed as number)) {
+    const printed = lastLine && ` Its last line of output: ${lastLine.slice(0, 300)}`;
+    return new McpFailure('closed', `closed the connection.${printed}`);
+  }
+  return new McpFailure('failed', `answered: ${plain(error)}`);
+}
+
+/** What Node and fetch throw. */
+interface ConnectError {
+  code?: string;
+  cause?: { code?: string; message?: string };
+}
+
+/** Undefined for an error that says nothing of how the server is reached. */
+function connectFailure(
+  { code, cause }: ConnectError,
+  config: SavedTransport,
+): McpFailure | undefined {
+  if (config.type === 'stdio') {
+    if (code === 'ENOENT')
+      return notStarted(`the command ${config.command} does not exist on the server's host.`);
+    return code === 'EACCES' ? notStarted(`${config.command} is not executable.`) : undefined;
+  }
+  if (!cause) return undefined;
+  const reason = cause.code ?? cause.message ?? 'no response';
+  return new McpFailure('unreachable', `cannot be reached at ${config.url}: ${reason}.`);
 }
 
 function httpFailure({ code, message }: StreamableHTTPError): McpFailure {
   if (code === 401 || code === 403) {
     return new McpFailure(
       'refused',
-      `refused the request (${code}): check its headers, or connect it by a login.`,
+      `refused the request (${code}): check its headers, or log in to it.`,
     );
   }
   if (code === 404) {

@@ -31,7 +31,7 @@ export class McpStore {
     const { name } = config;
     return this.#file.change((configs) => {
       if (!configs.some((one) => one.name === name)) return [...configs, config];
-      throw new AppError('conflict', `There is an MCP server ${name} already.`);
+      throw new AppError('conflict', `An MCP server named ${name} already exists.`);
     });
   }
 

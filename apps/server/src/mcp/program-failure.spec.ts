@@ -12,12 +12,12 @@ const program = (command: string): SavedTransport & { type: 'stdio' } => ({
   folder: null,
   hosts: [],
 });
-const closed = new McpFailure('closed', 'ended the connection.');
+const closed = new McpFailure('closed', 'closed the connection.');
 
 it.each([
-  ['npx', {}, /ended the connection\. .* so npx can download nothing: .*"host": true/],
+  ['npx', {}, /closed the connection\. .* so npx can download nothing: .*"host": true/],
   ['/usr/bin/uvx', { code: 1 }, /so uvx can download nothing/],
-  ['server', { code: 1 }, /ended the connection\. It runs in a container without a network/],
+  ['server', { code: 1 }, /closed the connection\. It runs in a container without a network/],
   ['server', { code: 127 }, /^cannot be started: server cannot be run in the image of sandboxes\./],
   ['server', { code: 137, outOfMemory: true }, /^ran out of the memory/],
 ])('of %s, which ended as %j, says what to do', (command, end, sentence) => {

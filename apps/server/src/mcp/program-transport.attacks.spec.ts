@@ -60,7 +60,7 @@ it('the control: reads messages among what a program prints, and knows how it en
   await until('the end', () => closes() === 1);
   expect(received).toEqual([ping]);
   expect(errors).toHaveLength(2);
-  expect(transport.lastWords).toBe('out of cheese\n');
+  expect(transport.lastOutput).toBe('out of cheese\n');
   expect(transport.end).toEqual({ code: 3 });
   await expect(transport.send(ping)).rejects.toThrow('Not connected');
 });
@@ -74,7 +74,7 @@ it.each([
   program.says(text);
   await until('the end', () => closes() === 1);
   expect(program.stops).toBe(1);
-  expect(transport.lastWords).toContain(why);
+  expect(transport.lastOutput).toContain(why);
   expect(received).toEqual([]);
 });
 

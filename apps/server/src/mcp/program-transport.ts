@@ -20,7 +20,7 @@ export class ProgramTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   /** The end of its standard error. */
-  lastWords = '';
+  lastOutput = '';
   end: ProgramEnd = {};
   readonly #lines = new LineBuffer(maxMessageBytes);
   #program: RunningProgram | undefined;
@@ -59,13 +59,13 @@ export class ProgramTransport implements Transport {
     try {
       for await (const { isError, data } of program.output) {
         await this.#pace(data.length);
-        if (isError) this.lastWords = (this.lastWords + data.toString()).slice(-2_000);
+        if (isError) this.lastOutput = (this.lastOutput + data.toString()).slice(-2_000);
         else for (const line of this.#lines.push(data)) await this.#receive(line);
       }
       // Its exit code is of use only when nobody kills it.
       await program.ended;
     } catch (error) {
-      if (!this.#closing) this.lastWords = `Belay ended it: ${asError(error).message}`;
+      if (!this.#closing) this.lastOutput = `Belay ended it: ${asError(error).message}`;
     }
     await this.close().catch(ignoreError('it is gone all the same'));
   }
@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
     }
     const message = JSONRPCMessageSchema.safeParse(value);
     if (message.success) this.onmessage?.(message.data);
-    else this.onerror?.(new Error('It sent what is not a message.'));
+    else this.onerror?.(new Error('It sent something that is not a message.'));
   }
 
   async #pace(cost: number): Promise<void> {

@@ -2,7 +2,7 @@ import { ignoreError, newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { TestGateway } from '../testing/test-gateway.js';
 import { ProviderServer, streaming } from './testing/provider-server.js';
-import { chatCompletions } from './testing/wire.js';
+import { chatCompletions } from './testing/provider-wires.js';
 
 describe('attacks: model calls past budgets, pauses and ends', () => {
   let server: ProviderServer;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { budgets } from '@belay/protocol';
 import { TestGateway, turn } from '../testing/test-gateway.js';
 import { ProviderServer, streaming } from './testing/provider-server.js';
-import { anthropicMessages, chatCompletions } from './testing/wire.js';
+import { anthropicMessages, chatCompletions } from './testing/provider-wires.js';
 
 describe('budgets', () => {
   let server: ProviderServer;
@@ -148,7 +148,7 @@ describe('choices and checks', () => {
       /^openai is not set up\. Set its key under Settings → Models, or OPENAI_API_KEY for the server\.$/,
     ],
     ['openai-compatible:x', /or OPENAI_COMPATIBLE_BASE_URL/],
-    ['anthropic:x?tools=maybe', /^A model has no option tools=maybe; there are /],
+    ['anthropic:x?tools=maybe', /^Models have no option tools=maybe\. The options are /],
     ['scripted:/nowhere/a.yaml', /^There is no script \/nowhere\/a\.yaml\.$/],
     ['scripted:example:nobody', /^There is no script .*sessions\/nobody\/script\.yaml\.$/],
     ['cassette:/nowhere/a.jsonl', /^There is no cassette \/nowhere\/a\.jsonl; record one with /],

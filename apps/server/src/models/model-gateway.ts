@@ -21,7 +21,7 @@ import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { readCassette } from './cassette/cassette-file.js';
-import { modelChoices } from './choices.js';
+import { modelChoices } from './model-choices.js';
 import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
@@ -34,7 +34,7 @@ import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry
 import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
 
-export interface Trial {
+export interface ModelTest {
   text: string;
   seconds: number;
 }
@@ -102,7 +102,7 @@ export class ModelGateway {
     } catch (error) {
       if (asked.aborted) {
         await this.#settleCutOff(session, attempt);
-        throw new AppError('cancelled', 'The call of the model was cancelled.');
+        throw new AppError('cancelled', 'The model call was cancelled.');
       }
       if (timer.signal.aborted) throw await this.#outOfTime(session);
       throw reported(error);
@@ -125,7 +125,7 @@ export class ModelGateway {
   }
 
   /** One short call, so that the user sees that key and model work. Throws what a session would meet. */
-  async trial(model: string): Promise<Trial> {
+  async trial(model: string): Promise<ModelTest> {
     await this.check(model);
     const begun = performance.now();
     const output = await this.#once(model, trialRequest);
@@ -149,7 +149,7 @@ export class ModelGateway {
       });
     } catch (error) {
       if (!signal.aborted) throw reported(error);
-      throw new AppError('timeout', `${model} did not answer within ${trialSeconds} seconds.`);
+      throw new AppError('timeout', `${model} did not respond within ${trialSeconds} seconds.`);
     }
   }
 
@@ -198,7 +198,7 @@ export class ModelGateway {
   }
 
   async #tellLimit(session: string, spent: SpentBudget): Promise<AppError> {
-    await this.#tell(session, limitEvent(spent));
+    await this.#append(session, limitEvent(spent));
     return limitReached(spent);
   }
 
@@ -271,7 +271,7 @@ export class ModelGateway {
 
   async #tellRetry(session: string, retry: Retry): Promise<void> {
     const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.#tell(session, newEvent('server', 'retry', { args: retry, message }));
+    await this.#append(session, newEvent('server', 'retry', { args: retry, message }));
   }
 
   async #tellUsage(
@@ -291,12 +291,12 @@ export class ModelGateway {
     };
     const cost = dollars === null ? '' : `, ${dollarsText(dollars)}`;
     const message = `${input} tokens in (${cached} cached), ${written} out${cost}.`;
-    await this.#tell(session, newEvent('server', 'usage', { args, message }));
+    await this.#append(session, newEvent('server', 'usage', { args, message }));
     return usage;
   }
 
   /** A reply that was paid for is not given up for a full disk. */
-  async #tell(session: string, event: NewEvent): Promise<void> {
+  async #append(session: string, event: NewEvent): Promise<void> {
     await this.events.stalls.whenSpace(session, () => this.events.append(session, [event]));
   }
 }
@@ -306,7 +306,7 @@ function withheld(model: string, { text }: ModelOutput): ModelFailure {
   const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
   return new ModelFailure(
     'fatal',
-    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, put it differently, or use another model.`,
+    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
   );
 }
 

@@ -56,7 +56,7 @@ function providerOptions(query: string): ProviderOptions {
     else {
       throw new AppError(
         'invalid_input',
-        `A model has no option ${key}=${value}; there are tools=tags, reasoning=${efforts.join('|')}, context=TOKENS and price=IN/OUT.`,
+        `Models have no option ${key}=${value}. The options are tools=tags, reasoning=${efforts.join('|')}, context=TOKENS and price=IN/OUT.`,
       );
     }
   }

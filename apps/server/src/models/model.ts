@@ -6,10 +6,10 @@ export interface Model {
    * Calls the model once. Throws `ModelFailure` when the provider fails, `AppError` when nothing but the
    * user can help; when `signal` aborts, anything.
    */
-  generate(request: ModelRequest, call: ModelCall): Promise<ModelOutput>;
+  generate(request: ModelRequest, call: GenerateOptions): Promise<ModelOutput>;
 }
 
-export interface ModelCall {
+export interface GenerateOptions {
   session: string;
   /** Those of the request's operations that are tools of MCP servers. */
   tools: readonly McpTool[];

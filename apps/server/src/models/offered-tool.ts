@@ -8,14 +8,14 @@ import {
   operationNamed,
   type ModelTool,
 } from '@belay/protocol';
-import type { ModelCall } from './model.js';
+import type { GenerateOptions } from './model.js';
 
 const known = new Map<string, ModelTool>();
 
 /** An operation, a tool of an MCP server or an installed action in the form in which a model is offered it. Throws `invalid_input`. */
 export function offeredTool(
   operation: string,
-  { tools, actions }: Pick<ModelCall, 'tools' | 'actions'>,
+  { tools, actions }: Pick<GenerateOptions, 'tools' | 'actions'>,
 ): ModelTool {
   const made = known.get(operation);
   if (made) return made;

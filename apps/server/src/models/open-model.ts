@@ -37,7 +37,7 @@ export function scriptFile(file: string, config: ModelSetup): string {
   const example = /^example:([\w-]+)$/.exec(file)?.[1];
   if (example === undefined) return file;
   if (config.examples === undefined) {
-    throw new AppError('not_found', 'There are no examples here: set BELAY_EXAMPLES.');
+    throw new AppError('not_found', 'No examples are installed. Set BELAY_EXAMPLES.');
   }
   return join(config.examples, 'sessions', example, 'script.yaml');
 }

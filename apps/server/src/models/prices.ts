@@ -1,7 +1,7 @@
 import type { TokenUsage } from './model.js';
 import type { ProviderName } from '@belay/protocol';
 
-/** Dollars for a million tokens. */
+/** Dollars for a million tokens, as the providers’ pages had them on 2026-10-09. */
 export interface Rates {
   input: number;
   /** Read from the cache; as `input` where the provider has no such price. */
@@ -17,9 +17,6 @@ export interface Price extends Rates {
   /** What counts when the prompt is longer than `above`. */
   long?: Rates & { above: number };
 }
-
-/** When the table was compared with the providers' pages. */
-export const pricesAsOf = '2026-10-09';
 
 /** What this call cost; null when the price is not known. */
 export function dollarsOf(

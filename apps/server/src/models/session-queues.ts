@@ -14,7 +14,7 @@ export class SessionQueues {
     if (queue.calls > maxWaiting) {
       throw new AppError(
         'unavailable',
-        'The model of this session is being called: one call at a time.',
+        'A model call of this session is already running. Make one call at a time.',
       );
     }
     queue.calls += 1;

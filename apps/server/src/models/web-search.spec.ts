@@ -1,5 +1,5 @@
 import { Config } from '../config.js';
-import { ProviderServer, failing } from './testing/provider-server.js';
+import { ProviderServer, failedResponse } from './testing/provider-server.js';
 import { WebSearch } from './web-search.js';
 
 describe('web.search', () => {
@@ -19,7 +19,7 @@ describe('web.search', () => {
       { title: '', url: 'https://two.example/', content: null },
       { title: 'Three', url: 'https://three.example/', content: 'Third' },
     ];
-    server.answer(failing(200, { query: 'x', results }));
+    server.answer(failedResponse(200, { query: 'x', results }));
     expect(await search(`${server.url}/search?language=de`)).toEqual({
       results: [
         { title: 'One', url: 'https://one.example/', excerpt: 'First' },
@@ -34,13 +34,13 @@ describe('web.search', () => {
     });
   });
 
-  it.each<[string, Parameters<typeof failing> | null, RegExp]>([
+  it.each<[string, Parameters<typeof failedResponse> | null, RegExp]>([
     ['nothing is set up', null, /set BELAY_SEARCH_URL/],
     ['JSON is not allowed', [403, ''], /answered 403\. Allow the format json/],
     ['it fails', [500, ''], /answered 500\./],
     ['it answers a page', [200, '<html>'], /not SearXNG JSON/],
   ])('says what is wrong when %s', async (_case, answer, sentence) => {
-    if (answer) server.answer(failing(...answer));
+    if (answer) server.answer(failedResponse(...answer));
     await expect(search(answer ? `${server.url}/search` : undefined)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(sentence) as string,

@@ -58,7 +58,7 @@ export class WebSearch {
       });
     } catch (error) {
       if (error instanceof DOMException && error.name === 'TimeoutError') {
-        throw new AppError('timeout', `The search service did not answer within ${seconds} s.`);
+        throw new AppError('timeout', `The search service did not respond within ${seconds} s.`);
       }
       throw new AppError('unavailable', `The search service at ${address.host} cannot be reached.`);
     }

@@ -55,7 +55,7 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
   let stopping = false;
   const closed = once(stream, 'close').catch(ignoreError('it closes after an error, too'));
   const ended = closed.then(async () => {
-    const end = stopping ? {} : await endOf(() => docker.exit(container));
+    const end = stopping ? {} : await programEnd(() => docker.exit(container));
     await removeContainer(docker, container);
     return end;
   });
@@ -75,7 +75,7 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
  * How a program ended whose output has ended, which is a moment before the engine knows of the exit: `ask` has null
  * until then. Never rejects.
  */
-export async function endOf(
+export async function programEnd(
   ask: () => Promise<ProgramEnd | null | undefined>,
 ): Promise<ProgramEnd> {
   const last = Date.now() + exitTimeoutMs;

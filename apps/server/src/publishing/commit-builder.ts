@@ -21,7 +21,7 @@ export class CommitBuilder {
   }
 
   /** What led from one tree to another, applied to a third. Throws `conflict` where both changed the same lines. */
-  async carryOver({ from, to, onto }: { from: string; to: string; onto: string }): Promise<string> {
+  async rebase({ from, to, onto }: { from: string; to: string; onto: string }): Promise<string> {
     const diff = ['diff-tree', '-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv'];
     const patch = await this.#run([...diff, from, to], 'internal');
     return this.apply(onto, patch);
@@ -68,7 +68,7 @@ export class CommitBuilder {
       throw new AppError(code, 'The change could not be read with git. Try again.');
     throw new AppError(
       'conflict',
-      `The changes do not fit the branch${filesIn(result.errors)}. Choose another branch, or bring the session up to date first.`,
+      `The changes do not apply to the branch${filesIn(result.errors)}. Choose another branch, or bring the session up to date first.`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { AppError, type GitHost, type GitHostKind, type PublishedChange } from '
 import { z } from 'zod';
 import { GitHttp } from '../git/git-http.js';
 import { repositoryAddress, type RepositoryAddress } from '../git/repository-address.js';
-import { said, type GitRemote } from '../git/smart-http.js';
+import { serverSays, type GitRemote } from '../git/smart-http.js';
 import { byteLimit } from '../storage/byte-limit.js';
 
 export interface NewPullRequest {
@@ -42,22 +42,27 @@ export class GitHostApi {
         'invalid_input',
         `${hosted.host.host} is not set up for pull requests. Set its kind and a token under Settings, Git hosts.`,
       );
-    const places = await this.#places(hosted, kind, repositoryAddress(wanted.into));
-    const made = await this.#call(hosted, 'POST', api.path(places), api.body(wanted, places));
+    const repositories = await this.#repositories(hosted, kind, repositoryAddress(wanted.into));
+    const made = await this.#call(
+      hosted,
+      'POST',
+      api.path(repositories),
+      api.body(wanted, repositories),
+    );
     if (made.status === 200 || made.status === 201) return { ...api.read(made.body), isNew: true };
     if (!api.exists(made)) throw refusedBy(hosted.host.host, made, 'open a pull request');
-    const found = await this.#call(hosted, 'GET', api.find(places, wanted));
+    const found = await this.#call(hosted, 'GET', api.find(repositories, wanted));
     const all = found.status === 200 ? [found.body].flat() : [];
-    const open = all.find((one) => isFrom(one, places));
+    const open = all.find((one) => isFrom(one, repositories));
     if (!open) throw refusedBy(hosted.host.host, made, 'open a pull request');
     return { ...api.read(open), isNew: false };
   }
 
-  async #places(
+  async #repositories(
     hosted: HostedRepository,
     kind: GitHostKind,
     into: RepositoryAddress,
-  ): Promise<Places> {
+  ): Promise<Repositories> {
     const source = pathOf(hosted, kind, hosted.remote.address);
     const target = pathOf(hosted, kind, into);
     if (source === target || kind !== 'gitlab') return { source, target };
@@ -78,7 +83,7 @@ export class GitHostApi {
     if (hosted.host.kind === 'other')
       throw new AppError(
         'invalid_input',
-        `Only git can tell whether the token of ${hosted.host.host} is right: set its kind to ask it.`,
+        `The token of ${hosted.host.host} can be checked only for a known kind of host. Set its kind.`,
       );
     const answer = await this.#call(hosted, 'GET', 'user');
     const { data } = z
@@ -111,7 +116,7 @@ export class GitHostApi {
       isPlain: host.insecure,
       signal,
     });
-    const tooLarge = () => new AppError('unavailable', `${host.host} answered too much.`);
+    const tooLarge = () => new AppError('unavailable', `${host.host} sent too large a response.`);
     const limited = answer.body.pipe(byteLimit(maxAnswerBytes, tooLarge));
     answer.body.once('error', (error) => limited.destroy(error));
     const text = (await buffer(limited).finally(() => answer.body.destroy())).toString();
@@ -152,11 +157,14 @@ function pathOf({ host }: HostedRepository, kind: GitHostKind, address: Reposito
   if (kind === 'gitlab') return path;
   const parts = path.split('/');
   if (parts.length === 2) return path;
-  throw new AppError('invalid_input', `${path} is not a repository of ${host.host}: OWNER/NAME.`);
+  throw new AppError(
+    'invalid_input',
+    `${path} is not a repository of ${host.host}. Write it as OWNER/NAME.`,
+  );
 }
 
 /** The repositories of a request by their paths, and where GitLab has to know them by their ids. */
-interface Places {
+interface Repositories {
   /** Of the branch. */
   source: string;
   target: string;
@@ -165,11 +173,11 @@ interface Places {
 }
 
 interface PullRequestApi {
-  path(places: Places): string;
-  body(wanted: NewPullRequest, places: Places): unknown;
+  path(repositories: Repositories): string;
+  body(wanted: NewPullRequest, repositories: Repositories): unknown;
   /** Whether the answer says that there is one already. */
   exists(answer: Answer): boolean;
-  find(places: Places, wanted: NewPullRequest): string;
+  find(repositories: Repositories, wanted: NewPullRequest): string;
   read(body: unknown): Omit<PullRequest, 'isNew'>;
 }
 
@@ -186,30 +194,30 @@ const reader =
     if (url.success && id.success) return { url: url.data, number: id.data };
     throw new AppError(
       'unavailable',
-      'The git host’s answer about the pull request is unreadable.',
+      'The git host’s response about the pull request cannot be read.',
     );
   };
 
 /** A branch of a fork is named with the fork’s owner. */
-const headOf = ({ source, target }: Places, branch: string): string =>
+const headOf = ({ source, target }: Repositories, branch: string): string =>
   source === target ? branch : `${source.split('/')[0]}:${branch}`;
 
-const usual = ({ title, body, branch, base }: NewPullRequest, places: Places) => ({
+const usual = ({ title, body, branch, base }: NewPullRequest, repositories: Repositories) => ({
   title,
   body,
-  head: headOf(places, branch),
+  head: headOf(repositories, branch),
   base,
 });
 
 /** Other forks may have a branch of the same name. */
-const isFrom = (request: unknown, { sourceId }: Places): boolean =>
+const isFrom = (request: unknown, { sourceId }: Repositories): boolean =>
   sourceId === undefined ||
   z.object({ source_project_id: z.literal(sourceId) }).safeParse(request).success;
 
 const apis: Record<Exclude<GitHostKind, 'other'>, PullRequestApi> = {
   github: {
     path: ({ target }) => `repos/${target}/pulls`,
-    body: (wanted, places) => ({ ...usual(wanted, places), draft: wanted.draft }),
+    body: (wanted, repositories) => ({ ...usual(wanted, repositories), draft: wanted.draft }),
     exists: ({ status, body }) => status === 422 && /already exists/i.test(JSON.stringify(body)),
     find: ({ source, target }, { branch, base }) => {
       const head = `${source.split('/')[0]}:${branch}`;
@@ -237,13 +245,13 @@ const apis: Record<Exclude<GitHostKind, 'other'>, PullRequestApi> = {
   },
   gitea: {
     path: ({ target }) => `repos/${target}/pulls`,
-    body: (wanted, places) => ({
-      ...usual(wanted, places),
+    body: (wanted, repositories) => ({
+      ...usual(wanted, repositories),
       title: wanted.draft ? `WIP: ${wanted.title}` : wanted.title,
     }),
     exists: ({ status }) => status === 409,
-    find: (places, { branch, base }) =>
-      `repos/${places.target}/pulls/${encodeURIComponent(base)}/${encodeURIComponent(headOf(places, branch))}`,
+    find: (repositories, { branch, base }) =>
+      `repos/${repositories.target}/pulls/${encodeURIComponent(base)}/${encodeURIComponent(headOf(repositories, branch))}`,
     read: reader('html_url', 'number'),
   },
 };
@@ -276,7 +284,7 @@ function refusedBy(host: string, { status, body }: Answer, what: string): AppErr
     .join('; ');
   return new AppError(
     'rejected',
-    `${host} did not ${what} (status ${status}). ${words && said(words)}`.trim(),
+    `${host} did not ${what} (status ${status}). ${words && serverSays(words)}`.trim(),
   );
 }
 

@@ -16,7 +16,7 @@ import { RepositoryFetcher } from '../git/repository-fetcher.js';
 import { SmartHttp, type AdvertisedRefs, type GitRemote } from '../git/smart-http.js';
 import { EventLog } from '../logs/event-log.js';
 import { Exports } from '../sessions/exports.js';
-import { changedFiles, isCiFile, type ChangedFile } from './changed-files.js';
+import { pushedFiles, isCiFile, type PushedFile } from './pushed-files.js';
 import { CommitBuilder } from './commit-builder.js';
 import { wholePatch } from './session-patch.js';
 
@@ -33,7 +33,7 @@ export interface PreparedPush {
 }
 
 /** What a target means, after asking the host. */
-interface Place {
+interface ResolvedTarget {
   remote: GitRemote;
   /** The repository that a request goes into. */
   into: string;
@@ -71,8 +71,8 @@ export class PublishPreparation {
     { target, caller, signal }: { target: Target; caller: Caller; signal: AbortSignal },
   ): Promise<PreparedPush> {
     const settings = await this.log.settings(session);
-    const place = await this.#place(session, { target, settings, caller, signal });
-    const { remote, into, base, refs, start, before, pushed } = place;
+    const resolved = await this.#resolve(session, { target, settings, caller, signal });
+    const { remote, into, base, refs, start, before, pushed } = resolved;
     const patch = await this.#patchOf(session);
     const { repository, commit } = await this.fetcher.fetch(
       {
@@ -90,8 +90,8 @@ export class PublishPreparation {
       const parent = before ?? commit;
       const from = await builder.treeOf((before && pushed) ?? commit);
       const onto = await builder.treeOf(parent);
-      const tree = from === onto ? mine : await builder.carryOver({ from, to: mine, onto: parent });
-      const files = await changedFiles(repository, { from: onto, to: tree, signal });
+      const tree = from === onto ? mine : await builder.rebase({ from, to: mine, onto: parent });
+      const files = await pushedFiles(repository, { from: onto, to: tree, signal });
       if (files.length === 0) throw nothingToDo(target.branch, before !== undefined);
       const { url } = remote.address;
       const host = this.hosts.describe(hostOf(remote.address));
@@ -121,7 +121,7 @@ export class PublishPreparation {
     }
   }
 
-  async #place(
+  async #resolve(
     session: string,
     {
       target,
@@ -129,32 +129,29 @@ export class PublishPreparation {
       caller,
       signal,
     }: { target: Target; settings: SessionSettings; caller: Caller; signal: AbortSignal },
-  ): Promise<Place> {
+  ): Promise<ResolvedTarget> {
     const url = target.url ?? own?.url;
     if (url === undefined)
       throw new AppError(
         'invalid_input',
-        'This session was not cloned: name the repository to publish to by its address.',
+        'This session was not cloned from a repository. Give the address of the one to publish to.',
       );
     const given = this.hosts.remote(url, caller.scope);
     const refs = await this.smart.refs(given, 'git-upload-pack', signal);
     const { remote } = refs;
-    const isOwn = own !== undefined && own.url === remote.address.url;
-    // Another repository of the host that was cloned from is a fork of it, or the host refuses the request.
-    const isFork = !isOwn && own !== undefined && new URL(own.url).origin === remote.address.origin;
-    const hasBranch = isOwn || (isFork && refs.refs.has(`refs/heads/${own.branch}`));
-    const base = target.base ?? (hasBranch ? own?.branch : null) ?? refs.head;
+    const cloned = own && clonedFrom(own, refs);
+    const base = target.base ?? cloned?.branch ?? refs.head;
     if (base === undefined)
-      throw new AppError('invalid_input', 'Name the branch to begin from as `base`.');
+      throw new AppError('invalid_input', 'Name the branch to start from as `base`.');
     const tip = refs.refs.get(`refs/heads/${base}`);
     if (tip === undefined)
       throw new AppError('not_found', `${remote.address.url} has no branch ${base}.`);
     return {
       remote,
-      into: isFork ? own.url : remote.address.url,
+      into: cloned?.url ?? remote.address.url,
       base,
       refs,
-      start: isOwn ? own.commit : tip,
+      start: cloned?.commit ?? tip,
       before: refs.refs.get(`refs/heads/${target.branch}`),
       pushed: await this.#lastPush(session, remote.address.url, target.branch),
     };
@@ -171,11 +168,22 @@ export class PublishPreparation {
   }
 }
 
+/** What of the repository that the session was cloned from counts for a push to this remote. */
+function clonedFrom(
+  { url, branch, commit }: NonNullable<SessionSettings['repository']>,
+  { refs, remote }: AdvertisedRefs,
+): { url: string; branch?: string | null; commit?: string } | undefined {
+  if (url === remote.address.url) return { url, branch, commit };
+  // Another repository of the host that was cloned from is a fork of it, or the host refuses the request.
+  if (new URL(url).origin !== remote.address.origin) return undefined;
+  return refs.has(`refs/heads/${branch}`) ? { url, branch } : { url };
+}
+
 const idOf = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 function refusalsOf(
-  files: readonly ChangedFile[],
+  files: readonly PushedFile[],
   { branch, refs }: { branch: string; refs: AdvertisedRefs },
 ): PreparedPublish['refusals'] {
   const refusals: PreparedPublish['refusals'] = [];
@@ -197,6 +205,6 @@ const nothingToDo = (branch: string, isThere: boolean): AppError =>
   new AppError(
     'conflict',
     isThere
-      ? `The branch ${branch} has these changes already: there is nothing to publish.`
-      : 'The session has changed no file: there is nothing to publish.',
+      ? `The branch ${branch} already has these changes. There is nothing to publish.`
+      : 'The session has not changed any files. There is nothing to publish.',
   );

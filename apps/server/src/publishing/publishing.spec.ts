@@ -53,7 +53,7 @@ describe('git out', () => {
     });
     expect(await prepare(session, { branch: 'agent/work' })).toMatchObject({
       status: 409,
-      detail: expect.stringContaining('has these changes already') as string,
+      detail: expect.stringContaining('already has these changes') as string,
     });
     // Somebody else pushes to the branch, and the agent works on.
     const other = join(folder, 'other');
@@ -113,7 +113,7 @@ describe('git out', () => {
     edit((work) => put(work, 'README.md', 'one\n2\nthree\n'));
     expect(await prepare(session, { branch: 'main', allow: ['default-branch'] })).toMatchObject({
       status: 409,
-      detail: expect.stringContaining('do not fit the branch in README.md') as string,
+      detail: expect.stringContaining('do not apply to the branch in README.md') as string,
     });
   });
 
@@ -173,7 +173,7 @@ describe('git out', () => {
     belay.sandboxes.patch = () => [Buffer.from(patch)];
     const { status, detail } = await prepare(session, { branch: 'x' });
     expect([403, 409]).toContain(status);
-    expect(detail).toMatch(/do not fit|submodule|not a path/);
+    expect(detail).toMatch(/do not apply|submodule|not a path/);
     expect(scratch()).toEqual([]);
   });
 
@@ -201,7 +201,7 @@ describe('git out', () => {
     edit((work) => put(work, 'README.md', 'one\n2\nthree\n'));
     expect(await prepare(session, { branch: 'x' })).toMatchObject({
       status: 400,
-      detail: expect.stringContaining('name the repository') as string,
+      detail: expect.stringContaining('Give the address') as string,
     });
     const target = { url, branch: 'x' };
     const { id } = await prepare(session, target);

@@ -9,9 +9,8 @@ import { AgentCalls } from './connection/agent-calls.js';
 import { AgentListener } from './connection/agent-listener.js';
 import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
-import { ServiceCalls } from './connection/service-calls.js';
 import { StorageCalls } from './connection/storage-calls.js';
-import { SandboxChecks } from './engine/checks.js';
+import { SandboxChecks } from './engine/sandbox-checks.js';
 import { HostFolders } from './engine/host-folders.js';
 import { Sidecars } from './engine/sidecars.js';
 import { Volumes } from './engine/volumes.js';
@@ -48,7 +47,6 @@ import { SandboxService } from './sandbox.service.js';
     Sandboxes,
     ServerLifecycle,
     ApprovedServices,
-    ServiceCalls,
     Sidecars,
     StorageCalls,
     Volumes,

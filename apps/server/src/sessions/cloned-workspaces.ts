@@ -56,7 +56,10 @@ export class ClonedWorkspaces {
       depth,
     });
     if (data) return data;
-    throw new AppError('invalid_input', 'The default branch has a strange name: name a branch.');
+    throw new AppError(
+      'invalid_input',
+      'The name of the default branch cannot be used. Name another branch.',
+    );
   }
 
   begunBy(session: string, { scope }: Caller): void {

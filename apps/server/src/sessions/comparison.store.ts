@@ -9,7 +9,7 @@ import {
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import { Database, notStored } from '../storage/database.js';
-import type { ComparisonTable } from '../storage/schema.js';
+import type { ComparisonTable } from '../storage/database-schema.js';
 
 /** A comparison without its sessions, which name it. */
 export type ComparisonRecord = Omit<Comparison, 'sessions'>;

@@ -1,6 +1,6 @@
 import { AppError, type Comparison, type MadeToken, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
 type Answer<T> = T & { status: number; detail?: string };
@@ -82,12 +82,12 @@ describe('comparisons', () => {
 
   it('one upload is for all of them', async () => {
     const headers = { 'content-type': 'application/x-tar' };
-    const init = { method: 'POST', body: tarOf('shared'), headers };
+    const init = { method: 'POST', body: tarOfFile('shared'), headers };
     const { workspace } = (await (await server.fetch('/api/workspaces', init)).json()) as {
       workspace: string;
     };
     const { ids } = await begin({ workspace });
-    for (const id of ids) expect(server.sandboxes.agents.get(id)?.files).toBe(tarOf('shared'));
+    for (const id of ids) expect(server.sandboxes.agents.get(id)?.files).toBe(tarOfFile('shared'));
   });
 
   it('keeps one: stops and archives the others, and takes that back', async () => {

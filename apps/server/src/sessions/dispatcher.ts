@@ -4,7 +4,6 @@ import {
   actionNamed,
   actionOperation,
   AppError,
-  faultOf,
   mcpOperation,
   mcpToolNamed,
   operationNamed,
@@ -19,6 +18,7 @@ import {
 import { z } from 'zod';
 import { AuditLog } from '../access/audit-log.js';
 import { assertMay, type Caller } from '../access/caller.js';
+import { parsedInput } from '../parsed-input.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 
@@ -52,11 +52,7 @@ export class Dispatcher {
     if (!operation.audience.includes(roleOfScope(caller.scope))) {
       this.#assertMay(caller, 'operate', { session, action: name });
     }
-    const parsed = operation.input.safeParse(input);
-    if (!parsed.success) {
-      throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
-    }
-    return { operation, input: fields.parse(parsed.data) };
+    return { operation, input: fields.parse(parsedInput(name, operation.input, input)) };
   }
 
   /** Returns the operation’s output. Throws what the agent throws, `conflict` when there is no agent to ask. */
@@ -76,8 +72,8 @@ export class Dispatcher {
     const { operation, input } = checked;
     const work = async () =>
       parseOutputOf(operation, await this.#forward(session, { ...checked, id }, signal));
-    if (isQuiet(operation, input)) return work();
-    const subject = subjectOf(operation, input);
+    if (operation.quiet(input)) return work();
+    const subject = operation.subject(input, { page: null });
     return this.audit.run(caller, { action: name, session, subject }, work);
   }
 
@@ -102,7 +98,7 @@ export class Dispatcher {
       return output;
     } finally {
       // The others end with the result that the agent writes.
-      if (isQuiet(operation, input)) this.log.forgetUserCall(session, id);
+      if (operation.quiet(input)) this.log.forgetUserCall(session, id);
     }
   }
 
@@ -129,8 +125,3 @@ const noSuchOperation = (name: string): AppError =>
 
 /** The input of every operation is an object. */
 const fields = z.record(z.string(), z.unknown());
-
-const subjectOf = ({ subject }: Operation, input: unknown): string =>
-  subject(input, { page: null });
-
-const isQuiet = ({ quiet }: Operation, input: unknown): boolean => quiet(input);

@@ -2,7 +2,7 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
 describe('a workspace that is sent to its session', () => {
@@ -25,16 +25,16 @@ describe('a workspace that is sent to its session', () => {
 
   it('goes into the sandbox, and nowhere else', async () => {
     const id = await create();
-    expect((await send(id, tarOf('hello'))).status).toBe(204);
+    expect((await send(id, tarOfFile('hello'))).status).toBe(204);
     await server.reaches(id, 'running');
-    expect(server.sandboxes.agents.get(id)?.files).toBe(tarOf('hello'));
+    expect(server.sandboxes.agents.get(id)?.files).toBe(tarOfFile('hello'));
     expect(await stored()).toEqual([]);
-    expect((await send(id, tarOf('again'))).status).toBe(409);
+    expect((await send(id, tarOfFile('again'))).status).toBe(409);
   });
 
   it('goes there while it is still coming, without a copy in between', async () => {
     const id = await create();
-    const tar = tarOf('x'.repeat(5_000));
+    const tar = tarOfFile('x'.repeat(5_000));
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const sending = send(id, readable);
     const writer = writable.getWriter();
@@ -50,17 +50,17 @@ describe('a workspace that is sent to its session', () => {
   it('is kept while there is no sandbox for it', async () => {
     const first = await server.session();
     const second = await create();
-    expect((await send(second, tarOf('later'))).status).toBe(204);
+    expect((await send(second, tarOfFile('later'))).status).toBe(204);
     expect(await stored()).toEqual([`seed-${second}.tar`]);
     await server.sandboxes.finishes(server.log, first);
     await server.reaches(second, 'running');
-    expect(server.sandboxes.agents.get(second)?.files).toBe(tarOf('later'));
+    expect(server.sandboxes.agents.get(second)?.files).toBe(tarOfFile('later'));
   });
 
   it('is taken from there by a start that begins while it is still coming', async () => {
     const first = await server.session();
     const second = await create();
-    const tar = tarOf('x'.repeat(5_000));
+    const tar = tarOfFile('x'.repeat(5_000));
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const sending = send(second, readable);
     const writer = writable.getWriter();
@@ -93,7 +93,7 @@ describe('a workspace that is sent to its session', () => {
         pull(controller) {
           asked += 1;
           if (asked === 1)
-            controller.enqueue(Buffer.from(tarOf('x'.repeat(5_000)).slice(0, 2_000)));
+            controller.enqueue(Buffer.from(tarOfFile('x'.repeat(5_000)).slice(0, 2_000)));
         },
       },
       { highWaterMark: 0 },
@@ -106,21 +106,21 @@ describe('a workspace that is sent to its session', () => {
     await until('it is on its way', () => asked > 1 && server.sandboxes.starts.length === 1);
     aborted.abort();
     await server.reaches(id, 'failed');
-    expect((await server.log.summary(id)).reason).toContain('was not sent to its end');
+    expect((await server.log.summary(id)).reason).toContain('was not sent completely');
   });
 
   it('is not waited for by a session that was stopped', async () => {
     const id = await create();
     await server.json('POST', `/api/sessions/${id}/stop`, {});
     await server.reaches(id, 'stopped');
-    expect([204, 404, 409]).toContain((await send(id, tarOf('late'))).status);
+    expect([204, 404, 409]).toContain((await send(id, tarOfFile('late'))).status);
   });
 
   it('of a session that cannot start is refused with the cause', async () => {
     server.sandboxes.failure = new AppError('not_found', 'There is no image x.');
     const id = await create({ image: 'x' });
     await server.reaches(id, 'failed');
-    expect((await send(id, tarOf('x'))).status).toBe(409);
+    expect((await send(id, tarOfFile('x'))).status).toBe(409);
     await server.json('POST', `/api/sessions/${id}/restart`, {});
     await until('the second failure', async () =>
       ((await server.log.summary(id)).reason ?? '').includes('were not sent here'),

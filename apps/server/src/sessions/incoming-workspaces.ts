@@ -46,7 +46,10 @@ export class IncomingWorkspaces {
   async send(session: string, source: TarSource, keep: () => Promise<void>): Promise<void> {
     const incoming = this.#incoming.get(session);
     if (!incoming || incoming.source) {
-      throw new AppError('conflict', 'This session waits for no workspace: begin a new one.');
+      throw new AppError(
+        'conflict',
+        'This session is not waiting for a workspace. Start a new one.',
+      );
     }
     incoming.source = source;
     const timer = new AbortController();

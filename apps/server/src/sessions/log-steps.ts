@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, isEvent, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 
 /** How far back a commit is looked for that the history still has. */
 const maxCommits = 20;
@@ -11,7 +11,7 @@ const maxCommits = 20;
 export class LogSteps {
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {}
 
   /** The commit that holds the files as they were at `seq`; undefined when no step had changed them. */

@@ -1,6 +1,6 @@
 import type { Event, Problem } from '@belay/protocol';
 import { SessionCommands } from '../api/commands/session-commands.js';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { TestServer } from '../testing/server.js';
 
 describe('queued messages', () => {
@@ -52,7 +52,7 @@ describe('queued messages', () => {
     const command = (name: string, input: object) =>
       server.app
         .get(SessionCommands)
-        .call(owner, { name, input: { session, message: other, ...input }, signal });
+        .call(ownerCaller, { name, input: { session, message: other, ...input }, signal });
     expect(await command('edit', { text: 'And the readme' })).toMatchObject({ id: session });
     expect(await last()).toMatchObject({ action: 'edit', args: { text: 'And the readme' } });
     expect(await command('withdraw', {})).toMatchObject({ id: session });

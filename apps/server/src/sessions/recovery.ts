@@ -5,7 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { newEvent, isEnded, type SessionSummary } from '@belay/protocol';
-import { SandboxChecks } from '../sandboxes/engine/checks.js';
+import { SandboxChecks } from '../sandboxes/engine/sandbox-checks.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';

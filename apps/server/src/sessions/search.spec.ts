@@ -1,5 +1,5 @@
 import { newEvent } from '@belay/protocol';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { Search } from './search.js';
@@ -20,7 +20,7 @@ onEveryDatabase('the search over all logs', (databases) => {
       newEvent('user', 'message', { args: { text }, message: 'A message' }),
     ]);
   const found = async (query: string, limit?: number) =>
-    (await search.find(query, owner, limit)).map(({ session, seq }) => `${session}${seq}`);
+    (await search.find(query, ownerCaller, limit)).map(({ session, seq }) => `${session}${seq}`);
 
   it('finds events with all the words, the last one begun, the newest first', async () => {
     expect(await found('parser')).toEqual(['b1', 'a1']);
@@ -43,7 +43,7 @@ onEveryDatabase('the search over all logs', (databases) => {
       'a',
       `${'before '.repeat(50)} the needle \0 it's "here" & there ${'after '.repeat(50)}`,
     );
-    const [needle] = await search.find('needle', owner);
+    const [needle] = await search.find('needle', ownerCaller);
     expect(needle?.excerpt).toContain('needle');
     expect(needle?.excerpt.length).toBeLessThan(300);
     for (const query of ['"needle', 'needle & ', 'needle:*', '!needle']) {

@@ -3,8 +3,8 @@ import type { Event } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { sees, seesAll, type Caller } from '../access/caller.js';
 import { Database, storageError } from '../storage/database.js';
-import { findTexts, insertTexts, type Found } from '../logs/event-text.js';
-import { SessionStore } from '../logs/session.store.js';
+import { findTexts, insertTexts, type TextMatch } from '../logs/event-text.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { isDiskFull } from '../logs/stalls.js';
 
 /** Events indexed in one batch, which blocks the event loop. */
@@ -21,7 +21,7 @@ export class Search implements OnModuleInit {
 
   constructor(
     private readonly database: Database,
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -29,7 +29,7 @@ export class Search implements OnModuleInit {
   }
 
   /** At most so many events with all words of the query, in sessions that the caller sees; see `findTexts`. */
-  async find(query: string, caller: Caller, limit = 100): Promise<Found[]> {
+  async find(query: string, caller: Caller, limit = 100): Promise<TextMatch[]> {
     const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
     if (words.length === 0) return [];
     await this.#indexing.runExclusive(() => this.#index());

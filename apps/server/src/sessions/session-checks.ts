@@ -46,7 +46,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
   async again(session: string): Promise<void> {
     const { state, check } = await this.log.summary(session);
     if (check === null)
-      throw new AppError('conflict', 'The session was begun without a check command.');
+      throw new AppError('conflict', 'The session was started without a check command.');
     if (!isEnded(state))
       throw new AppError('conflict', `The session is ${state}: its check is run at its end.`);
     void this.run(session);

@@ -95,6 +95,6 @@ export function newSessionId(): string {
 const pauseEvent = (): NewEvent => newEvent('user', 'pause', { args: {}, message: 'Paused.' });
 
 export function startEvent(settings: SessionSettings, again: boolean): NewEvent {
-  const message = again ? 'The session starts again.' : settings.task;
+  const message = again ? 'The session is restarting.' : settings.task;
   return newEvent('user', 'start', { args: { ...settings, again }, message });
 }

@@ -3,9 +3,9 @@ import { until } from '@belay/testing';
 import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
 import { TestServer } from '../testing/server.js';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { SessionService } from './session.service.js';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 
 describe('sessions', () => {
   let server: TestServer;
@@ -74,12 +74,12 @@ describe('sessions', () => {
   it('get the uploaded workspace at their first start only', async () => {
     const response = await server.fetch('/api/workspaces', {
       method: 'POST',
-      body: tarOf('hello'),
+      body: tarOfFile('hello'),
       headers: { 'content-type': 'application/x-tar' },
     });
     const { workspace } = (await response.json()) as { workspace: string };
     const id = await server.session({ workspace });
-    expect(agent(id).files).toBe(tarOf('hello'));
+    expect(agent(id).files).toBe(tarOfFile('hello'));
     await says(id, 'think', { thought: 'x' });
     await finish(id);
     await server.json('POST', `/api/sessions/${id}/restart`, {});
@@ -195,7 +195,7 @@ describe('sessions', () => {
     const body = { task: 'x', model: 'scripted:x' };
     const third = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
     const fourth = (await server.json<{ id: string }>('POST', '/api/sessions', body)).id;
-    const reason = (before: number) => `Waiting for a free sandbox (${before} before it).`;
+    const reason = (before: number) => `Waiting for a free sandbox (${before} ahead of it).`;
     await until('the queue', async () => (await summary(fourth)).reason === reason(1));
     expect(await summary(third)).toMatchObject({ state: 'starting', reason: reason(0) });
     await server.json('POST', `/api/sessions/${first}/stop`, {});
@@ -308,7 +308,7 @@ describe('sessions', () => {
     const { budgets } = await summary(id);
     await Promise.all([
       sessions.change(id, { budgets: { ...budgets, steps: 9 } }),
-      sessions.message(id, newMessage.parse({ text: 'Go on.' }), owner),
+      sessions.message(id, newMessage.parse({ text: 'Go on.' }), ownerCaller),
     ]);
     await server.reaches(id, 'running');
     expect((await summary(id)).budgets.steps).toBe(9);

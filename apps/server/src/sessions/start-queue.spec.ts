@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
 const away = () => new AppError('unavailable', 'Docker does not respond.');
@@ -88,7 +88,7 @@ it('uploads that no session ever used go after a day', async () => {
   try {
     const upload = async (): Promise<string> => {
       const headers = { 'content-type': 'application/x-tar' };
-      const init = { method: 'POST', body: tarOf('x'), headers };
+      const init = { method: 'POST', body: tarOfFile('x'), headers };
       const answer = (await (await server.fetch('/api/workspaces', init)).json()) as {
         workspace: string;
       };

@@ -54,7 +54,7 @@ export class StartQueue implements OnApplicationShutdown {
     await this.slots.inOrder(session, async () => {
       if (this.sandboxes.agent(session)) return;
       if (!this.slots.has(session) && this.slots.isFull && !(await this.#freeOne())) {
-        throw new AppError('limit_reached', 'All sandboxes are taken: stop a session first.');
+        throw new AppError('limit_reached', 'All sandboxes are in use. Stop a session first.');
       }
       this.slots.take(session);
       try {
@@ -172,7 +172,7 @@ export class StartQueue implements OnApplicationShutdown {
 
   async #reportWaiting(): Promise<void> {
     for (const [before, session] of [...this.#waiting].entries()) {
-      const reason = `Waiting for a free sandbox (${before} before it).`;
+      const reason = `Waiting for a free sandbox (${before} ahead of it).`;
       await this.status
         .report(session, 'starting', reason)
         .catch(ignoreError('a session that was deleted meanwhile has no state'));
@@ -181,4 +181,4 @@ export class StartQueue implements OnApplicationShutdown {
 }
 
 const notNeeded = (): AppError =>
-  new AppError('conflict', 'The session was stopped before all of its files had come.');
+  new AppError('conflict', 'The session was stopped before all of its files had arrived.');

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { AppError, type SessionSummary } from '@belay/protocol';
 import { pause, until } from '@belay/testing';
-import { refuseSlow } from '../api/rest/slow-sender.js';
-import { tarOf } from '../testing/fake-sandboxes.js';
+import { refuseSlowSender } from '../api/rest/slow-sender.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
 describe('attacks: workspaces that are sent', () => {
@@ -47,7 +47,7 @@ describe('attacks: workspaces that are sent', () => {
     status.catch(() => undefined);
     return { sent, status };
   };
-  const half = tarOf('x'.repeat(5_000)).slice(0, 2_000);
+  const half = tarOfFile('x'.repeat(5_000)).slice(0, 2_000);
 
   /** What every attack leaves: no files, and a server that serves the next session. */
   const isUnharmed = async (): Promise<void> => {
@@ -57,10 +57,10 @@ describe('attacks: workspaces that are sent', () => {
     });
     const id = await create();
     const { sent, status } = sending(id);
-    sent.end(tarOf('honest'));
+    sent.end(tarOfFile('honest'));
     expect(await status).toBe(204);
     await server.reaches(id, 'running');
-    expect(server.sandboxes.agents.get(id)?.files).toBe(tarOf('honest'));
+    expect(server.sandboxes.agents.get(id)?.files).toBe(tarOfFile('honest'));
   };
 
   it.each([
@@ -100,7 +100,7 @@ describe('attacks: workspaces that are sent', () => {
     sending(has).sent.write(half);
     for (const id of [waitsForNone, ended, deleted, 'none', has]) {
       const { sent, status } = sending(id);
-      sent.end(tarOf('x'));
+      sent.end(tarOfFile('x'));
       expect([id, await status]).toEqual([id, 409]);
     }
     for (const id of [has, waitsForNone]) await server.json('DELETE', `/api/sessions/${id}`);
@@ -122,7 +122,7 @@ describe('attacks: workspaces that are sent', () => {
       const holder = way === 'to the disk' ? await server.session() : undefined;
       const id = await create();
       const { sent, status } = sending(id);
-      sent.write(tarOf('x'.repeat(500)).slice(0, 1_024));
+      sent.write(tarOfFile('x'.repeat(500)).slice(0, 1_024));
       createReadStream('/dev/zero').pipe(sent);
       expect(await status).toBe(413);
       sent.destroy();
@@ -136,7 +136,7 @@ describe('attacks: workspaces that are sent', () => {
     const id = await create();
     const { sent, status } = sending(id);
     const sentAll = once(sent, 'finish');
-    sent.end(Buffer.alloc(30 * 1024 * 1024, tarOf('x')));
+    sent.end(Buffer.alloc(30 * 1024 * 1024, tarOfFile('x')));
     await sentAll;
     expect(await status).toBe(413);
     await server.json('DELETE', `/api/sessions/${id}`);
@@ -147,7 +147,7 @@ describe('attacks: workspaces that are sent', () => {
     await server.restart({ BELAY_MAX_SANDBOXES: '1', BELAY_KEEP_FREE_MB: '1000000000' });
     const upload = async () => {
       const headers = { 'content-type': 'application/x-tar' };
-      const init = { method: 'POST', body: tarOf('x'), headers };
+      const init = { method: 'POST', body: tarOfFile('x'), headers };
       return (await server.fetch('/api/workspaces', init)).status;
     };
     expect(await upload()).toBe(507);
@@ -163,7 +163,7 @@ describe('attacks: the pace of a sender', () => {
     const results = new Map<string, unknown>();
     const taking = createServer((incoming, response) => {
       const target = incoming.pipe(new PassThrough({ highWaterMark: 1_000 }));
-      const end = refuseSlow(incoming, target, { bytes: 500, ms: 400 });
+      const end = refuseSlowSender(incoming, target, { bytes: 500, ms: 400 });
       target.once('error', (error) => results.set(incoming.url ?? '', error));
       target.once('close', () => {
         end();

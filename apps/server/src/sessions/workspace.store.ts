@@ -203,7 +203,7 @@ const tooLarge = (maxMb: number): AppError =>
   );
 
 const brokenOff = (): AppError =>
-  new AppError('cancelled', 'The workspace was not sent to its end. Begin a new session with it.');
+  new AppError('cancelled', 'The workspace was not sent completely. Start a new session with it.');
 
 const notTar = (): AppError =>
   new AppError('invalid_input', 'The workspace is not a tar archive. Upload an uncompressed one.');

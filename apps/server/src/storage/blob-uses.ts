@@ -1,5 +1,5 @@
 import { blobId } from '@belay/protocol';
-import type { DatabaseConnection } from './schema.js';
+import type { DatabaseConnection } from './database-schema.js';
 
 const rowsAtOnce = 500;
 

@@ -7,14 +7,14 @@ import { Migrator } from 'kysely/migration';
 import { Config } from '../config.js';
 import { migrations } from './migrations/index.js';
 import { postgres } from './postgres.js';
-import type { Schema } from './schema.js';
+import type { DatabaseSchema } from './database-schema.js';
 import { sqlite } from './sqlite.js';
 
 /** SQLite in the data folder, or PostgreSQL when DATABASE_URL is set; brought up to date at the start. */
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly kind: 'sqlite' | 'postgres';
-  readonly kysely: Kysely<Schema>;
+  readonly kysely: Kysely<DatabaseSchema>;
   #ready: Promise<void> | undefined;
 
   constructor(config: Config) {

@@ -1,14 +1,14 @@
 import { sessionSettings } from '@belay/protocol';
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { owner } from '../access/caller.js';
-import { firstSummary } from '../logs/summarize.js';
+import { ownerCaller } from '../access/caller.js';
+import { firstSummary } from '../logs/session-summary.js';
 import { Search } from '../sessions/search.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { usedBlobs, useBlobs } from './blob-uses.js';
 import { migrations } from './migrations/index.js';
-import type { DatabaseConnection } from './schema.js';
+import type { DatabaseConnection } from './database-schema.js';
 
 const versions = Object.keys(migrations('sqlite'));
 const [task, page] = ['a'.repeat(64), 'b'.repeat(64)] as const;
@@ -42,7 +42,7 @@ onEveryDatabase('a database of an earlier version', (databases) => {
     );
     expect(await usedBlobs(logs.database.kysely, [task, page])).toEqual(new Set([task, page]));
     await logs.session('c', { task: 'Paint the hammer' });
-    const found = await new Search(logs.database, logs.store).find('hammer', owner);
+    const found = await new Search(logs.database, logs.store).find('hammer', ownerCaller);
     expect(found.map(({ session, seq }) => `${session} ${seq}`)).toEqual(['c 1', 'b 5', 'a 5']);
     expect((await logs.log.summary('b')).task).toBe('Fix the parser');
     await logs.log.remove('b');

@@ -1,4 +1,4 @@
-import { hashOf, newSecret } from './secrets.js';
+import { hashOfSecret, randomSecret } from './secrets.js';
 
 /** The oldest goes for one more, unless told otherwise. */
 const defaultMax = 1_000;
@@ -13,18 +13,18 @@ export class OneTimeValues<T> {
   ) {}
 
   /** Returns the secret. */
-  put(value: T, { secret = newSecret(), lifeMs = this.lifeMs } = {}): string {
+  put(value: T, { secret = randomSecret(), lifeMs = this.lifeMs } = {}): string {
     const now = Date.now();
     for (const [key, { expires }] of this.#waiting) if (expires <= now) this.#waiting.delete(key);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size >= this.max && oldest !== undefined) this.#waiting.delete(oldest);
-    this.#waiting.set(hashOf(secret), { value, expires: now + lifeMs });
+    this.#waiting.set(hashOfSecret(secret), { value, expires: now + lifeMs });
     return secret;
   }
 
   /** Undefined for a secret that is none, was used, or is too old; it is used up, whatever becomes of the value. */
   take(secret: string): T | undefined {
-    const key = hashOf(secret);
+    const key = hashOfSecret(secret);
     const found = this.#waiting.get(key);
     this.#waiting.delete(key);
     return found && found.expires > Date.now() ? found.value : undefined;

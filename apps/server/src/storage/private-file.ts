@@ -47,7 +47,7 @@ function read<T extends z.ZodType>(path: string, schema: T): z.output<T> {
   } catch {
     throw new AppError(
       'invalid_input',
-      `${path} cannot be read: fix it, or remove it and set up again what it held.`,
+      `${path} cannot be read: fix it, or remove it and set it up again.`,
     );
   }
 }

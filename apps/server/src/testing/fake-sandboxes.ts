@@ -77,7 +77,7 @@ export class FakeSandboxes {
           return Promise.reject(new AppError('not_found', 'The history has no such commit.'));
         }
         const bytes = `${meta.format} of ${session} at ${meta.commit ?? 'the end'}`;
-        const whole = [Buffer.from(meta.format === 'tar' ? tarOf(bytes) : bytes)];
+        const whole = [Buffer.from(meta.format === 'tar' ? tarOfFile(bytes) : bytes)];
         const stream = Readable.from(meta.format === 'patch' ? (this.patch?.() ?? whole) : whole);
         return Promise.resolve(Object.assign(stream, { end: () => undefined }));
       },
@@ -152,7 +152,7 @@ export class FakeSandboxes {
 }
 
 /** A tar archive with one file, just enough of one. */
-export function tarOf(content: string): string {
+export function tarOfFile(content: string): string {
   const field = (value: string, length: number) => value.padEnd(length, '\0');
   const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, '0');
   const size = Buffer.byteLength(content);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newEvent, sessionSettings, type SessionSettingsInput } from '@belay/protocol';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
-import { SessionStore } from '../logs/session.store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { Database } from '../storage/database.js';
 
 export interface TestDatabases {
@@ -16,7 +16,7 @@ export interface TestDatabases {
 export class TestLogs {
   config!: Config;
   database!: Database;
-  store!: SessionStore;
+  store!: SessionsStore;
   log!: EventLog;
 
   constructor(private readonly databases?: TestDatabases) {}
@@ -33,7 +33,7 @@ export class TestLogs {
     this.config = await this.#configure(env);
     this.database = new Database(this.config);
     await this.database.migrated();
-    this.store = new SessionStore(this.database);
+    this.store = new SessionsStore(this.database);
     this.log = new EventLog(this.store, this.config);
     return this;
   }

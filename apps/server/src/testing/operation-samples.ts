@@ -5,7 +5,9 @@ const commit = 'abcdef0';
 const time = '2026-01-01T00:00:00.000Z';
 
 /** Results of operations of every group. */
-export const results: { [N in OperationName]?: z.input<(typeof operations)[N]['output']> } = {
+export const operationResults: {
+  [N in OperationName]?: z.input<(typeof operations)[N]['output']>;
+} = {
   'terminal.run': {
     text: 'ä\nb\n',
     omittedBytes: 0,
@@ -56,7 +58,7 @@ export const results: { [N in OperationName]?: z.input<(typeof operations)[N]['o
 };
 
 /** Inputs of the operations that need some. */
-export const samples: { [N in OperationName]?: OperationRequest<N> } = {
+export const operationSamples: { [N in OperationName]?: OperationRequest<N> } = {
   'terminal.run': { command: 'ls', until: { port: 80 } },
   'files.read': { path: 'a', from: 2 },
   'files.write': { path: 'a', content: 'ü\n', version: null },

@@ -15,7 +15,6 @@ import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
 import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.js';
 import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
-import { ServiceCalls } from '../sandboxes/connection/service-calls.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
 import { Sidecars } from '../sandboxes/engine/sidecars.js';
 import { Volumes } from '../sandboxes/engine/volumes.js';
@@ -86,8 +85,8 @@ export class SandboxServer {
     );
     const sidecars = new Sidecars(config, docker);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
-    const services = new ServiceCalls(unused, approved, unused);
-    const calls = new AgentCalls(log, storage, services, new TransientNotices());
+    const live = new TransientNotices();
+    const calls = new AgentCalls(log, storage, approved, unused, unused, live);
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls);
     const volumes = new Volumes(config, docker);

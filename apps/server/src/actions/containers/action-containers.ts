@@ -158,7 +158,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
     const { actionImageMb: mebibytes } = this.config;
     const tooMuch = new AppError(
       'tool_failed',
-      `A service of the action ${run.name} wrote more than ${mebibytes} MiB, and was ended (BELAY_ACTION_IMAGE_MB).`,
+      `A service of the action ${run.name} wrote more than ${mebibytes} MiB and was stopped (BELAY_ACTION_IMAGE_MB).`,
     );
     const exceeded = (): void => run.fail(tooMuch);
     void watchWritten(this.docker, container, { mebibytes, exceeded, signal });
@@ -200,7 +200,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
       return { user: programUser, workspace: { volume: null, readOnly: false } };
     const sandbox = this.workspaces.get(session);
     const without = (why: string): AppError =>
-      new AppError('conflict', `The action ${name} works in a workspace: ${why}.`);
+      new AppError('conflict', `The action ${name} needs a workspace: ${why}.`);
     if (sandbox?.machine !== undefined)
       throw without('that of this session is on a joined machine');
     if (!sandbox?.container) throw without('the session has no sandbox now, so restart it');

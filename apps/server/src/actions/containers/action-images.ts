@@ -6,14 +6,14 @@ import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
-import { hostRegistries } from '../../egress/host-settings.js';
+import { hostRegistries } from '../../egress/host-registries.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { ownerLabels } from '../../owner-labels.js';
 import { ownPrograms } from '../../programs/program-spec.js';
 import type { ProgramSocket } from '../../programs/program-socket.js';
 import { ProgramSockets } from '../../programs/program-sockets.js';
 import { watchWritten } from '../../programs/watch-written.js';
-import { digestOf, tarOf, type ActionFile } from '../action-files.js';
+import { digestOf, actionTar, type ActionFile } from '../action-files.js';
 import { OutputLines } from '../output-lines.js';
 import { actionBuildContainer, buildCommand } from './action-build-spec.js';
 
@@ -83,10 +83,10 @@ export class ActionImages {
       const tag = tagOf({ base: made ?? base, command, files: digestOf(files) });
       const cached = await this.docker.imageId(`${this.#repo}:${tag}`);
       if (cached !== undefined) {
-        options.onLine('The image is there from an earlier install.');
+        options.onLine('The image already exists from an earlier install.');
         return cached;
       }
-      await this.docker.unpack(container, await tarOf(files, 'action'));
+      await this.docker.unpack(container, await actionTar(files, 'action'));
       if (command) await this.#run(container, options);
       options.signal.throwIfAborted();
       options.onLine('Saving the image …');
@@ -163,7 +163,7 @@ export class ActionImages {
   async #socketOf({ name, hosts }: WantedImage, { onLine }: MakeOptions): Promise<ProgramSocket> {
     const own = await hostRegistries(this.config.environment);
     const origin = {
-      name: `The set-up of the action ${name}`,
+      name: `The setup of the action ${name}`,
       session: null,
       hosts: [...registries, ...own.map(({ host, port }) => `${host}:${port}`), ...hosts],
       refused: onLine,
@@ -203,7 +203,7 @@ export class ActionImages {
     const cancel = (): void => stop(signal.reason);
     const late = new AppError(
       'timeout',
-      `The set-up took more than ${seconds} s. Make it shorter, or raise BELAY_ACTION_SETUP_S.`,
+      `The setup took more than ${seconds} s. Make it shorter, or raise BELAY_ACTION_SETUP_S.`,
     );
     const timer = setTimeout(() => stop(late), seconds * 1_000).unref();
     signal.addEventListener('abort', cancel, { once: true });
@@ -216,7 +216,7 @@ export class ActionImages {
     const { actionImageMb: mebibytes } = this.config;
     const tooLarge = new AppError(
       'too_large',
-      `The set-up wrote more than ${mebibytes} MiB. Make it smaller, or raise BELAY_ACTION_IMAGE_MB.`,
+      `The setup wrote more than ${mebibytes} MiB. Make it smaller, or raise BELAY_ACTION_IMAGE_MB.`,
     );
     const watch = { mebibytes, exceeded: () => stop(tooLarge), signal: watched.signal };
     void watchWritten(this.docker, container, watch);
@@ -251,9 +251,12 @@ export class ActionImages {
       const reason = exit?.outOfMemory
         ? 'ran out of memory'
         : `ended with code ${exit?.code ?? '?'}`;
-      throw new AppError('tool_failed', `The set-up ${reason}. Its log says why.`);
+      throw new AppError('tool_failed', `The setup ${reason}. Its log says why.`);
     }
-    throw new AppError('timeout', 'The engine does not say how the set-up ended: try again.');
+    throw new AppError(
+      'timeout',
+      'The container engine did not report how the setup ended. Try again.',
+    );
   }
 }
 

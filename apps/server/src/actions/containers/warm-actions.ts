@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { outputPieces, type DockerClient, type ExecutedProgram } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
-import { endOf } from '../../programs/attached-container.js';
+import { programEnd } from '../../programs/attached-container.js';
 import type { ProgramEnd, RunningProgram } from '../../programs/program.js';
 import type { ActionRun } from './action-run.js';
 import type { SessionWorkspace } from './session-workspaces.js';
@@ -95,7 +95,7 @@ export class WarmActions {
     const ended = once(stream, 'close')
       .catch(ignoreError('it closes after an error, too'))
       .then(async (): Promise<ProgramEnd> => {
-        const end = stopping ? {} : await endOf(exit);
+        const end = stopping ? {} : await programEnd(exit);
         const isClean = end.code === 0 && (await this.#isIdle(container));
         if (isClean) this.#keep(run, kept, drop);
         else await drop();

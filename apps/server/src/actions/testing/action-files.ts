@@ -1,6 +1,10 @@
 import type { ActionFile } from '../action-files.js';
 
-export const file = (path: string, content: string | object, executable = false): ActionFile => ({
+export const actionFile = (
+  path: string,
+  content: string | object,
+  executable = false,
+): ActionFile => ({
   path,
   executable,
   content: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
@@ -18,6 +22,6 @@ export const shout = (more: object = {}) => ({
 
 /** The files of an action that says its arguments in capitals. */
 export const actionFiles = (manifest: object = {}, folder = ''): ActionFile[] => [
-  file(`${folder}manifest.json`, shout(manifest)),
-  file(`${folder}run`, '#!/bin/sh\nprintf %s "$*" | tr a-z A-Z\n', true),
+  actionFile(`${folder}manifest.json`, shout(manifest)),
+  actionFile(`${folder}run`, '#!/bin/sh\nprintf %s "$*" | tr a-z A-Z\n', true),
 ];

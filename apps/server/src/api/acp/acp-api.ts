@@ -1,12 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AnyMessage } from '@agentclientprotocol/sdk';
-import { roleOfScope } from '@belay/protocol';
-import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller.js';
-import { CallerEnds } from '../../access/caller-ends.js';
+import type { ApiSocket } from '../api-socket.js';
 import { parseJson } from '../json-bodies.js';
-import { RequestBudget } from '../limits/request-budget.js';
-import { closeCodes, type SocketApi } from '../upgrades.js';
+import type { SocketApi } from '../upgrades.js';
 import { AcpServices } from './acp-services.js';
 
 /** ACP at `/acp`: each message of the socket is one of JSON-RPC. */
@@ -17,47 +14,35 @@ export class AcpApi implements SocketApi {
   readonly mayIntroduceItself = false;
   readonly #logger = new Logger(AcpApi.name);
 
-  constructor(
-    private readonly services: AcpServices,
-    private readonly ends: CallerEnds,
-  ) {}
+  constructor(private readonly services: AcpServices) {}
 
-  accept(socket: WebSocket, caller: Caller | undefined): void {
-    if (!caller) return socket.terminate();
+  accept(socket: ApiSocket): void {
+    const { caller } = socket;
+    if (!caller) return void socket.terminate();
     this.#serve(socket, caller).catch((error: unknown) => {
       this.#logger.error(error);
-      socket.terminate();
+      void socket.terminate();
     });
   }
 
-  async #serve(socket: WebSocket, caller: Caller): Promise<void> {
-    const budget = new RequestBudget(roleOfScope(caller.scope));
+  async #serve(socket: ApiSocket, caller: Caller): Promise<void> {
     let incoming!: ReadableStreamDefaultController<AnyMessage>;
     const readable = new ReadableStream<AnyMessage>({ start: (own) => void (incoming = own) });
-    socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary || !budget.take()) return socket.close(closeCodes.tooManyRequests, 'Too much.');
+    socket.onMessage((data, isBinary) => {
+      if (!socket.takeRequest()) return socket.close('tooManyRequests', 'Too many requests.');
       try {
+        if (isBinary) throw new TypeError('JSON-RPC is text');
         incoming.enqueue(parseJson(data) as AnyMessage);
       } catch {
-        socket.close(1007, 'Send JSON-RPC, one message in each.');
+        socket.close('invalid', 'Send one JSON-RPC message per frame, as text.');
       }
     });
-    const writable = new WritableStream<AnyMessage>({
-      // Resolves when the network has taken it: a slow editor is waited for, at its place in the log.
-      write: (message) =>
-        new Promise<void>((resolve) => socket.send(JSON.stringify(message), () => resolve())),
-    });
+    // A slow editor is waited for, at its place in the log.
+    const writable = new WritableStream<AnyMessage>({ write: (message) => socket.send(message) });
     // The SDK is loaded with the first editor.
     const { AcpConnection } = await import('./acp-connection.js');
     const connection = new AcpConnection({ readable, writable }, caller, this.services);
-    const off = this.ends.on(caller, () =>
-      socket.close(closeCodes.unauthorized, 'The token was revoked or has expired.'),
-    );
-    const end = (): void => {
-      off();
-      connection.close();
-    };
-    if (socket.readyState === socket.CLOSED) end();
-    else socket.once('close', end);
+    if (socket.closing.aborted) connection.close();
+    else socket.closing.addEventListener('abort', () => connection.close(), { once: true });
   }
 }

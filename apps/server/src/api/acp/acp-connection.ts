@@ -14,6 +14,7 @@ import {
   type SetSessionModeRequest,
   type Stream,
 } from '@agentclientprotocol/sdk';
+import { Logger } from '@nestjs/common';
 import {
   AppError,
   approvalMode,
@@ -26,8 +27,8 @@ import {
 import { z } from 'zod';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { newSessionId } from '../../sessions/session-creation.js';
-import { knownError, unexpected } from '../problem.js';
-import { promptContent } from './acp-prompt.js';
+import { sentError } from '../problem.js';
+import { promptContent } from './prompt-content.js';
 import type { AcpServices } from './acp-services.js';
 import { AcpTurn, sendUpdates } from './acp-turn.js';
 import { AcpUpdates } from './acp-updates.js';
@@ -124,7 +125,8 @@ export class AcpConnection {
     const { caller, services } = this;
     const session = request.sessionId;
     const opened = this.#known(session);
-    if (opened.turn) throw new AppError('conflict', 'A prompt is under way: cancel it first.');
+    if (opened.turn)
+      throw new AppError('conflict', 'A prompt is already running. Cancel it first.');
     const ended = (opened.turn = new AbortController());
     const connection = this.#closed.signal;
     const signal = AbortSignal.any([connection, ended.signal]);
@@ -190,12 +192,14 @@ const modesOf = (current: ApprovalMode): SessionModeState => ({
   availableModes: approvalMode.options.map((id) => ({ id, name: approvalModes[id].label })),
 });
 
+const logger = new Logger('Acp');
+
 /** Errors of the platform as those of JSON-RPC, with our code. */
 async function asRpcErrors<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const { code, message } = knownError(error) ?? unexpected();
+    const { code, message } = sentError(error, logger);
     const number = code === 'unauthorized' ? -32_000 : code === 'not_found' ? -32_002 : -32_602;
     throw new RequestError(number, message, { code });
   }

@@ -15,7 +15,7 @@ import {
 import type { Caller } from '../../access/caller.js';
 import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 import type { AcpServices } from './acp-services.js';
-import { AcpUpdates, said, spoken } from './acp-updates.js';
+import { AcpUpdates, messageChunk, replyChunk } from './acp-updates.js';
 import { hunksOf } from './file-hunks.js';
 import { StreamedReply } from './streamed-reply.js';
 
@@ -49,7 +49,7 @@ export class AcpTurn {
     private readonly of: TurnOf,
   ) {
     this.#updates = new AcpUpdates(of.folder);
-    this.#reply = new StreamedReply((kind, text) => this.#send([spoken(kind, text)]));
+    this.#reply = new StreamedReply((kind, text) => this.#send([replyChunk(kind, text)]));
   }
 
   /** Shows what happens after the event `after`, until the turn is over. */
@@ -99,7 +99,7 @@ export class AcpTurn {
   async #endOf({ state: now, reason }: EventArgs<'state'>): Promise<StopReason | undefined> {
     if (now === 'stopped') return 'cancelled';
     if (now === 'limited') return 'max_turn_requests';
-    if (now === 'failed' && reason) await this.#send([said('agent_message_chunk', reason)]);
+    if (now === 'failed' && reason) await this.#send([messageChunk('agent_message_chunk', reason)]);
     if (isEnded(now)) return 'end_turn';
     const { session, caller } = this.of;
     const summary = await this.services.commands.run('status', { session }, { caller });

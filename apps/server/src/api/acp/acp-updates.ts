@@ -25,13 +25,14 @@ export class AcpUpdates {
 
   of(event: Event): SessionUpdate[] {
     if (isEvent(event, 'say')) return this.#spoken(event.args);
-    if (isEvent(event, 'message')) return [said('user_message_chunk', event.args.text)];
-    if (isEvent(event, 'edit')) return [said('user_message_chunk', `Edited: ${event.args.text}`)];
-    if (isEvent(event, 'withdraw')) return [said('user_message_chunk', event.message)];
+    if (isEvent(event, 'message')) return [messageChunk('user_message_chunk', event.args.text)];
+    if (isEvent(event, 'edit'))
+      return [messageChunk('user_message_chunk', `Edited: ${event.args.text}`)];
+    if (isEvent(event, 'withdraw')) return [messageChunk('user_message_chunk', event.message)];
     if (isEvent(event, 'plan')) return [planOf(event.args.markdown)];
     if (isEvent(event, 'result') || isEvent(event, 'background-result')) return this.#result(event);
     if (isEvent(event, 'start') && !event.args.again) {
-      return [said('user_message_chunk', event.args.task)];
+      return [messageChunk('user_message_chunk', event.args.task)];
     }
     const operation = calledOperation(event.action);
     return operation && event.id !== undefined ? this.#call(operation, event, event.id) : [];
@@ -53,8 +54,8 @@ export class AcpUpdates {
 
   #spoken({ text, reasoning }: { text: string; reasoning?: string | undefined }): SessionUpdate[] {
     return [
-      ...(reasoning ? [spoken('reasoning', reasoning)] : []),
-      ...(text ? [spoken('text', text)] : []),
+      ...(reasoning ? [replyChunk('reasoning', reasoning)] : []),
+      ...(text ? [replyChunk('text', text)] : []),
     ];
   }
 
@@ -65,11 +66,11 @@ export class AcpUpdates {
     // The answer to a question, and the summary at the end, are for reading.
     if (operation.display === 'question' || operation.display === 'ending') {
       const text = 'question' in args ? args['question'] : args['summary'];
-      return typeof text === 'string' && text ? [said('agent_message_chunk', text)] : [];
+      return typeof text === 'string' && text ? [messageChunk('agent_message_chunk', text)] : [];
     }
     if (operation.display === 'thought') {
       const { thought } = args;
-      return typeof thought === 'string' ? [said('agent_thought_chunk', thought)] : [];
+      return typeof thought === 'string' ? [messageChunk('agent_thought_chunk', thought)] : [];
     }
     const paths = pathsOf(operation, operation.input.safeParse(args).data ?? args);
     return [
@@ -119,13 +120,13 @@ const kindOf = ({ display, risk }: Operation): ToolKind =>
 
 type Chunk = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
 
-export const said = (sessionUpdate: Chunk, text: string): SessionUpdate => ({
+export const messageChunk = (sessionUpdate: Chunk, text: string): SessionUpdate => ({
   sessionUpdate,
   content: { type: 'text', text },
 });
 
-export const spoken = (kind: 'text' | 'reasoning', text: string): SessionUpdate =>
-  said(kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk', text);
+export const replyChunk = (kind: 'text' | 'reasoning', text: string): SessionUpdate =>
+  messageChunk(kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk', text);
 
 function planOf(markdown: string): SessionUpdate {
   const steps = markdown.split('\n').flatMap((line) => planStep(line) ?? []);

@@ -12,7 +12,7 @@ import type { Request, Response } from 'express';
 import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { routeKey } from './access.js';
+import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
 
 /** A response that has not begun is given this time, so that the request which ended its own caller is answered. */

@@ -25,7 +25,7 @@ export class AddressCheck {
     const isOurs = (each: string) =>
       this.#names.has(each) || each === this.publicUrl.host || isAddress(each);
     if (!name || !isOurs(name)) {
-      return `This server does not answer to the name ${host ?? '(none)'}: add it to BELAY_ALLOWED_HOSTS.`;
+      return `This server does not serve the host name ${host ?? '(none)'}. Add it to BELAY_ALLOWED_HOSTS.`;
     }
     if (origin === undefined) return undefined;
     const from = URL.canParse(origin) ? new URL(origin).host : '';

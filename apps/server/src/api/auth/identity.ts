@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { z } from 'zod';
-import { owner, viewer, type Caller } from '../../access/caller.js';
+import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
 import { Config } from '../../config.js';
@@ -58,10 +58,10 @@ export class Identity {
    * none of the two. Throws `disk_full` when it cannot be stored, and changes nothing then.
    */
   rotate(id: string): MadeToken | undefined {
-    const caller = [owner, viewer].find((each) => each.id === id);
+    const caller = [ownerCaller, viewerCaller].find((each) => each.id === id);
     if (!caller) return undefined;
     const token = newToken();
-    const changed = { ...this.#tokens, [caller === owner ? 'token' : 'viewerToken']: token };
+    const changed = { ...this.#tokens, [caller === ownerCaller ? 'token' : 'viewerToken']: token };
     try {
       this.#save(changed);
     } catch (error) {
@@ -75,8 +75,8 @@ export class Identity {
   }
 
   callerOfToken(token: string): Caller | undefined {
-    if (same(token, this.token)) return owner;
-    return same(token, this.viewerToken) ? viewer : this.tokens.callerOf(token);
+    if (same(token, this.token)) return ownerCaller;
+    return same(token, this.viewerToken) ? viewerCaller : this.tokens.callerOf(token);
   }
 
   /** By a token, or by the key of a login together with its cookie: a cookie alone opens nothing. */
@@ -95,8 +95,10 @@ export class Identity {
 
   /** Undefined when there is no such caller any more. */
   callerById(id: string): Caller | undefined {
-    if (id === owner.id) return owner;
-    return id === viewer.id ? viewer : (this.tokens.caller(id) ?? this.users.caller(id));
+    if (id === ownerCaller.id) return ownerCaller;
+    return id === viewerCaller.id
+      ? viewerCaller
+      : (this.tokens.caller(id) ?? this.users.caller(id));
   }
 
   /** Whether a browser is logged in here, as far as its cookie says: enough for the site’s files, and for them alone. */

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dashboardPath } from '@belay/protocol';
 import { io } from 'socket.io-client';
-import { owner } from '../../access/caller.js';
+import { ownerCaller } from '../../access/caller.js';
 import { TestServer } from '../../testing/server.js';
 import { LoginAttempts } from './login-attempts.js';
 import { Logins } from './logins.js';
@@ -150,7 +150,7 @@ describe('attacks: what a browser keeps of its login', () => {
     jest.useFakeTimers({ now: Date.now() });
     try {
       const logins = server.app.get(Logins);
-      const { cookie, key } = logins.create(owner, []);
+      const { cookie, key } = logins.create(ownerCaller, []);
       jest.advanceTimersByTime(29 * 24 * 3600_000);
       expect(logins.find(key, [cookie])?.caller).toBe('owner');
       jest.advanceTimersByTime(2 * 24 * 3600_000);
@@ -182,7 +182,7 @@ describe('attacks: a link that logs in', () => {
     expect(first.status).toBe(302);
     const thief = await open(link);
     expect(thief.status).toBe(401);
-    expect(await thief.text()).toContain('That link was used already, or has expired.');
+    expect(await thief.text()).toContain('That link has already been used or has expired.');
     expect(thief.headers.get('set-cookie')).toBeNull();
     const again = await open(link, first.headers.get('set-cookie')?.split(';')[0]);
     expect([again.status, again.headers.get('location')]).toEqual([302, '/sessions/a']);
@@ -190,7 +190,7 @@ describe('attacks: a link that logs in', () => {
 
   it('ends after its time, and with the logins', async () => {
     const logins = server.app.get(Logins);
-    expect((await open(`/?code=${logins.newCode(owner, -1)}`)).status).toBe(401);
+    expect((await open(`/?code=${logins.newCode(ownerCaller, -1)}`)).status).toBe(401);
     const link = `/?code=${await code()}`;
     logins.endAll();
     expect((await open(link)).status).toBe(401);

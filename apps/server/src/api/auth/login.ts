@@ -5,7 +5,7 @@ import type { AuditLog } from '../../access/audit-log.js';
 import type { Caller } from '../../access/caller.js';
 import type { UsersStore } from '../../access/users.store.js';
 import type { Config } from '../../config.js';
-import { knownError, unexpected } from '../problem.js';
+import { sentError } from '../problem.js';
 import { cookieName, loginCookies } from './cookies.js';
 import type { Identity } from './identity.js';
 import { lockedPage } from './locked-page.js';
@@ -92,7 +92,7 @@ export class LoginPages {
     // A link that was used stays good for the browser that used it.
     if (!caller && identity.hasLogin(request.headers)) return response.redirect(302, to);
     if (!caller)
-      return this.#wrong(request, response, 'That link was used already, or has expired.');
+      return this.#wrong(request, response, 'That link has already been used or has expired.');
     this.#begin(request, response, caller, to);
   }
 
@@ -141,9 +141,7 @@ export class LoginPages {
   }
 
   #fail(request: Request, response: Response, thrown: unknown): void {
-    const known = knownError(thrown);
-    if (!known) this.#logger.error(thrown);
-    const error = known ?? unexpected();
+    const error = sentError(thrown, this.#logger);
     if (error.code === 'unauthorized' || error.code === 'forbidden') {
       this.#options.passwords.addresses.failed(addressOf(request));
     }

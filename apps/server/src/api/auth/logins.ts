@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { Config } from '../../config.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
-import { hashOf, newSecret } from '../../storage/secrets.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { writeWholeSync } from '../../storage/write-whole.js';
 
 /** Hashes alone: whoever reads the file cannot log in with it. */
@@ -53,10 +53,10 @@ export class Logins {
   /** For a browser that is logged in already it adds a key, so that its other tabs go on. */
   create({ id: caller }: Pick<Caller, 'id'>, cookies: readonly string[]): NewLogin {
     const known = this.#withCookie(cookies).find((login) => login.caller === caller);
-    const cookie = cookies.find((each) => hashOf(each) === known?.cookie) ?? newSecret();
-    const key = newSecret();
-    const keys = [...(known?.keys ?? []), hashOf(key)].slice(-maxKeys);
-    const login = { cookie: hashOf(cookie), keys, caller, expires: Date.now() + loginMs };
+    const cookie = cookies.find((each) => hashOfSecret(each) === known?.cookie) ?? randomSecret();
+    const key = randomSecret();
+    const keys = [...(known?.keys ?? []), hashOfSecret(key)].slice(-maxKeys);
+    const login = { cookie: hashOfSecret(cookie), keys, caller, expires: Date.now() + loginMs };
     const others = this.#current().filter((each) => each !== known);
     this.#logins = [...others, login].slice(-maxLogins);
     this.#save();
@@ -70,7 +70,7 @@ export class Logins {
 
   /** The login with this key and one of these cookies, which are its two secrets; its id is none. */
   find(key: string, cookies: readonly string[]): { id: string; caller: string } | undefined {
-    const hashed = hashOf(key);
+    const hashed = hashOfSecret(key);
     const login = this.#withCookie(cookies).find(({ keys }) => keys.includes(hashed));
     return login && { id: login.cookie, caller: login.caller };
   }
@@ -103,7 +103,7 @@ export class Logins {
   }
 
   #withCookie(cookies: readonly string[]): Login[] {
-    const hashed = cookies.map((cookie) => hashOf(cookie));
+    const hashed = cookies.map((cookie) => hashOfSecret(cookie));
     return this.#current().filter(({ cookie }) => hashed.includes(cookie));
   }
 

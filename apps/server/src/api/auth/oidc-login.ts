@@ -61,5 +61,5 @@ export class OidcLogin {
 const lost = (): AppError =>
   new AppError(
     'unauthorized',
-    'This login has expired, or began in another browser. Log in again.',
+    'This login has expired, or was started in another browser. Log in again.',
   );

@@ -8,7 +8,7 @@ import { LoginAttempts } from './login-attempts.js';
 const perName = 60;
 
 /** The same for a wrong name. */
-export const wrongPassword = 'That name and password do not belong together.';
+export const wrongPassword = 'The name or the password is wrong.';
 
 /** Names with their passwords, from the log-in page and where a password is changed: failures count together. */
 @Injectable()
@@ -34,4 +34,4 @@ export class PasswordCheck {
 }
 
 export const tooManyLogins = (): AppError =>
-  new AppError('limit_reached', 'Too many attempts to log in failed. Wait a minute.');
+  new AppError('limit_reached', 'Too many failed login attempts. Wait a minute.');

@@ -28,7 +28,7 @@ async function pageOf(response: Response): Promise<Page> {
   };
 }
 
-const sentence = 'That name and password do not belong together.';
+const sentence = 'The name or the password is wrong.';
 
 describe('users with passwords', () => {
   const server = new TestServer();

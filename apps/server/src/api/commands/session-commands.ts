@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   commandAction,
-  faultOf,
   idsOf,
   isEnded,
   isSessionCommand,
@@ -19,10 +18,11 @@ import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
 import { SessionService } from '../../sessions/session.service.js';
+import { parsedInput } from '../../parsed-input.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import type { CommandContext, CommandHandlers } from './command-handlers.js';
 import { LifecycleCommands } from './lifecycle-commands.js';
-import { OperationCalls } from './operation-calls.js';
+import { NamedCalls } from './named-calls.js';
 
 export interface CommandCall<N extends string = string> extends Omit<
   CommandContext,
@@ -40,7 +40,7 @@ export class SessionCommands {
     private readonly sessions: SessionService,
     private readonly lifecycle: LifecycleCommands,
     private readonly approvals: ApprovalService,
-    private readonly operations: OperationCalls,
+    private readonly operations: NamedCalls,
     private readonly feed: EventFeed,
     private readonly audit: AuditLog,
   ) {}
@@ -83,8 +83,7 @@ export class SessionCommands {
         assertMay(caller, command.scope, session),
       );
     check();
-    const { data, error } = command.input.safeParse(call.input ?? {});
-    if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
+    const data = parsedInput(name, command.input, call.input ?? {});
     const [session, ...others] = idsOf(command).map((id) => String(data[id]));
     if (session !== undefined) check(session);
     let about: ReturnType<NonNullable<AuditedWork['made']>> = {};

@@ -27,7 +27,7 @@ export class BrowserWatch {
         const begins = events.some(
           (event) => isEvent(event, 'state') && event.args.state === 'running',
         );
-        if (begins && this.#watchers.has(session)) this.#tell(session, true);
+        if (begins && this.#watchers.has(session)) this.#notifyAgent(session, true);
       }),
     ];
   }
@@ -39,8 +39,8 @@ export class BrowserWatch {
     else watchers.delete(socket);
     if (watchers.size > 0) this.#watchers.set(session, watchers);
     else this.#watchers.delete(session);
-    if (before === 0 && watchers.size === 1) this.#tell(session, true);
-    if (before === 1 && watchers.size === 0) this.#tell(session, false);
+    if (before === 0 && watchers.size === 1) this.#notifyAgent(session, true);
+    if (before === 1 && watchers.size === 0) this.#notifyAgent(session, false);
   }
 
   remove(socket: DashboardSocket): void {
@@ -51,7 +51,7 @@ export class BrowserWatch {
     for (const end of this.#endings) end();
   }
 
-  #tell(session: string, watched: boolean): void {
+  #notifyAgent(session: string, watched: boolean): void {
     void this.sandboxes
       .agent(session)
       ?.call('browser.watch', { watched })

@@ -1,6 +1,6 @@
 import type { AppError, ViewerCalls, ViewerNotices } from '@belay/protocol';
 import type { Server, Socket } from 'socket.io';
-import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
+import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { ViewerAccess } from './viewer-access.js';
 
 export type DashboardSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, SocketData>;
@@ -22,21 +22,6 @@ export function isCongested(socket: DashboardSocket): boolean {
   return queued(socket).length > maxQueued;
 }
 
-/** Resolves when the connection has taken everything, or has ended. */
-async function drained(socket: DashboardSocket): Promise<void> {
-  const { conn } = socket;
-  if (!socket.connected || queued(socket).length === 0) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      conn.off('drain', done);
-      conn.off('close', done);
-      resolve();
-    };
-    conn.on('drain', done);
-    conn.on('close', done);
-  });
-}
-
 /** One dashboard that follows sessions. */
 export class DashboardFollower implements Follower {
   constructor(readonly socket: DashboardSocket) {}
@@ -49,15 +34,25 @@ export class DashboardFollower implements Follower {
     return isCongested(this.socket);
   }
 
-  drained(): Promise<void> {
-    return drained(this.socket);
+  async drained(): Promise<void> {
+    const { conn } = this.socket;
+    if (!this.isOpen || queued(this.socket).length === 0) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        conn.off('drain', done);
+        conn.off('close', done);
+        resolve();
+      };
+      conn.on('drain', done);
+      conn.on('close', done);
+    });
   }
 
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void {
     emitTo(this.socket, name, notice);
   }
 
-  sendBytes(bytes: TerminalBytes): Promise<void> {
+  sendBytes(bytes: FollowedBytes): Promise<void> {
     return new Promise((received) => this.socket.emit('terminal', bytes, received));
   }
 

@@ -5,22 +5,15 @@ import {
   type OnGatewayConnection,
   type OnGatewayInit,
 } from '@nestjs/websockets';
-import {
-  AppError,
-  dashboardPath,
-  faultOf,
-  roleOfScope,
-  viewerRequests,
-  type Answer,
-  type SessionSummary,
-} from '@belay/protocol';
+import { dashboardPath, viewerRequests, type Answer, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
 import { sees, seesAll } from '../../access/caller.js';
 import { EvaluationService } from '../../evaluations/evaluation.service.js';
 import { FeedSources, SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { newestFirst } from '../../sessions/session.service.js';
 import { BrowserWatch } from './browser-watch.js';
-import { knownError, unexpected } from '../problem.js';
+import { parsedInput } from '../../parsed-input.js';
+import { sentError } from '../problem.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
 import { SummaryFollowers } from './summary-followers.js';
 import { TerminalSizes } from './terminal-sizes.js';
@@ -92,7 +85,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
 
   handleConnection(socket: DashboardSocket): void {
     socket.data.follower = new DashboardFollower(socket);
-    const budget = new RequestBudget(roleOfScope(socket.data.access.caller.scope));
+    const budget = new RequestBudget(socket.data.access.caller);
     for (const name of Object.keys(viewerRequests) as (keyof Requests)[]) {
       socket.on(name, (input: unknown, answer: unknown) => {
         const reply = budget.take() ? this.#answer(socket, name, input) : tooMany;
@@ -146,19 +139,15 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     try {
       const { access } = socket.data;
       access.check(name);
-      const parsed = viewerRequests[name].safeParse(input);
-      if (!parsed.success) {
-        throw new AppError('invalid_input', `${name}: ${faultOf(parsed.error)}.`);
-      }
-      const session = 'session' in parsed.data ? parsed.data.session : undefined;
+      const schema: z.ZodType<z.output<Requests[keyof Requests]>> = viewerRequests[name];
+      const request = parsedInput(name, schema, input);
+      const session = 'session' in request ? request.session : undefined;
       await access.run(name, session, () =>
-        this.#handlers[name](socket, parsed.data as z.output<Requests[K]>),
+        this.#handlers[name](socket, request as z.output<Requests[K]>),
       );
       return { ok: true, value: {} };
     } catch (error) {
-      const known = knownError(error);
-      if (!known) this.#logger.error(error);
-      return { ok: false, error: (known ?? unexpected()).toJSON() };
+      return { ok: false, error: sentError(error, this.#logger).toJSON() };
     }
   }
 

@@ -75,9 +75,9 @@ export class SummaryFollowers<K extends Kind> {
     for (const [id, summary] of this.#changed) {
       this.#send(others, id, summary);
       for (const socket of this.#limited) {
-        const isTold =
+        const isSent =
           !this.#behind.has(socket) && this.source.isSeen(socket.data.access.caller, id);
-        if (isTold) this.#send(socket, id, summary);
+        if (isSent) this.#send(socket, id, summary);
       }
     }
     this.#changed.clear();

@@ -22,7 +22,7 @@ export class TerminalSizes {
     this.#unsubscribe = log.subscribeAll((session, events) => {
       for (const event of events) {
         if (!isEvent(event, 'terminal') || event.args.change !== 'opened') continue;
-        this.#tell(session, event.args.terminal).catch(
+        this.#notifyAgent(session, event.args.terminal).catch(
           ignoreError('an agent that is gone receives it when it opens the terminal'),
         );
       }
@@ -35,7 +35,7 @@ export class TerminalSizes {
     const sizes = this.#shown.get(key) ?? new Map<DashboardSocket, Size>();
     if (size) this.#shown.set(key, sizes.set(socket, size));
     else if (sizes.delete(socket) && sizes.size === 0) this.#shown.delete(key);
-    return this.#tell(session, terminal);
+    return this.#notifyAgent(session, terminal);
   }
 
   /** The viewer left the session, or all of them. */
@@ -53,7 +53,7 @@ export class TerminalSizes {
     this.#unsubscribe();
   }
 
-  async #tell(session: string, terminal: string): Promise<void> {
+  async #notifyAgent(session: string, terminal: string): Promise<void> {
     const sizes = [...(this.#shown.get(keyOf(session, terminal))?.values() ?? [])];
     if (sizes.length === 0) return;
     const columns = Math.min(...sizes.map((size) => size.columns));

@@ -17,13 +17,6 @@ const needs: Record<RequestName, Scope> = {
   'terminal.open': 'operate',
 };
 
-/** Requests that change something. */
-const audited: ReadonlySet<string> = new Set<RequestName>([
-  'terminal.keys',
-  'terminal.hold',
-  'terminal.open',
-]);
-
 /** What the caller of one connection may request; changes and refusals are recorded. */
 export class ViewerAccess {
   /** Sessions to which it has sent keys: recorded once. */
@@ -53,7 +46,8 @@ export class ViewerAccess {
   }
 
   #isAudited(action: RequestName, session: string | undefined): boolean {
-    if (!audited.has(action)) return false;
+    // The size of a view changes nothing.
+    if (needs[action] === 'view' || action === 'terminal.fit') return false;
     if (action !== 'terminal.keys' || session === undefined) return true;
     const isFirst = !this.#typedInto.has(session);
     this.#typedInto.add(session);

@@ -79,7 +79,7 @@ export class Conversations implements OnModuleInit {
 }
 
 /** The conversation that a request belongs to, as ChatGPT says it. */
-export function conversationOf(headers: IncomingHttpHeaders): string | undefined {
+export function conversationIdOf(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['openai-conversation-id'];
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : undefined;
 }

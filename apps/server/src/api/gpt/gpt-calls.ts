@@ -12,7 +12,7 @@ import {
 } from '@belay/protocol';
 import { may } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
-import { SessionStore } from '../../logs/session.store.js';
+import { SessionsStore } from '../../logs/sessions.store.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import { Dispatcher, newUserCallId, type UserCallRequest } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
@@ -30,7 +30,7 @@ interface Call<N extends string = string> extends Omit<UserCallRequest<N>, 'id'>
 @Injectable()
 export class GptCalls {
   constructor(
-    private readonly store: SessionStore,
+    private readonly store: SessionsStore,
     private readonly approvals: ApprovalService,
     private readonly dispatcher: Dispatcher,
     private readonly sessions: SessionService,
@@ -87,7 +87,10 @@ export class GptCalls {
     ).finally(() => call.onAsking?.(false));
     if (!verdict) {
       const remedy = 'Write to the session first, which resumes it.';
-      throw new AppError('forbidden', `The session is ${state}, so nobody is asked. ${remedy}`);
+      throw new AppError(
+        'forbidden',
+        `The session is ${state}, so the user is not asked. ${remedy}`,
+      );
     }
     if (verdict.verdict === 'rejected') throw rejectionOf(verdict);
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, gptPageCharacters, type GptRun } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 
-export interface Run {
+export interface PendingRun {
   readonly id: string;
   readonly began: number;
   /** Whether the user is being asked. */
@@ -23,16 +23,19 @@ const limits = {
 
 /** The calls of GPTs, which go on when no answer can wait for them any longer, and their results for an hour. */
 export class GptRuns {
-  readonly #callers = new Map<string, Map<string, Run>>();
+  readonly #callers = new Map<string, Map<string, PendingRun>>();
 
   /** Begins work; it is not cancelled when its caller stops to wait. Throws `limit_reached`. */
-  begin(caller: Caller, work: (run: Run) => Promise<unknown>): Run {
+  begin(caller: Caller, work: (run: PendingRun) => Promise<unknown>): PendingRun {
     const runs = this.#of(caller);
     const pending = [...runs.values()].filter(({ result }) => result === undefined).length;
     if (pending >= limits.pending) {
-      throw new AppError('limit_reached', `${pending} calls go on already. Wait for one of them.`);
+      throw new AppError(
+        'limit_reached',
+        `${pending} calls are already running. Wait for one of them.`,
+      );
     }
-    const run: Run = {
+    const run: PendingRun = {
       id: randomUUID(),
       began: Date.now(),
       asking: false,
@@ -48,20 +51,20 @@ export class GptRuns {
     return run;
   }
 
-  find(caller: Caller, id: string): Run {
+  find(caller: Caller, id: string): PendingRun {
     const run = this.#callers.get(caller.id)?.get(id);
     if (run) return run;
     throw new AppError('not_found', 'There is no such run: its result is kept for an hour.');
   }
 
-  #of({ id }: Caller): Map<string, Run> {
-    const runs = this.#callers.get(id) ?? new Map<string, Run>();
+  #of({ id }: Caller): Map<string, PendingRun> {
+    const runs = this.#callers.get(id) ?? new Map<string, PendingRun>();
     this.#callers.set(id, runs);
     return runs;
   }
 
   /** The oldest results make way for new ones. */
-  #bound(runs: Map<string, Run>): void {
+  #bound(runs: Map<string, PendingRun>): void {
     const sizes = new Map([...runs.values()].map((run) => [run.id, sizeOf(run)]));
     let size = [...sizes.values()].reduce((sum, each) => sum + each, 0);
     for (const run of runs.values()) {
@@ -74,10 +77,11 @@ export class GptRuns {
   }
 }
 
-const sizeOf = ({ result }: Run): number => (result && 'text' in result ? result.text.length : 0);
+const sizeOf = ({ result }: PendingRun): number =>
+  result && 'text' in result ? result.text.length : 0;
 
 /** What can be said of a run within some seconds; throws what its work threw. */
-export async function answerOf(run: Run, { seconds, from = 0 }: Asked): Promise<GptRun> {
+export async function answerOf(run: PendingRun, { seconds, from = 0 }: Asked): Promise<GptRun> {
   const waited = new AbortController();
   const late = delay(seconds * 1_000, undefined, { signal: waited.signal }).catch(() => undefined);
   await Promise.race([run.ended, late]);

@@ -15,7 +15,7 @@ import { assertMay, may, seesAll, type Caller } from '../../access/caller.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { callerOf, noteMade } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';
-import { conversationOf, Conversations } from './conversations.js';
+import { conversationIdOf, Conversations } from './conversations.js';
 
 /** Which session a request of a GPT is about, and new ones. */
 @Injectable()
@@ -41,7 +41,7 @@ export class GptSessions {
   /** Binds the conversation of a request to a session. */
   async bind(request: Request, id: string): Promise<GptSession> {
     const caller = callerOf(request);
-    const conversation = conversationOf(request.headers);
+    const conversation = conversationIdOf(request.headers);
     if (conversation === undefined) {
       throw new AppError('invalid_input', 'The header openai-conversation-id is missing.');
     }
@@ -68,7 +68,7 @@ export class GptSessions {
       caller,
       made: (what) => noteMade(what, request),
     });
-    const conversation = conversationOf(request.headers);
+    const conversation = conversationIdOf(request.headers);
     if (conversation !== undefined) await this.conversations.bind(caller, conversation, made.id);
     return gptSessionOf(made);
   }
@@ -86,7 +86,7 @@ export class GptSessions {
   }
 
   #bound(caller: Caller, { headers }: Request): string | undefined {
-    const conversation = conversationOf(headers);
+    const conversation = conversationIdOf(headers);
     return conversation === undefined
       ? undefined
       : this.conversations.session(caller, conversation);

@@ -21,7 +21,7 @@ import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionFiles } from '../../sessions/session-files.js';
 import { callerOf } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';
-import { closing } from '../rest/closing.js';
+import { abortedOnClose } from '../rest/aborted-on-close.js';
 import { RestController, type RouteInputs } from '../rest/rest-controller.js';
 import { GptCalls } from './gpt-calls.js';
 import { answerOf, GptRuns } from './gpt-runs.js';
@@ -132,7 +132,7 @@ export class GptController {
   ): Promise<Results['events']> {
     const id = await this.targets.sessionFor(request, session);
     const asked = { after, limit: 200, waitMs: wait * 1_000 };
-    const events = await this.feed.next(id, asked, closing(response));
+    const events = await this.feed.next(id, asked, abortedOnClose(response));
     return pageOfEvents(events, after, gptPageCharacters);
   }
 
@@ -184,11 +184,14 @@ export class GptController {
 /** For work that has no run: after the time of an answer it is cancelled, and was too late. */
 function late(response: Response) {
   const time = AbortSignal.timeout(gptAnswerSeconds * 1_000);
-  const signal = AbortSignal.any([time, closing(response)]);
+  const signal = AbortSignal.any([time, abortedOnClose(response)]);
   const inTime = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
       if (!time.aborted) throw error;
-      throw new AppError('timeout', `There was no answer within ${gptAnswerSeconds} s. ${ifAsked}`);
+      throw new AppError(
+        'timeout',
+        `There was no response within ${gptAnswerSeconds} s. ${ifAsked}`,
+      );
     });
   return { signal, inTime };
 }

@@ -38,7 +38,7 @@ const usual = (origin: string) => ({
   name_for_model: 'belay',
   description_for_human: 'Machines in containers for commands, files and coding agents.',
   description_for_model:
-    'Runs shell commands, reads and changes files, opens pages and lets coding agents work, each in a container of its own. When the user names an agent by its id, call useAgent with it first; else call startSession. A call that is still running is asked for again by its run.',
+    'Runs shell commands, reads and changes files, opens pages and lets coding agents work, each in a container of its own. When the user names an agent by its id, call useAgent with it first; else call startSession. Ask again for a call that is still running by its run.',
   auth: { type: 'user_http', authorization_type: 'bearer' },
   logo_url: `${origin}/gpt/logo.svg`,
   contact_email: 'nobody@localhost.localdomain',

@@ -52,7 +52,7 @@ const missing = (): AppError =>
   );
 
 const tooLarge = (): AppError =>
-  new AppError('too_large', `A file has at most ${maxUploadBytes / 1e6} MB here.`);
+  new AppError('too_large', `A file may have at most ${maxUploadBytes / 1e6} MB.`);
 
 const unreadable = (error: unknown): AppError =>
   new AppError(

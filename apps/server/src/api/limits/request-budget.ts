@@ -1,8 +1,9 @@
-import { AppError, type Role } from '@belay/protocol';
-import { TokenBucket, type Rate } from './token-bucket.js';
+import { AppError, roleOfScope, type Role } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { TokenBucket, type RequestRate } from './token-bucket.js';
 
 /** Requests that a connection may send at once, and each second from then on. */
-const rates: Readonly<Record<Role, Rate>> = {
+const rates: Readonly<Record<Role, RequestRate>> = {
   // A program that asks for the mouse gets hundreds of movements a second.
   user: { burst: 5_000, perSecond: 1_000 },
   viewer: { burst: 200, perSecond: 20 },
@@ -11,11 +12,12 @@ const rates: Readonly<Record<Role, Rate>> = {
 /** The largest packet of a viewer, who sends no keys. */
 export const maxViewerPacket = 64 * 1024;
 
-/** The requests of one connection. */
+/** The requests of one connection. A caller that is not known yet has the rate of a viewer. */
 export class RequestBudget {
   readonly #bucket: TokenBucket;
 
-  constructor(role: Role, now?: () => number) {
+  constructor(caller: Caller | undefined, now?: () => number) {
+    const role = caller ? roleOfScope(caller.scope) : 'viewer';
     this.#bucket = new TokenBucket(rates[role], now);
   }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
-import { TokenBucket, type Rate } from './token-bucket.js';
+import { TokenBucket, type RequestRate } from './token-bucket.js';
 
 /** Callers and addresses that are counted at once; the one that asked longest ago makes way. */
 const maxCounted = 10_000;
 
 /** Far above what a dashboard or a program asks for that waits for its answers. */
-const rateOf = (perSecond: number): Rate => ({ perSecond, burst: perSecond * 10 });
+const rateOf = (perSecond: number): RequestRate => ({ perSecond, burst: perSecond * 10 });
 
 /**
  * The requests of the API that each caller may make, by all its tokens’ connections together, and each address without
@@ -35,7 +35,7 @@ export class RequestRates {
     throw new AppError('limit_reached', sentence, { retryAfter });
   }
 
-  #bucket(key: string, rate: Rate): TokenBucket {
+  #bucket(key: string, rate: RequestRate): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(rate, this.now);
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);

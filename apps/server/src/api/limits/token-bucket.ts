@@ -1,17 +1,17 @@
 /** What may come at once, and each second from then on. */
-export interface Rate {
+export interface RequestRate {
   burst: number;
   perSecond: number;
 }
 
 /** Counts what comes against a rate. */
 export class TokenBucket {
-  readonly #rate: Rate;
+  readonly #rate: RequestRate;
   readonly #now: () => number;
   #left: number;
   #at: number;
 
-  constructor(rate: Rate, now: () => number = () => performance.now()) {
+  constructor(rate: RequestRate, now: () => number = () => performance.now()) {
     this.#rate = rate;
     this.#now = now;
     this.#left = rate.burst;

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AppError, roleOfScope } from '@belay/protocol';
+import { AppError } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
@@ -20,14 +19,12 @@ const sweepMs = 60_000;
 const maxBatch = 50;
 
 interface Connection {
-  id: string;
   endpoint: McpEndpoint;
   caller: Caller;
   budget: RequestBudget;
   used: number;
   /** Requests that are being answered, and streams. */
   open: number;
-  close(): void;
 }
 
 /** The MCP clients over streamable HTTP: each has a connection of its own, which counts with its own caller alone. */
@@ -41,14 +38,13 @@ export class McpConnections implements OnApplicationShutdown {
     private readonly resources: McpResources,
     private readonly blobs: BlobStore,
     private readonly ends: CallerEnds,
-    private readonly actions: DirectCalls,
   ) {
     this.#sweep = setInterval(() => this.#closeIdle(), sweepMs).unref();
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.#sweep);
-    for (const connection of this.#connections.values()) connection.close();
+    for (const connection of this.#connections.values()) connection.endpoint.close();
   }
 
   /** Answers a request; `body` is its parsed JSON. Throws `AppError` before it has written anything. */
@@ -74,7 +70,7 @@ export class McpConnections implements OnApplicationShutdown {
     });
     await connection.endpoint.handle(request, response, body);
     // A request that was no good beginning leaves nothing.
-    if (!connection.endpoint.hasBegun()) connection.close();
+    if (!connection.endpoint.hasBegun()) connection.endpoint.close();
   }
 
   /** Another caller’s connection is none. */
@@ -100,7 +96,6 @@ export class McpConnections implements OnApplicationShutdown {
       commands,
       resources,
       blobs,
-      installed: () => this.actions.offered(),
       caller: () => connection.caller,
       closed: () => {
         off();
@@ -108,15 +103,13 @@ export class McpConnections implements OnApplicationShutdown {
       },
     });
     const connection: Connection = {
-      id,
       endpoint,
       caller,
-      budget: new RequestBudget(roleOfScope(caller.scope)),
+      budget: new RequestBudget(caller),
       used: Date.now(),
       open: 0,
-      close: () => endpoint.close(),
     };
-    const off = this.ends.on(caller, () => connection.close());
+    const off = this.ends.on(caller, () => connection.endpoint.close());
     this.#connections.set(id, connection);
     return connection;
   }
@@ -124,7 +117,7 @@ export class McpConnections implements OnApplicationShutdown {
   #closeIdle(): void {
     const before = Date.now() - idleMs;
     for (const connection of this.#connections.values()) {
-      if (connection.open === 0 && connection.used < before) connection.close();
+      if (connection.open === 0 && connection.used < before) connection.endpoint.close();
     }
   }
 }

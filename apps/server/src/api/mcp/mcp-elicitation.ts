@@ -43,7 +43,7 @@ function approvalOf({ id: session, waitingFor }: SessionSummary): Elicitation | 
           reason: {
             type: 'string',
             title: 'Reason',
-            description: 'What the agent is told of a rejection.',
+            description: 'What the agent is told if you reject.',
           },
         },
         required: ['decision'],
@@ -68,7 +68,7 @@ function questionOf({
   lastSeq,
 }: SessionSummary): Elicitation | undefined {
   if (question === null) return undefined;
-  const choice = options.length > 0 ? { description: `Such as: ${options.join(' · ')}` } : {};
+  const choice = options.length > 0 ? { description: `For example: ${options.join(' · ')}` } : {};
   return {
     key: `${session} ${lastSeq}`,
     params: {

@@ -17,13 +17,13 @@ export const resourceTemplates = [
     uriTemplate: 'belay://sessions/{session}/files/{+path}',
     name: 'file',
     title: 'A file of a workspace',
-    description: 'By its path in the workspace. It is read in the sandbox.',
+    description: 'A file by its path in the workspace, read in the sandbox.',
   },
   {
     uriTemplate: 'belay://sessions/{session}/log{?after}',
     name: 'log',
     title: 'The log of a session',
-    description: `One JSON event per line, from after a number on; at most ${maxEvents} of them.`,
+    description: `One JSON event per line, after the given number; at most ${maxEvents} events.`,
     mimeType: 'application/jsonl',
   },
   {
@@ -141,7 +141,10 @@ const noResource = (uri: string): AppError =>
   );
 
 const tooLong = (path: string): AppError =>
-  new AppError('too_large', `${path} is longer than a resource. Read it in pages with files_read.`);
+  new AppError(
+    'too_large',
+    `${path} is too long for a resource. Read it in pages with files_read.`,
+  );
 
 function linesOf(events: readonly Event[]): string {
   let text = '';

@@ -3,7 +3,7 @@ import { mcpServerRoutes } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { may, type Caller } from '../../access/caller.js';
 import { callerOf as httpCallerOf } from '../auth/access.guard.js';
-import { readJson } from '../json-bodies.js';
+import { readJsonBody } from '../json-bodies.js';
 import { RestController } from '../rest/rest-controller.js';
 import { McpConnections } from './mcp-connections.js';
 
@@ -19,7 +19,7 @@ export class McpServerController {
   async send(_: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = callerOf(request);
     const limit = may(caller, 'operate') ? maxBytes : maxBytesOfViewers;
-    const body = await readJson(request, limit);
+    const body = await readJsonBody(request, limit);
     await this.connections.handle({ request, response }, caller, body);
   }
 

@@ -32,7 +32,7 @@ import type { BlobStore } from '../../logs/blob-store.js';
 import { resultText } from '../../models/result-text.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { tooManyRequests } from '../limits/request-budget.js';
-import { knownError, unexpected } from '../problem.js';
+import { sentError } from '../problem.js';
 import { elicitationFor } from './mcp-elicitation.js';
 import { resourceTemplates, type McpResources } from './mcp-resources.js';
 import {
@@ -58,8 +58,6 @@ export interface McpServerParts {
   commands: SessionCommands;
   resources: McpResources;
   blobs: BlobStore;
-  /** What is installed, as it is now. */
-  installed: () => InstalledOperation[];
   /** Who calls now: what it may do can change while it is connected. */
   caller: () => Caller;
 }
@@ -95,11 +93,6 @@ function createMcpServer(parts: McpServerParts): Server {
     { name: 'belay', title: 'Belay', version: belayVersion },
     { capabilities: { tools: {}, resources: {} }, instructions },
   );
-  const known = (error: unknown): AppError => {
-    const expected = knownError(error);
-    if (!expected) logger.error(error);
-    return expected ?? unexpected();
-  };
   let underWay = 0;
   const mayOperate = (): boolean => may(parts.caller(), 'operate');
   server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -107,11 +100,11 @@ function createMcpServer(parts: McpServerParts): Server {
       ...[...mcpTools.values()]
         .map(({ tool }) => tool)
         .filter(({ annotations }) => annotations?.readOnlyHint || mayOperate()),
-      ...(mayOperate() ? installedTools(parts.installed()) : []),
+      ...(mayOperate() ? installedTools(parts.commands.installed()) : []),
     ],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const installed = parts.installed();
+    const installed = parts.commands.installed();
     let called: ToolCall = { name: params.name, input: params.arguments ?? {} };
     if (isMany(installed)) {
       try {
@@ -121,7 +114,7 @@ function createMcpServer(parts: McpServerParts): Server {
         if (output) return foundOnes({ name: params.name, output });
         called = calledTool(called);
       } catch (error) {
-        return failed(known(error));
+        return failed(sentError(error, logger));
       }
     }
     const found = installed.find((one) => one.tool.name === called.name);
@@ -142,7 +135,7 @@ function createMcpServer(parts: McpServerParts): Server {
       const session = isOwnField ? '' : sessionIn(called.input);
       return await succeeded(parts.blobs, { name, output, session, images: images(output) });
     } catch (error) {
-      return failed(known(error));
+      return failed(sentError(error, logger));
     } finally {
       progress.end();
       underWay -= 1;
@@ -156,7 +149,7 @@ function createMcpServer(parts: McpServerParts): Server {
     try {
       return { contents: await parts.resources.read(parts.caller(), params.uri, signal) };
     } catch (error) {
-      const { code, message } = known(error);
+      const { code, message } = sentError(error, logger);
       const number = code === 'not_found' ? resourceNotFound : ErrorCode.InvalidRequest;
       throw new McpError(number, message, { code });
     }

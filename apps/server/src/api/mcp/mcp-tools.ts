@@ -1,6 +1,5 @@
 import {
   AppError,
-  faultOf,
   fieldsOfTool,
   imagesOf,
   modelTool,
@@ -15,6 +14,7 @@ import {
 } from '@belay/protocol';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { parsedInput } from '../../parsed-input.js';
 
 /** What a tool calls: a command on sessions, or an operation in a session’s sandbox. */
 export interface McpTarget {
@@ -71,7 +71,7 @@ export const searchTools: readonly Tool[] = [
   describe('actions_search', {
     title: 'Search the actions',
     description:
-      'Searches the installed actions, skills and tools, which are too many to list, by what they are for. Call what it finds with actions_call.',
+      'Searches the installed actions, skills and tools, which are too many to list, by their purpose. Call a result with actions_call.',
     risk: 'read',
     schema: {
       properties: { query: { type: 'string', description: 'What it should do, in a few words.' } },
@@ -84,8 +84,8 @@ export const searchTools: readonly Tool[] = [
     risk: 'network',
     schema: {
       properties: {
-        name: { type: 'string', description: 'Its name, as it was found.' },
-        input: { type: 'object', description: 'By its parameters.' },
+        name: { type: 'string', description: 'Its name, as actions_search returned it.' },
+        input: { type: 'object', description: 'Its input, as its parameters describe it.' },
       },
       required: ['name'],
     },
@@ -106,9 +106,7 @@ export interface ToolCall {
 export function calledTool(call: ToolCall): ToolCall {
   const { name, input } = call;
   if (name !== 'actions_call') return call;
-  const { data, error } = actionCall.safeParse(input);
-  if (error) throw new AppError('invalid_input', `${name}: ${faultOf(error)}.`);
-  return data;
+  return parsedInput(name, actionCall, input);
 }
 
 /** The result of `actions_search`; undefined for any other tool. Throws `invalid_input`. */
@@ -133,7 +131,7 @@ export function searched(
 const optionalSession = {
   type: 'string',
   description:
-    'The id of a session with this action or MCP server, in whose workspace it works. Without one it works by itself.',
+    'The id of a session that has this action or MCP server, to work in its workspace. Without one, it runs on its own.',
 };
 
 function ofOperation(operation: Operation) {

@@ -5,19 +5,19 @@ import type { OAuthClient } from './oauth-clients.store.js';
 export function consentPage(client: OAuthClient, request: AuthorizationRequest): string {
   const { redirect_uri: redirect } = request;
   return page(`<h1>Allow an application</h1>
-<p><b>${escaped(client.name)}</b> wants to use this Belay server. It called itself so; the answer goes to
+<p><b>${escaped(client.name)}</b> wants to use this Belay server. It chose this name itself. The answer goes to
 <code>${escaped(new URL(redirect).host || redirect)}</code>.</p>
 <form id="consent" data-request="${escaped(JSON.stringify(request))}">
 <p><label>It may <select name="grant">
 <option value="operate">start sessions, talk to agents and run commands in their sandboxes</option>
-<option value="view">only read</option></select></label></p>
+<option value="view">read only</option></select></label></p>
 <p><label>in <select name="sessions">
-<option value="own">sessions that it begins itself</option>
+<option value="own">sessions that it starts</option>
 <option value="all">all sessions</option></select></label></p>
 <p><button name="allow" value="yes">Allow</button> <button name="allow" value="no">Reject</button></p>
 </form>
 <p id="problem" role="alert"></p>
-<p>This ends after 30 days without use; <code>belay tokens</code> lists and revokes it.</p>
+<p>Access ends after 30 days without use. <code>belay tokens</code> lists and revokes it.</p>
 <script src="/oauth/authorize.js"></script>`);
 }
 

@@ -74,6 +74,6 @@ function refuseUnsafe(redirect: string): void {
   if (isSafe) return;
   throw new AppError(
     'invalid_input',
-    'A redirect_uri is https, http on this machine, or a scheme of the application’s own.',
+    'A redirect_uri must use https, http on this machine, or the application’s own scheme.',
   );
 }

@@ -145,7 +145,11 @@ export class OAuthController {
           });
     if (!made) {
       this.#exchanges.failed(from);
-      return refused(response, 'invalid_grant', 'That is not valid any more: ask the user again.');
+      return refused(
+        response,
+        'invalid_grant',
+        'The code or token is no longer valid. Ask the user again.',
+      );
     }
     const seconds = Math.floor((Date.parse(made.expires ?? '') - Date.now()) / 1_000);
     return {
@@ -174,7 +178,7 @@ export class OAuthController {
   #assertOurs(request: Request, resource: string | undefined): void {
     const own = baseUrlOf(request) + mcpPath;
     if (resource === undefined || resource.replace(/\/$/, '') === own) return;
-    throw new AppError('invalid_input', `This server gives tokens for ${own} alone.`);
+    throw new AppError('invalid_input', `This server issues tokens only for ${own}.`);
   }
 }
 

@@ -3,7 +3,7 @@ import { AppError, type AuthorizationRequest, type NewToken } from '@belay/proto
 import type { RefreshableToken } from '../../access/refresh-token.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
-import { hashOf } from '../../storage/secrets.js';
+import { hashOfSecret } from '../../storage/secrets.js';
 import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
 
 const codeMs = 60_000;
@@ -43,10 +43,7 @@ export class OAuthService {
     const client = this.clients.find(id);
     if (!client) throw new AppError('invalid_input', 'This application is not registered here.');
     if (isRedirectOf(client, redirect)) return client;
-    throw new AppError(
-      'invalid_input',
-      'The answer would go to an address that is not registered.',
-    );
+    throw new AppError('invalid_input', 'The redirect_uri is not registered for this application.');
   }
 
   /** Returns where the browser goes with the code. */
@@ -77,7 +74,7 @@ export class OAuthService {
       granted !== undefined &&
       granted.client === given.client &&
       granted.redirect === given.redirect &&
-      granted.challenge === hashOf(given.verifier) &&
+      granted.challenge === hashOfSecret(given.verifier) &&
       (given.resource === undefined || granted.resource === given.resource);
     if (!isSame) return undefined;
     const wanted = { ...granted.token, expires: end() };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
-import { hashOf, newSecret } from '../../storage/secrets.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import type { PreviewTarget } from './preview-address.js';
 
 /** What one browser of one caller may see: one port of one session. */
@@ -69,8 +69,8 @@ export class PreviewGrants {
     const kept = this.#tickets.take(ticket);
     if (!kept || !isFor(kept.grant, target)) return undefined;
     kept.endAfter(grantMs);
-    const secret = newSecret();
-    const key = hashOf(secret);
+    const secret = randomSecret();
+    const key = hashOfSecret(secret);
     this.#grants.set(key, kept);
     kept.grant.ended.addEventListener('abort', () => this.#grants.delete(key));
     const [oldest] = this.#grants.values();
@@ -81,7 +81,7 @@ export class PreviewGrants {
   /** What one of these secrets opens on this origin. */
   find(secrets: readonly string[], target: PreviewTarget): PreviewGrant | undefined {
     for (const secret of secrets) {
-      const grant = this.#grants.get(hashOf(secret))?.grant;
+      const grant = this.#grants.get(hashOfSecret(secret))?.grant;
       if (grant && isFor(grant, target)) return grant;
     }
     return undefined;

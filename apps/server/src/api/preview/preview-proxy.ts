@@ -37,7 +37,7 @@ export function forwardRequest(
     ...(isChunked && { 'transfer-encoding': 'chunked' }),
   });
   const late = setTimeout(
-    () => fail('The server in the sandbox has not answered in two minutes. Look at its terminal.'),
+    () => fail('The server in the sandbox did not respond within two minutes. Check its terminal.'),
     answerMs,
   );
   sent.on('response', (reply) => {
@@ -45,7 +45,7 @@ export function forwardRequest(
     try {
       response.writeHead(reply.statusCode ?? 502, responseHeaders(reply, connection));
     } catch {
-      return fail('The server in the sandbox sent a head that no browser may be sent.');
+      return fail('The server in the sandbox sent headers that cannot be passed on to a browser.');
     }
     // A reply that breaks off or is too long must not look complete: the pipeline destroys the response.
     pipeline(reply, limit(), response, () => stream.destroy());

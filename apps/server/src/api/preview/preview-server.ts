@@ -1,15 +1,11 @@
-import {
-  STATUS_CODES,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, previewPath, problemOf } from '@belay/protocol';
 import { assertMay } from '../../access/caller.js';
 import { Identity } from '../auth/identity.js';
-import { knownError, unexpected } from '../problem.js';
+import { sentError } from '../problem.js';
+import { refuseUpgrade } from '../upgrades.js';
 import { PreviewAddress, type PreviewTarget } from './preview-address.js';
 import { grantCookie, grantSecrets } from './preview-cookies.js';
 import { grantMs, PreviewGrants, type PreviewGrant } from './preview-grants.js';
@@ -52,7 +48,7 @@ export class PreviewServer {
     if (!target) return false;
     socket.on('error', () => socket.destroy());
     void this.#upgrade(request, socket, { target, head }).catch((error: unknown) =>
-      refuse(socket, this.#known(error)),
+      refuseUpgrade(socket, sentError(error, this.#logger)),
     );
     return true;
   }
@@ -82,14 +78,17 @@ export class PreviewServer {
   ): Promise<void> {
     const { origin, upgrade } = request.headers;
     if (upgrade?.toLowerCase() !== 'websocket')
-      throw new AppError('invalid_input', 'A preview takes upgrades to WebSockets only.');
+      throw new AppError('invalid_input', 'A preview accepts upgrades to WebSocket only.');
     // Browsers state where a WebSocket is from, and nothing else protects it.
     if (origin === undefined) throw foreign();
     const grant = this.#check(request, target);
     const connection = await this.streams.open(grant);
     if (socket.destroyed) return void connection.stream.destroy();
     const onFailed = (): void =>
-      refuse(socket, new AppError('unavailable', 'The server in the sandbox took no WebSocket.'));
+      refuseUpgrade(
+        socket,
+        new AppError('unavailable', 'The server in the sandbox did not accept the WebSocket.'),
+      );
     forwardUpgrade(request, socket, { ...connection, head, onFailed });
   }
 
@@ -117,7 +116,7 @@ export class PreviewServer {
   #check({ headers, url }: IncomingMessage, target: PreviewTarget): PreviewGrant {
     const { origin, host, 'sec-fetch-site': site } = headers;
     if (!url?.startsWith('/'))
-      throw new AppError('invalid_input', 'A preview takes paths, such as `/`.');
+      throw new AppError('invalid_input', 'A preview accepts only paths, such as `/`.');
     if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign();
     if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) throw foreign();
     if (headers['service-worker'] !== undefined) throw new AppError('forbidden', noWorker);
@@ -137,17 +136,11 @@ export class PreviewServer {
     response: ServerResponse,
     { error, grant }: { error: unknown; grant?: PreviewGrant },
   ): void {
-    const known = this.#known(error);
+    const known = sentError(error, this.#logger);
     if (response.headersSent) return void response.destroy();
     const ancestors = grant ? framedBy(grant) : this.addresses.dashboards(host);
     const headers = ownHeaders(ancestors, [pagePolicy]);
     send(response, problemOf(known).status, sentencePage(known.message), headers);
-  }
-
-  #known(error: unknown): AppError {
-    const known = knownError(error);
-    if (!known) this.#logger.error(error);
-    return known ?? unexpected();
   }
 }
 
@@ -155,10 +148,10 @@ const foreign = (): AppError =>
   new AppError('forbidden', 'Other pages may not use this preview. Open it from the dashboard.');
 
 const usedTicket =
-  'This address was used already, or has expired. Open the preview from the dashboard again.';
+  'This address has already been used or has expired. Open the preview from the dashboard again.';
 const noCookie =
-  'This browser has no access to the preview, or no longer. Press Reload above it in the dashboard; if that does not help, open it in a new tab.';
-const noWorker = 'Previews run no service workers, which would outlive them.';
+  'This browser has no access to the preview, or its access has ended. Press Reload above it in the dashboard; if that does not help, open it in a new tab.';
+const noWorker = 'Previews do not support service workers, which would outlive them.';
 
 const hostOf = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : '');
 
@@ -175,16 +168,4 @@ function send(
     'x-content-type-options': 'nosniff',
   });
   response.end(page);
-}
-
-function refuse(socket: Duplex, error: AppError): void {
-  const { status } = problemOf(error);
-  const body = `${error.message}\n`;
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`,
-    'connection: close',
-    'content-type: text/plain; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-  ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

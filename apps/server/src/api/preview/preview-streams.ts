@@ -54,7 +54,7 @@ export class PreviewStreams implements BeforeApplicationShutdown {
     if (machine)
       throw new AppError(
         'conflict',
-        `The session runs on the machine ${machine.name}, whose ports are not the session’s alone. Open the page on that machine.`,
+        `The session runs on the machine ${machine.name}, whose ports it shares with other programs. Open the page on that machine.`,
       );
     if (!this.sandboxes.agent(session))
       throw new AppError(
@@ -76,7 +76,7 @@ export class PreviewStreams implements BeforeApplicationShutdown {
       const stream = opening && (await inTime(opening));
       if (!stream || slot.isClosed || ended.aborted) {
         stream?.destroy();
-        throw new AppError('unavailable', 'The preview has ended meanwhile. Reload it.');
+        throw new AppError('unavailable', 'The preview has ended. Reload it.');
       }
       slot.stream = stream;
       const end = (): void => void stream.destroy();
@@ -124,7 +124,7 @@ const tooMany = `The preview has ${previewLimits.perSession} connections open, o
 async function inTime(opening: Promise<Duplex>): Promise<Duplex> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new AppError('unavailable', 'The sandbox does not answer. Reload the preview.'));
+    late.reject(new AppError('unavailable', 'The sandbox does not respond. Reload the preview.'));
     opening.then((stream) => stream.destroy(), ignoreError('nobody waits for it'));
   }, previewLimits.openMs);
   try {

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { callerOf } from '../auth/access.guard.js';
-import { closing } from './closing.js';
+import { abortedOnClose } from './aborted-on-close.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 import { sendBlob } from './send-blob.js';
 
@@ -23,7 +23,7 @@ export class ActionCallsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ActionOutput> {
-    const call = { input: body, caller: callerOf(request), signal: closing(response) };
+    const call = { input: body, caller: callerOf(request), signal: abortedOnClose(response) };
     return this.calls.run(params.name, call);
   }
 
@@ -33,7 +33,7 @@ export class ActionCallsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<McpOutput> {
-    const call = { input: body, caller: callerOf(request), signal: closing(response) };
+    const call = { input: body, caller: callerOf(request), signal: abortedOnClose(response) };
     return this.calls.runTool({ server, name }, call);
   }
 

@@ -22,7 +22,7 @@ export class ComparisonsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<Comparison[]> {
     const found = await this.comparisons.list(callerOf(request));
-    return pageOf(found, query, { request, response, idOf: ({ id }) => id });
+    return pageOf(found, query, { request, response });
   }
 
   create({ body }: Inputs['create'], @Req() request: Request): Promise<Comparison> {

@@ -32,7 +32,7 @@ export class EvaluationsController {
   ): Promise<EvaluationSummary[]> {
     const runs = seesAll(callerOf(request)) ? await this.evaluations.list() : [];
     const sorted = runs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-    return pageOf(sorted, query, { request, response, idOf: ({ id }) => id });
+    return pageOf(sorted, query, { request, response });
   }
 
   async get({ params }: Inputs['get'], @Req() request: Request): Promise<Evaluation> {

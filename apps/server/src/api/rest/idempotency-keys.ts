@@ -114,5 +114,5 @@ const other = (key: string): AppError =>
 const tooLarge = (key: string): AppError =>
   new AppError(
     'conflict',
-    `The request with the Idempotency-Key ${key} was done; its answer was too large to keep.`,
+    `The request with the Idempotency-Key ${key} was completed, but its response was too large to keep.`,
   );

@@ -27,7 +27,7 @@ export class MachinesController {
   ): Promise<RouteResult<typeof api.machines.join>> {
     const from = request.socket.remoteAddress ?? '';
     if (this.#attempts.areTooMany(from))
-      throw new AppError('limit_reached', 'Too many attempts to join failed. Wait a minute.');
+      throw new AppError('limit_reached', 'Too many failed attempts to join. Wait a minute.');
     try {
       return await this.machines.join(body.token, body.description);
     } catch (error) {

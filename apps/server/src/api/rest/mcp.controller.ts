@@ -45,7 +45,7 @@ export class McpController {
     if (code === undefined) return page(400, `The login was refused (${error ?? 'no code'}).`);
     try {
       const { name } = await this.servers.finishLogin(state, code);
-      page(200, `${name} is connected. Close this page.`);
+      page(200, `${name} is connected. You can close this page.`);
     } catch (failed) {
       if (!(failed instanceof AppError)) throw failed;
       page(problemOf(failed).status, failed.message);

@@ -85,7 +85,7 @@ describe('MCP servers', () => {
     const started = (await server.log.read(early, { after: 0 }))[0];
     expect(started?.args['mcp']).toMatchObject([{ name: 'echo' }, { name: 'picture' }]);
     for (const [mcp, sentence] of [
-      [['off'], 'The MCP server off is turned off in the settings.'],
+      [['off'], 'The MCP server off is disabled in the settings.'],
       [['unknown'], 'There is no MCP server unknown in the settings.'],
     ] as const) {
       const refused = await server.json('POST', '/api/sessions', {

@@ -1,5 +1,5 @@
 import { api, type ModelChoice, type ProviderSetup } from '@belay/protocol';
-import { ModelGateway, type Trial } from '../../models/model-gateway.js';
+import { ModelGateway, type ModelTest } from '../../models/model-gateway.js';
 import { ProviderKeys } from '../../models/provider-keys.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -16,7 +16,7 @@ export class ModelsController {
     return this.models.choices();
   }
 
-  try({ body }: Inputs['try']): Promise<Trial> {
+  try({ body }: Inputs['try']): Promise<ModelTest> {
     return this.models.trial(body.model);
   }
 

@@ -2,7 +2,7 @@ import { Req, Res, type OnApplicationBootstrap } from '@nestjs/common';
 import { api } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { sql } from 'kysely';
-import { SandboxChecks } from '../../sandboxes/engine/checks.js';
+import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
 import { Metrics } from './metrics.js';

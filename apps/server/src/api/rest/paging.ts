@@ -7,15 +7,15 @@ export interface Exchange {
 }
 
 /** A page of items in their order, the highest ids first; the answer says where the next one is. */
-export function pageOf<T>(
+export function pageOf<T extends { id: string }>(
   items: readonly T[],
   { after, limit }: PageQuery,
-  { idOf, ...exchange }: Exchange & { idOf: (item: T) => string },
+  exchange: Exchange,
 ): T[] {
-  const rest = after === undefined ? [...items] : itemsAfter(items, after, idOf);
+  const rest = after === undefined ? items : itemsAfter(items, after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  if (last !== undefined && page.length < rest.length) linkNext(exchange, idOf(last));
+  if (last !== undefined && page.length < rest.length) linkNext(exchange, last.id);
   return page;
 }
 
@@ -27,7 +27,7 @@ export function linkNext({ request, response }: Exchange, after: string | number
 }
 
 /** The item itself may be gone by now: then what has a lower id follows. */
-function itemsAfter<T>(items: readonly T[], after: string, idOf: (item: T) => string): T[] {
-  const at = items.findIndex((item) => idOf(item) === after);
-  return at < 0 ? items.filter((item) => idOf(item) < after) : items.slice(at + 1);
+function itemsAfter<T extends { id: string }>(items: readonly T[], after: string): T[] {
+  const at = items.findIndex(({ id }) => id === after);
+  return at < 0 ? items.filter(({ id }) => id < after) : items.slice(at + 1);
 }

@@ -18,7 +18,7 @@ import {
 } from '@belay/protocol';
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { Serves } from '../auth/access.js';
+import { Serves } from '../auth/serves.js';
 
 /** The first argument of each handler of a group. */
 export type RouteInputs<G extends RouteGroup> = { [Name in keyof G]: RouteInput<G[Name]> };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Check } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { McpServers } from '../../mcp/mcp-servers.js';
-import { SandboxChecks } from '../../sandboxes/engine/checks.js';
+import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
 import { diskCheck } from '../../storage/disk-check.js';
 
 /** Whether what the server needs is there. */

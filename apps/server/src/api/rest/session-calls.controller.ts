@@ -5,7 +5,7 @@ import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { callerOf } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';
-import { closing } from './closing.js';
+import { abortedOnClose } from './aborted-on-close.js';
 import { CommandController } from './command-controller.js';
 import type { RouteInputs } from './rest-controller.js';
 
@@ -30,6 +30,6 @@ export class SessionCallsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
     const call = { name: callNamed(name), input: body ?? {}, caller: callerOf(request) };
-    return this.dispatcher.call(id, call, closing(response));
+    return this.dispatcher.call(id, call, abortedOnClose(response));
   }
 }

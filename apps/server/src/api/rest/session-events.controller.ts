@@ -3,8 +3,8 @@ import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
-import { closing } from './closing.js';
-import { sendEvents } from './event-stream.js';
+import { abortedOnClose } from './aborted-on-close.js';
+import { sendEvents } from './send-events.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -26,7 +26,7 @@ export class SessionEventsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<Event[]> {
     const asked = { ...range, waitMs: wait * 1_000 };
-    const events = await this.feed.next(params.id, asked, closing(response));
+    const events = await this.feed.next(params.id, asked, abortedOnClose(response));
     linkNext({ request, response }, events.at(-1)?.seq ?? range.after);
     return events;
   }
@@ -36,7 +36,7 @@ export class SessionEventsController {
     @Req() { headers }: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const signal = closing(response);
+    const signal = abortedOnClose(response);
     const after = seqOf(headers['last-event-id']) ?? query.after;
     await this.sessions.summary(params.id);
     const pages = this.feed.follow(params.id, { after, idleMs }, signal);

@@ -14,7 +14,7 @@ import { SessionFiles } from '../../sessions/session-files.js';
 import { callerOf } from '../auth/access.guard.js';
 import { readWithin } from '../read-within.js';
 import { byteRange } from './byte-range.js';
-import { closing } from './closing.js';
+import { abortedOnClose } from './aborted-on-close.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof sessionFileRoutes>;
@@ -35,7 +35,7 @@ export class SessionFilesController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const signal = closing(response);
+    const signal = abortedOnClose(response);
     const caller = callerOf(request);
     const opened = await this.files.open(params.id, query.path, { caller, signal });
     const { size, version } = opened;
@@ -61,7 +61,7 @@ export class SessionFilesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<OperationOutput<'files.write'>> {
-    const signal = closing(response);
+    const signal = abortedOnClose(response);
     const file = { ...query, ...condition(request) };
     return writesAtOnce.runExclusive(async () => {
       const content = await readWithin(request, maxFileBytes);
@@ -88,7 +88,7 @@ function condition({ headers }: Request): { version?: string | null } {
   if (expected === undefined || expected === '*') return {};
   const version = /^"([0-9a-f]{16})"$/.exec(expected)?.[1];
   if (version !== undefined) return { version };
-  const remedy = 'Send the ETag of an earlier answer, in its quotes.';
+  const remedy = 'Send the ETag of an earlier response, with its quotes.';
   throw new AppError('invalid_input', `If-Match is not a version of a file. ${remedy}`);
 }
 

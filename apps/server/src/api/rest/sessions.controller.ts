@@ -6,7 +6,7 @@ import {
 } from '@belay/protocol';
 import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Found } from '../../logs/event-text.js';
+import type { TextMatch } from '../../logs/event-text.js';
 import { Search } from '../../sessions/search.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { callerOf } from '../auth/access.guard.js';
@@ -33,14 +33,14 @@ export class SessionsController {
     const { comparison } = query;
     const all = await this.sessions.list(callerOf(request));
     const sessions = comparison ? all.filter((each) => each.comparison === comparison) : all;
-    return pageOf(sessions, query, { request, response, idOf: ({ id }) => id });
+    return pageOf(sessions, query, { request, response });
   }
 
   async usage({ params }: Inputs['usage']): Promise<SessionUsage> {
     return sessionUsage.parse(await this.sessions.summary(params.id));
   }
 
-  search({ query }: Inputs['search'], @Req() request: Request): Promise<Found[]> {
+  search({ query }: Inputs['search'], @Req() request: Request): Promise<TextMatch[]> {
     return this.searches.find(query.q, callerOf(request));
   }
 }

@@ -9,7 +9,7 @@ const usualPace = { bytes: 64 * 1024, ms: 60_000 };
  * Destroys `target` with `timeout` when what the request sends comes too slowly, though it would be taken. Returns
  * what ends the watch.
  */
-export function refuseSlow(
+export function refuseSlowSender(
   request: IncomingMessage,
   target: Writable,
   { bytes, ms } = usualPace,
@@ -32,4 +32,7 @@ export function refuseSlow(
 }
 
 const tooSlow = (): AppError =>
-  new AppError('timeout', 'The files came too slowly: send them again over a better connection.');
+  new AppError(
+    'timeout',
+    'The files arrived too slowly. Send them again over a better connection.',
+  );

@@ -8,7 +8,7 @@ import { maxBlobBytes } from '../../logs/blob-store.js';
 import { WorkspaceStore } from '../../sessions/workspace.store.js';
 import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
-import { refuseSlow } from './slow-sender.js';
+import { refuseSlowSender } from './slow-sender.js';
 
 type Inputs = RouteInputs<typeof api.uploads>;
 
@@ -45,7 +45,7 @@ export class UploadsController {
 async function received<T>(request: Request, use: (tar: Readable) => Promise<T>): Promise<T> {
   const tar = request.pipe(new PassThrough());
   request.once('error', (error) => tar.destroy(error));
-  const endWatch = refuseSlow(request, tar);
+  const endWatch = refuseSlowSender(request, tar);
   try {
     return await use(tar);
   } catch (error) {

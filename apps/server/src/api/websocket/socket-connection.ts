@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import {
   AppError,
   faultOf,
@@ -7,136 +6,93 @@ import {
   modelTool,
   operationNamed,
   operations,
-  roleOfScope,
   sessionSummary,
   type InstalledOperation,
   type Operation,
 } from '@belay/protocol';
-import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Caller } from '../../access/caller.js';
-import type { CallerEnds } from '../../access/caller-ends.js';
 import { newUserCallId } from '../../sessions/dispatcher.js';
 import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
+import { parsedInput } from '../../parsed-input.js';
+import type { ApiSocket } from '../api-socket.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
-import { RequestBudget, tooManyRequests } from '../limits/request-budget.js';
-import { knownError, unexpected } from '../problem.js';
-import { closeCodes } from '../upgrades.js';
+import { tooManyRequests } from '../limits/request-budget.js';
 import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
 import { SocketFollower, watchRequest } from './socket-follower.js';
 
-/** What may wait in memory for a client that does not read; then its connection ends, and it resumes by `seq`. */
-const maxBuffered = 16 * 2 ** 20;
 const maxUnderWay = 32;
 /** Requests beyond the budget that are answered with an error before the connection ends. */
 const maxRefused = 200;
 const maxOwn = 1_000;
-const introductionMs = 10_000;
 
-export interface ConnectionParts {
-  commands: SessionCommands;
-  ends: CallerEnds;
-  introduce: (token: string) => Caller | undefined;
-  followers: SessionFollowers<SocketFollower>;
-}
-
-type SpecialAction = (args: Record<string, unknown>) => Promise<SentMessage> | SentMessage;
+type SpecialAction = (
+  caller: Caller,
+  args: Record<string, unknown>,
+) => Promise<SentMessage> | SentMessage;
 
 const introduction = z.object({ token: z.string().min(1).max(1_000) });
 
 /** One client of the plain WebSocket. Nothing that it sends throws outside of its own request. */
 export class SocketConnection {
-  readonly #logger = new Logger('WebSocket');
-  readonly #closed = new AbortController();
   readonly #follower: SocketFollower;
   /** Calls of operations whose output is sent as a reply, and so not again as an event. */
   readonly #own = new Set<string>();
-  #budget = new RequestBudget('viewer');
   #refused = 0;
   #underWay = 0;
   /** What a request without a `session` is about: the session that was begun or watched last. */
   #session: string | undefined;
-  #caller: Caller | undefined;
 
   constructor(
-    private readonly socket: WebSocket,
-    caller: Caller | undefined,
-    private readonly parts: ConnectionParts,
+    private readonly socket: ApiSocket,
+    private readonly commands: SessionCommands,
+    followers: SessionFollowers<SocketFollower>,
   ) {
-    this.#follower = new SocketFollower(
-      {
-        isOpen: () => socket.readyState === socket.OPEN,
-        send: (message) => this.#send(message),
-        errorOf: (error) => this.#errorOf(error),
-        isOwn: (call) => this.#own.delete(call),
-      },
-      parts.followers,
-    );
-    if (caller) this.#admit(caller);
-    else {
-      const late = setTimeout(
-        () => this.#end('unauthorized', 'Nobody said who this is.'),
-        introductionMs,
-      );
-      this.#closed.signal.addEventListener('abort', () => clearTimeout(late));
-    }
-    socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
-    socket.once('close', () => {
-      this.#closed.abort();
-      this.#follower.close();
-    });
-  }
-
-  #admit(caller: Caller): void {
-    this.#caller = caller;
-    const off = this.parts.ends.on(caller, () =>
-      this.#end('unauthorized', 'The token was revoked or has expired.'),
-    );
-    this.#closed.signal.addEventListener('abort', off, { once: true });
-    this.#budget = new RequestBudget(roleOfScope(caller.scope));
+    this.#follower = new SocketFollower(socket, this.#own, followers);
+    socket.onMessage((data, isBinary) => this.#receive(data, isBinary));
+    socket.closing.addEventListener('abort', () => this.#follower.close(), { once: true });
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    if (!this.#budget.take()) {
+    if (!this.socket.takeRequest()) {
       this.#refused += 1;
-      if (this.#refused > maxRefused) return this.#end('tooManyRequests', 'Too many requests.');
-      return void this.#send(errorMessage(tooManyRequests()));
+      if (this.#refused > maxRefused) {
+        return this.socket.close('tooManyRequests', 'Too many requests.');
+      }
+      return void this.socket.send(errorMessage(tooManyRequests()));
     }
     let read: SocketMessage;
     try {
-      read = isBinary ? refuseBinary() : parsedMessage(data);
+      read = parsedMessage(data, isBinary);
     } catch (error) {
-      return void this.#send(this.#errorOf(error));
+      return void this.socket.send(errorMessage(error));
     }
     const { id } = read;
     const about = id === undefined ? {} : { id };
-    if (!this.#caller) return this.#introduce(read);
+    const { caller } = this.socket;
+    if (!caller) return this.#introduce(read);
     if (this.#underWay >= maxUnderWay) {
-      return void this.#send({ ...errorMessage(tooManyRequests()), ...about });
+      return void this.socket.send({ ...errorMessage(tooManyRequests()), ...about });
     }
     this.#underWay += 1;
-    void this.#answer(this.#caller, read)
-      .catch((error: unknown) => this.#errorOf(error))
-      .then((reply) => this.#send({ ...reply, ...about }))
+    void this.#answer(caller, read)
+      .catch((error: unknown) => errorMessage(error))
+      .then((reply) => this.socket.send({ ...reply, ...about }))
       .finally(() => (this.#underWay -= 1));
   }
 
   /** The first message of a caller who came without a token. */
   #introduce({ action, args, id }: SocketMessage): void {
     const { data } = introduction.safeParse(args);
-    const caller = action === 'auth' && data ? this.parts.introduce(data.token) : undefined;
+    const caller = action === 'auth' && data ? this.socket.introduce(data.token) : undefined;
     if (!caller) {
-      const error = new AppError(
-        'unauthorized',
-        'Send {"action":"auth","args":{"token":"…"}} first.',
-      );
-      void this.#send(errorMessage(error));
-      return this.#end('unauthorized', 'The token is missing or wrong.');
+      const first = 'Send {"action":"auth","args":{"token":"…"}} first.';
+      void this.socket.send(errorMessage(new AppError('unauthorized', first)));
+      return this.socket.close('unauthorized', 'The token is missing or wrong.');
     }
-    this.#admit(caller);
-    void this.#send({
+    void this.socket.send({
       action: 'auth',
       args: { scope: caller.scope },
       message: 'Welcome.',
@@ -145,15 +101,15 @@ export class SocketConnection {
   }
 
   async #answer(caller: Caller, { action, args, message }: SocketMessage): Promise<SentMessage> {
-    const { signal } = this.#closed;
+    const signal = this.socket.closing;
     const special = this.#special.get(action);
-    if (special) return special(args);
+    if (special) return special(caller, args);
     const spoken = spokenAs(action, args, message);
     const name = spoken.name;
     const input = this.#session ? { session: this.#session, ...spoken.args } : spoken.args;
     if (isSessionCommand(name)) {
       const given = name === 'start' ? spoken.args : input;
-      const result = await this.parts.commands.call(caller, { name, input: given, signal });
+      const result = await this.commands.call(caller, { name, input: given, signal });
       if (name === 'start') return this.#started(result);
       return { action: name, args: Object(result) as object, message: 'Done.' };
     }
@@ -165,7 +121,7 @@ export class SocketConnection {
     try {
       const asked = { ...Object(read), session };
       const called = operation?.name ?? name;
-      const output = await this.parts.commands.call(caller, {
+      const output = await this.commands.call(caller, {
         name: called,
         input: asked,
         signal,
@@ -200,13 +156,13 @@ export class SocketConnection {
 
   readonly #special = new Map<string, SpecialAction>(
     Object.entries<SpecialAction>({
-      watch: async (args) => {
-        const { data, error } = watchRequest.safeParse({ session: this.#session, ...args });
-        if (error) throw new AppError('invalid_input', `watch: ${faultOf(error)}.`);
-        const summary = await this.parts.commands.call(this.#known, {
+      watch: async (caller, args) => {
+        const given = { session: this.#session, ...args };
+        const data = parsedInput('watch', watchRequest, given);
+        const summary = await this.commands.call(caller, {
           name: 'status',
           input: { session: data.session },
-          signal: this.#closed.signal,
+          signal: this.socket.closing,
         });
         this.#session = data.session;
         await this.#follower.watch(data);
@@ -217,7 +173,7 @@ export class SocketConnection {
           message: 'Watching.',
         };
       },
-      unwatch: (args) => {
+      unwatch: (_, args) => {
         const { data } = watchRequest.safeParse({ session: this.#session, ...args });
         this.#follower.unwatch(data?.session ?? '');
         return { action: 'unwatch', args: {}, message: 'Done.' };
@@ -227,51 +183,20 @@ export class SocketConnection {
         args: {
           operations: [
             ...Object.values<Operation>(operations).filter(isForUsers).map(described),
-            ...this.parts.commands.installed().map(describedInstalled),
+            ...this.commands.installed().map(describedInstalled),
           ],
         },
         message: 'These may be called.',
       }),
     }),
   );
-
-  get #known(): Caller {
-    if (this.#caller) return this.#caller;
-    throw new AppError('unauthorized', 'Nobody said who this is.');
-  }
-
-  /** Resolves when the network has taken it, so whoever sends much waits for the reader. Never rejects. */
-  async #send(message: SentMessage): Promise<void> {
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    if (this.socket.bufferedAmount > maxBuffered) {
-      return this.#end('tooSlow', 'Read faster, or resume from the last seq.');
-    }
-    const text = JSON.stringify(message);
-    await new Promise<void>((resolve) => this.socket.send(text, () => resolve()));
-  }
-
-  #errorOf(error: unknown): SentMessage {
-    const known = knownError(error);
-    if (!known) this.#logger.error(error);
-    return errorMessage(known ?? unexpected());
-  }
-
-  #end(code: keyof typeof closeCodes, reason: string): void {
-    this.#closed.abort();
-    this.socket.close(closeCodes[code], reason);
-    // A peer that does not close either is not waited for.
-    setTimeout(() => this.socket.terminate(), 2_000).unref();
-  }
 }
 
-function parsedMessage(data: Buffer): SocketMessage {
+function parsedMessage(data: Buffer, isBinary: boolean): SocketMessage {
+  if (isBinary) throw new AppError('invalid_input', 'Send JSON as text, not as bytes.');
   const parsed = socketMessage.safeParse(parseJson(data));
   if (parsed.success) return parsed.data;
   throw new AppError('invalid_input', `Send {"action": …, "args": {…}}: ${faultOf(parsed.error)}.`);
-}
-
-function refuseBinary(): never {
-  throw new AppError('invalid_input', 'Send JSON as text, not as bytes.');
 }
 
 /** Words of chat and control that the seeds have, as the commands that do it. */

@@ -1,8 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { terminalName, type AppError } from '@belay/protocol';
 import { z } from 'zod';
-import type { FeedNotices, Follower, TerminalBytes } from '../../sessions/feed/follower.js';
+import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
+import type { ApiSocket } from '../api-socket.js';
 import { errorMessage, eventMessage, type SentMessage } from './socket-messages.js';
 
 export const watchRequest = z.object({
@@ -20,16 +21,6 @@ export type WatchRequest = z.output<typeof watchRequest>;
 /** Sessions that one connection may follow at once. */
 export const maxSessions = 50;
 
-/** The connection below a follower. */
-export interface SocketWriter {
-  isOpen(): boolean;
-  /** Resolves when the network has taken it. Never rejects. */
-  send(message: SentMessage): Promise<void>;
-  errorOf(error: unknown): SentMessage;
-  /** Whether the result of this call was sent as a reply; asked once. */
-  isOwn(call: string): boolean;
-}
-
 interface Watched {
   deltas: boolean;
   terminals: Map<string, { end: number; decoder: StringDecoder }>;
@@ -43,12 +34,14 @@ export class SocketFollower implements Follower {
   #last = Promise.resolve();
 
   constructor(
-    private readonly writer: SocketWriter,
+    private readonly socket: ApiSocket,
+    /** Calls whose result is sent as a reply, and so not again as an event. */
+    private readonly replied: Set<string>,
     private readonly followers: SessionFollowers<SocketFollower>,
   ) {}
 
   get isOpen(): boolean {
-    return this.writer.isOpen();
+    return this.socket.isOpen;
   }
 
   get isCongested(): boolean {
@@ -89,7 +82,7 @@ export class SocketFollower implements Follower {
     void this.#enqueue(this.#messages[name](notice, watched));
   }
 
-  sendBytes({ session, terminal, offset, bytes }: TerminalBytes): Promise<void> {
+  sendBytes({ session, terminal, offset, bytes }: FollowedBytes): Promise<void> {
     const terminals = this.#watched.get(session)?.terminals;
     if (!terminals) return Promise.resolve();
     const known = terminals.get(terminal);
@@ -105,7 +98,7 @@ export class SocketFollower implements Follower {
   }
 
   failed(session: string, error: unknown): void {
-    this.#end(session, this.writer.errorOf(error));
+    this.#end(session, errorMessage(error));
   }
 
   /** Behind what is still to be sent of it. */
@@ -126,7 +119,7 @@ export class SocketFollower implements Follower {
   *#eventMessages({ session, events }: FeedNotices['events'], watched: Watched) {
     for (const event of events) {
       if (watched.ended) return;
-      const isReplied = event.action === 'result' && this.writer.isOwn(event.id ?? '');
+      const isReplied = event.action === 'result' && this.replied.delete(event.id ?? '');
       if (!isReplied) yield eventMessage(session, event);
     }
   }
@@ -134,7 +127,7 @@ export class SocketFollower implements Follower {
   #enqueue(messages: Iterable<SentMessage>): Promise<void> {
     this.#underWay += 1;
     this.#last = this.#last.then(async () => {
-      for (const message of messages) await this.writer.send(message);
+      for (const message of messages) await this.socket.send(message);
       this.#underWay -= 1;
     });
     return this.#last;

@@ -4,11 +4,12 @@ import {
   isEvent,
   operations,
   problemOf,
-  type AppError,
   type Event,
   type Operation,
 } from '@belay/protocol';
+import { Logger } from '@nestjs/common';
 import { z } from 'zod';
+import { sentError } from '../problem.js';
 
 /** What goes both ways over the plain WebSocket (after OpenDevin’s). */
 export const socketMessage = z.object({
@@ -56,11 +57,12 @@ export function outputMessage(operation: string, output: unknown): SentMessage {
   return { action: 'output', args, message: 'Got output.' };
 }
 
-export const errorMessage = (error: AppError): SentMessage => ({
-  action: 'error',
-  args: problemOf(error),
-  message: error.message,
-});
+export function errorMessage(thrown: unknown): SentMessage {
+  const error = sentError(thrown, logger);
+  return { action: 'error', args: problemOf(error), message: error.message };
+}
+
+const logger = new Logger('WebSocket');
 
 /** A verb that is an event’s name too is left to the event. */
 function verbOf(action: string): string {

@@ -1,12 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { WebSocket } from 'ws';
-import type { Caller } from '../../access/caller.js';
-import { CallerEnds } from '../../access/caller-ends.js';
 import { FeedSources, SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { SessionCommands } from '../commands/session-commands.js';
+import type { ApiSocket } from '../api-socket.js';
 import { SocketConnection } from './socket-connection.js';
 import { maxSessions, type SocketFollower } from './socket-follower.js';
-import { Upgrades, type SocketApi } from '../upgrades.js';
+import type { SocketApi } from '../upgrades.js';
 
 /** The plain WebSocket at `/ws`: JSON `{action, args, message}` both ways. */
 @Injectable()
@@ -19,8 +17,6 @@ export class WebSocketApi implements SocketApi, OnModuleDestroy {
 
   constructor(
     private readonly commands: SessionCommands,
-    private readonly upgrades: Upgrades,
-    private readonly ends: CallerEnds,
     sources: FeedSources,
   ) {
     this.#followers = new SessionFollowers(sources, {
@@ -31,14 +27,8 @@ export class WebSocketApi implements SocketApi, OnModuleDestroy {
     });
   }
 
-  accept(socket: WebSocket, caller: Caller | undefined): void {
-    const { commands, ends } = this;
-    new SocketConnection(socket, caller, {
-      commands,
-      ends,
-      introduce: (token) => this.upgrades.introduced(socket, token),
-      followers: this.#followers,
-    });
+  accept(socket: ApiSocket): void {
+    new SocketConnection(socket, this.commands, this.#followers);
   }
 
   onModuleDestroy(): void {

@@ -25,7 +25,7 @@ const recordingLine = z.object({
 });
 const heading = z.object({ cassette: z.literal(1) });
 
-export interface Recording {
+export interface CassetteCall {
   request: ModelRequest;
   reply: ModelOutput;
 }
@@ -37,7 +37,7 @@ export class CassetteWriter {
   constructor(private readonly file: string) {}
 
   /** `anew` replaces what is in the file. */
-  async add({ request, reply: output }: Recording, anew: boolean): Promise<void> {
+  async add({ request, reply: output }: CassetteCall, anew: boolean): Promise<void> {
     const messages = request.messages.map((one) => JSON.stringify(one));
     const before = anew ? [] : this.#previous;
     let kept = 0;
@@ -59,7 +59,7 @@ export class CassetteWriter {
 }
 
 /** Reads a cassette. Throws one sentence: `not_found`, or `invalid_input` with the line. */
-export async function readCassette(file: string): Promise<Recording[]> {
+export async function readCassette(file: string): Promise<CassetteCall[]> {
   const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const missing = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     throw missing
@@ -71,7 +71,7 @@ export async function readCassette(file: string): Promise<Recording[]> {
   });
   const [first = '', ...lines] = source.split('\n');
   read(heading, first, { file, line: 1 });
-  const recordings: Recording[] = [];
+  const recordings: CassetteCall[] = [];
   for (const [index, text] of lines.entries()) {
     if (text === '') continue;
     const line = read(recordingLine, text, { file, line: index + 2 });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { AppError, type ModelRequest } from '@belay/protocol';
-import type { Model, ModelCall, ModelOutput } from '../model.js';
-import { CassetteWriter, readCassette, type Recording } from './cassette-file.js';
+import type { Model, GenerateOptions, ModelOutput } from '../model.js';
+import { CassetteWriter, readCassette, type CassetteCall } from './cassette-file.js';
 import { firstDifference } from './difference.js';
 import { steady } from './volatile.js';
 
@@ -37,8 +37,11 @@ export function replayingModel(file: string): Model {
   };
 }
 
-type Steady = Recording & { steady: string };
-const made = (one: Recording): Steady => ({ ...one, steady: JSON.stringify(steady(one.request)) });
+type Steady = CassetteCall & { steady: string };
+const made = (one: CassetteCall): Steady => ({
+  ...one,
+  steady: JSON.stringify(steady(one.request)),
+});
 
 /** The request alone decides, so that a restarted session goes on; of equal requests the last recording counts. */
 function replyTo(request: ModelRequest, recordings: Steady[], file: string): ModelOutput {
@@ -48,7 +51,7 @@ function replyTo(request: ModelRequest, recordings: Steady[], file: string): Mod
   const nearest =
     recordings.find((one) => one.request.messages.length === request.messages.length) ??
     recordings.at(-1);
-  if (!nearest) throw new AppError('model_failed', `The cassette ${file} holds no call.`);
+  if (!nearest) throw new AppError('model_failed', `The cassette ${file} contains no call.`);
   const { path, recorded, now } = firstDifference(JSON.parse(nearest.steady), JSON.parse(wanted));
   throw new AppError(
     'model_failed',
@@ -57,7 +60,7 @@ function replyTo(request: ModelRequest, recordings: Steady[], file: string): Mod
   );
 }
 
-function play(reply: ModelOutput, call: ModelCall): void {
+function play(reply: ModelOutput, call: GenerateOptions): void {
   call.signal.throwIfAborted();
   if (reply.reasoning) call.delta('reasoning', reply.reasoning);
   if (reply.text) call.delta('text', reply.text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Message, ModelReply } from '@belay/protocol';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
-import { anthropicMessages } from '../testing/wire.js';
+import { anthropicMessages } from '../testing/provider-wires.js';
 import { steady } from './volatile.js';
 
 describe('a cassette', () => {

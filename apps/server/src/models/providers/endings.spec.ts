@@ -1,18 +1,23 @@
 import { TestGateway } from '../../testing/test-gateway.js';
-import { ProviderServer, failing, resetting, streaming } from '../testing/provider-server.js';
+import {
+  ProviderServer,
+  failedResponse,
+  resetting,
+  streaming,
+} from '../testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
   googleGenerate,
   openaiResponses,
   wires,
-  type Wire,
-} from '../testing/wire.js';
+  type ProviderWire,
+} from '../testing/provider-wires.js';
 
 describe('how replies end', () => {
   let server: ProviderServer;
   let test: TestGateway;
-  const open = async (wire: Wire) => {
+  const open = async (wire: ProviderWire) => {
     test = await TestGateway.open(wire.environment(server.url));
     await test.session(wire.model);
   };
@@ -53,7 +58,7 @@ describe('how replies end', () => {
     });
   });
 
-  it.each<[string, Wire, string]>([
+  it.each<[string, ProviderWire, string]>([
     ['refusal', anthropicMessages, 'Well, to'],
     ['content_filter', chatCompletions, 'Well, to'],
     ['SAFETY', googleGenerate, ''],
@@ -65,7 +70,7 @@ describe('how replies end', () => {
       server.answer(streaming(wire.reply({ text, finish })));
       const after = text && ` after “${text}”`;
       await expect(test.generate()).rejects.toThrow(
-        `${wire.model} refused to answer, or its content filter withheld the reply${after}. Rewind to an earlier step, put it differently, or use another model.`,
+        `${wire.model} refused to answer, or its content filter withheld the reply${after}. Rewind to an earlier step, rephrase it, or use another model.`,
       );
       expect(server.requests).toHaveLength(1);
     },
@@ -96,7 +101,7 @@ describe('how replies end', () => {
   });
 });
 
-describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
+describe.each(wires.map((wire): [string, ProviderWire] => [wire.provider, wire]))(
   'what is done about an error of %s',
   (name, wire) => {
     let server: ProviderServer;
@@ -118,13 +123,13 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
       [
         403,
         'model_failed',
-        `${name} does not let this key use ${model}: No. Check what the key may`,
+        `${name} does not let this key use ${model}: No. Check the key’s permissions`,
       ],
       [404, 'model_failed', `${name} has no ${model}: No. Check the model’s name and the address.`],
       [413, 'context_overflow', `The conversation is too long for ${model}: No.`],
       [422, 'model_failed', `${name} answered 422: No.`],
     ])('%i is told at once', async (status, code, sentence) => {
-      server.answer(failing(status, wire.error('No')));
+      server.answer(failedResponse(status, wire.error('No')));
       await expect(test.generate()).rejects.toMatchObject({
         code,
         message: expect.stringContaining(sentence) as string,
@@ -141,7 +146,7 @@ describe.each(wires.map((wire): [string, Wire] => [wire.provider, wire]))(
     });
 
     it.each([429, 500, 503, 529])('%i is told after some tries', async (status) => {
-      const failed = failing(status, wire.error('Busy'));
+      const failed = failedResponse(status, wire.error('Busy'));
       server.answer(failed, failed, failed);
       await expect(test.generate()).rejects.toThrow(
         `${name} answered ${status}: Busy. It was tried 3 times: write to the session to try again.`,

@@ -41,33 +41,48 @@ export function failureOf(
   if (known.statusCode !== undefined && known.statusCode < 400) {
     return new ModelFailure('retry', brokenOff(at.provider));
   }
-  const said = sentence(known, at.secret);
-  const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
+  const reason = sentence(known, at.secret);
   const status = statusOf(known);
-  if (status === 401 || /API_KEY_INVALID/.test(body)) {
-    const variable = keyVariables[at.provider] ?? 'its variable';
-    const sentence = `${at.provider} refused the key: check it under Settings → Models, or ${variable}.`;
-    return new ModelFailure('fatal', sentence);
-  }
-  if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
-    return new ModelFailure('overflow', `The conversation is too long for ${at.model}: ${said}`);
-  }
-  if (status === 402 || noCredit.test(body)) {
-    const sentence = `The account at ${at.provider} has no credit left: ${said}`;
-    return new ModelFailure('fatal', sentence);
-  }
-  if (status === 403 || status === 404) {
-    const what = status === 403 ? `does not let this key use ${at.model}` : `has no ${at.model}`;
-    const check = status === 403 ? 'what the key may do' : 'the model’s name and the address';
-    return new ModelFailure('fatal', `${at.provider} ${what}: ${said} Check ${check}.`);
-  }
+  const body = `${known.message} ${known.code ?? ''} ${known.responseBody ?? ''}`;
+  const cause = causeOf({ ...at, status, body, reason });
+  if (cause) return cause;
   const answered = status === undefined ? 'failed' : `answered ${status}`;
   const kind = isPassing(status, known.isRetryable) ? 'retry' : 'fatal';
-  return new ModelFailure(kind, `${at.provider} ${answered}: ${said}`, retryAfter(known));
+  return new ModelFailure(kind, `${at.provider} ${answered}: ${reason}`, retryAfter(known));
 }
 
-export const brokenOff = (provider: string): string =>
-  `The reply of ${provider} broke off in the middle.`;
+interface FailedCall {
+  provider: string;
+  model: string;
+  status: number | undefined;
+  /** All that the provider sent, to be searched. */
+  body: string;
+  /** The provider’s own sentence. */
+  reason: string;
+}
+
+/** A failure that another try does not repair; undefined for any other. */
+function causeOf({ provider, model, status, body, reason }: FailedCall): ModelFailure | undefined {
+  const fatal = (message: string): ModelFailure => new ModelFailure('fatal', message);
+  if (status === 401 || body.includes('API_KEY_INVALID')) {
+    const variable = keyVariables[provider] ?? 'its variable';
+    return fatal(`${provider} refused the key: check it under Settings → Models, or ${variable}.`);
+  }
+  if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
+    return new ModelFailure('overflow', `The conversation is too long for ${model}: ${reason}`);
+  }
+  if (status === 402 || noCredit.test(body))
+    return fatal(`The account at ${provider} has no credit left: ${reason}`);
+  if (status === 403)
+    return fatal(
+      `${provider} does not let this key use ${model}: ${reason} Check the key’s permissions.`,
+    );
+  if (status === 404)
+    return fatal(`${provider} has no ${model}: ${reason} Check the model’s name and the address.`);
+  return undefined;
+}
+
+export const brokenOff = (provider: string): string => `The reply of ${provider} was cut off.`;
 
 /** A failure without a status is one of the connection. */
 function isPassing(status: number | undefined, retryable: boolean | undefined): boolean {

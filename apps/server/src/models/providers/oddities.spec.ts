@@ -1,13 +1,13 @@
 import type { Message, ModelReply } from '@belay/protocol';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
-import { ProviderServer, failing, streaming } from '../testing/provider-server.js';
+import { ProviderServer, failedResponse, streaming } from '../testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
   googleGenerate,
   openaiResponses,
-  type Wire,
-} from '../testing/wire.js';
+  type ProviderWire,
+} from '../testing/provider-wires.js';
 
 const answers = ({ calls }: Pick<ModelReply, 'calls'>): Message => ({
   role: 'tool',
@@ -23,7 +23,7 @@ const answers = ({ calls }: Pick<ModelReply, 'calls'>): Message => ({
 describe('what differs from provider to provider', () => {
   let server: ProviderServer;
   let test: TestGateway;
-  const open = async (wire: Wire, model = wire.model) => {
+  const open = async (wire: ProviderWire, model = wire.model) => {
     test = await TestGateway.open(wire.environment(server.url));
     await test.session(model);
   };
@@ -232,7 +232,10 @@ describe('what differs from provider to provider', () => {
     await open(googleGenerate);
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '0.5s' }];
     const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED', details };
-    server.answer(failing(429, { error }), streaming(googleGenerate.reply({ text: 'Now.' })));
+    server.answer(
+      failedResponse(429, { error }),
+      streaming(googleGenerate.reply({ text: 'Now.' })),
+    );
     await test.generate();
     expect((await test.events('retry'))[0]?.args['seconds']).toBe(0.5);
   });
@@ -240,7 +243,7 @@ describe('what differs from provider to provider', () => {
   it('does not wait for hours', async () => {
     await open(chatCompletions);
     server.answer(
-      failing(429, chatCompletions.error('Come back tomorrow'), { 'retry-after': '7200' }),
+      failedResponse(429, chatCompletions.error('Come back tomorrow'), { 'retry-after': '7200' }),
     );
     await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
     expect(server.requests).toHaveLength(1);
@@ -256,20 +259,23 @@ describe('what differs from provider to provider', () => {
       { role: 'tool', results: [{ ...shown, images: [blob] }] },
     ];
     const refusal = { error: { message: 'This is not a multimodal model' } };
-    server.answer(failing(400, refusal), streaming(chatCompletions.reply({ text: 'Blind.' })));
+    server.answer(
+      failedResponse(400, refusal),
+      streaming(chatCompletions.reply({ text: 'Blind.' })),
+    );
     expect(await test.generate(turn(...messages))).toMatchObject({ text: 'Blind.' });
     const [first, second] = server.requests.map(({ text }) => text);
     expect(first).toContain('image_url');
     expect(second).not.toContain('image_url');
     expect(second).toContain('this model cannot see');
-    server.answer(failing(400, { error: { message: 'Some image is broken' } }));
+    server.answer(failedResponse(400, { error: { message: 'Some image is broken' } }));
     await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
   });
 
   it('does not try again when the account is empty', async () => {
     await open(openaiResponses);
     server.answer(
-      failing(429, openaiResponses.error('You exceeded your quota', 'insufficient_quota')),
+      failedResponse(429, openaiResponses.error('You exceeded your quota', 'insufficient_quota')),
     );
     await expect(test.generate()).rejects.toThrow(/no credit left/);
     expect(server.requests).toHaveLength(1);

@@ -6,7 +6,7 @@ import { Config } from '../../config.js';
 import type { Model } from '../model.js';
 import { openModel } from '../open-model.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
-import { wires, type Wire } from '../testing/wire.js';
+import { wires, type ProviderWire } from '../testing/provider-wires.js';
 import { toPrompt } from './prompt.js';
 import type { SdkProvider } from './sdk-provider.js';
 import { PromptWriter } from './prompt-writer.js';
@@ -16,7 +16,7 @@ const blob = async () => ({ type: 'image/png', bytes: new Uint8Array([137, 80, 7
 const signal = new AbortController().signal;
 
 /** What the model of a provider may write, with what only the provider understands. */
-const opaque: Record<Wire['provider'], object> = {
+const opaque: Record<ProviderWire['provider'], object> = {
   openai: { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'sealed-1' } },
   anthropic: { anthropic: { signature: 'signed-1' } },
   google: { google: { thoughtSignature: 'signed-1' } },
@@ -24,7 +24,7 @@ const opaque: Record<Wire['provider'], object> = {
 };
 
 /** A turn of a session, each of its kind. */
-function turn(provider: Wire['provider'], number: number): Message[] {
+function turn(provider: ProviderWire['provider'], number: number): Message[] {
   const ids = Array.from({ length: 1 + (number % 3) }, (_, call) => `call ${number}/${call}`);
   const text = [`Step ${number}.`, '', ' ä\u2028"\\ \ud800 ', 'Two\nlines\n'][number % 4] ?? '';
   const reasoning = number % 5 === 0 ? `Because ${number}.` : undefined;
@@ -64,11 +64,11 @@ const start: Message[] = [
 ];
 
 const named = [
-  ...wires.map((wire): [string, Wire] => [wire.model, wire]),
+  ...wires.map((wire): [string, ProviderWire] => [wire.model, wire]),
   ...wires
     .filter(({ provider }) => provider === 'google')
     .flatMap((wire) =>
-      ['google:gemini-3-pro', 'google:gemma-3-27b-it'].map((model): [string, Wire] => [
+      ['google:gemini-3-pro', 'google:gemma-3-27b-it'].map((model): [string, ProviderWire] => [
         model,
         { ...wire, model },
       ]),

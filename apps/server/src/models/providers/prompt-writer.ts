@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { ignoreError, type Message } from '@belay/protocol';
 import { z } from 'zod';
-import type { ModelCall } from '../model.js';
+import type { GenerateOptions } from '../model.js';
 import { hasPictures, toPlainPrompt, toPrompt } from './prompt.js';
 import type { SdkProvider } from './sdk-provider.js';
 
@@ -15,7 +15,7 @@ type Rewrite = (body: string) => Uint8Array<ArrayBuffer>;
 interface Request {
   provider: SdkProvider;
   messages: readonly Message[];
-  blob: ModelCall['blob'];
+  blob: GenerateOptions['blob'];
 }
 
 /** Messages that follow each other in a prompt, and the elements that they become in the request's list. */

@@ -5,10 +5,10 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import type { Message } from '@belay/protocol';
-import type { ModelCall } from '../model.js';
+import type { GenerateOptions } from '../model.js';
 import { resultText } from '../result-text.js';
-import { callId, sentName } from './names.js';
-import { assistantParts } from './opaque.js';
+import { callId, sentName } from './sent-names.js';
+import { assistantParts } from './assistant-parts.js';
 import type { SdkProvider } from './sdk-provider.js';
 
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
@@ -18,7 +18,7 @@ type Picture = LanguageModelV4FilePart & { data: { type: 'data'; data: Uint8Arra
 export async function toPrompt(
   messages: readonly Message[],
   provider: SdkProvider,
-  blob: ModelCall['blob'],
+  blob: GenerateOptions['blob'],
 ): Promise<LanguageModelV4Prompt> {
   const prompt = await toPlainPrompt(messages, provider, blob);
   return provider.cacheMark ? marked(prompt, provider.cacheMark) : prompt;
@@ -28,7 +28,7 @@ export async function toPrompt(
 export async function toPlainPrompt(
   messages: readonly Message[],
   provider: SdkProvider,
-  blob: ModelCall['blob'],
+  blob: GenerateOptions['blob'],
 ): Promise<LanguageModelV4Prompt> {
   const written = writtenFor(provider);
   const prompt: LanguageModelV4Prompt = [];
@@ -62,7 +62,7 @@ export function hasPictures(message: Message): boolean {
 async function newMessagesOf(
   message: Message,
   provider: SdkProvider,
-  blob: ModelCall['blob'],
+  blob: GenerateOptions['blob'],
 ): Promise<LanguageModelV4Message[]> {
   const pictures = (images: string[]) => Promise.all(images.map((id) => picture(id, blob)));
   if (message.role === 'system') return [{ role: 'system', content: message.text }];
@@ -108,7 +108,7 @@ function toolOutput(result: Result, shown: Picture[]): LanguageModelV4ToolResult
   return { type: result.failed ? 'error-text' : 'text', value };
 }
 
-async function picture(id: string, blob: ModelCall['blob']): Promise<Picture> {
+async function picture(id: string, blob: GenerateOptions['blob']): Promise<Picture> {
   const { type, bytes } = await blob(id);
   return { type: 'file', mediaType: type, data: { type: 'data', data: bytes } };
 }

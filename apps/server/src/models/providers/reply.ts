@@ -5,9 +5,9 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { ModelReply, OperationCall } from '@belay/protocol';
-import { ModelFailure, type ModelCall, type ModelOutput } from '../model.js';
+import { ModelFailure, type GenerateOptions, type ModelOutput } from '../model.js';
 import { brokenOff } from './failures.js';
-import type { OpaqueReply } from './opaque.js';
+import type { OpaqueReply } from './assistant-parts.js';
 
 interface Segment {
   type: 'text' | 'reasoning';
@@ -32,7 +32,7 @@ export class ReplyBuilder {
   constructor(
     private readonly provider: string,
     private readonly operationOf: (toolName: string) => string,
-    private readonly delta: ModelCall['delta'],
+    private readonly delta: GenerateOptions['delta'],
   ) {}
 
   /** Throws what an `error` part carries. */
@@ -153,7 +153,7 @@ function failedEnd(
   provider: string,
 ): ModelFailure | undefined {
   if (raw === 'model_context_window_exceeded') {
-    return new ModelFailure('overflow', 'The reply filled the model’s window.');
+    return new ModelFailure('overflow', 'The reply filled the model’s context window.');
   }
   if (raw === 'MALFORMED_FUNCTION_CALL') {
     return new ModelFailure('retry', `The model of ${provider} wrote a call that cannot be read.`);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, type Message, type ModelRequest, type OperationCall } from '@belay/protocol';
 import { z } from 'zod';
-import type { Model, ModelCall, ModelOutput } from '../model.js';
+import type { Model, GenerateOptions, ModelOutput } from '../model.js';
 import { readScript, type Script, type ScriptTurn } from './script.js';
 
 /**
@@ -99,10 +99,7 @@ function afterTheEnd(
 ): ModelOutput {
   const turns = script.turns.length;
   if (!script.turns.at(-1)?.finish) {
-    throw new AppError(
-      'model_failed',
-      `The script ${file} has ${turns} turns; nothing says what comes after.`,
-    );
+    throw new AppError('model_failed', `The script ${file} has ${turns} turns and ends there.`);
   }
   const text = `This script has ${turns} turns, and all were played. Start a session with a real model to continue.`;
   return {
@@ -122,7 +119,7 @@ function summary(request: ModelRequest, played: number): ModelOutput {
 
 async function stream(
   text: string | undefined,
-  { kind, pace, call }: { kind: 'text' | 'reasoning'; pace: number; call: ModelCall },
+  { kind, pace, call }: { kind: 'text' | 'reasoning'; pace: number; call: GenerateOptions },
 ): Promise<void> {
   for (const piece of text?.match(/\s*\S{1,12}\s*/g) ?? []) {
     call.signal.throwIfAborted();

@@ -123,7 +123,7 @@ turns:
     await writeFile(join(folder, 'a.yaml'), 'turns:\n  - say: Hello\n');
     const first = await test.generate();
     const next = turn({ role: 'assistant', ...first }, { role: 'user', text: 'And?', images: [] });
-    await expect(test.generate(next)).rejects.toThrow(/has 1 turns; nothing says what comes after/);
+    await expect(test.generate(next)).rejects.toThrow(/has 1 turns and ends there/);
   });
 
   it.each([

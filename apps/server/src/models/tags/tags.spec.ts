@@ -1,7 +1,7 @@
 import { processorMs } from '@belay/testing';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
-import { chatCompletions } from '../testing/wire.js';
+import { chatCompletions } from '../testing/provider-wires.js';
 import { TagFilter } from './tag-filter.js';
 import { toCall } from './tag-model.js';
 import { readTags } from './tag-parser.js';

@@ -37,7 +37,7 @@ export class ProviderServer {
         const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
         this.requests.push({ path: request.url ?? '', headers: request.headers, body, text });
         const answer =
-          this.#answers.shift() ?? failing(418, { error: { message: 'no answer left' } });
+          this.#answers.shift() ?? failedResponse(418, { error: { message: 'no answer left' } });
         answer(response);
       });
     });
@@ -83,7 +83,7 @@ export function streaming(
 /** The connection is reset before the first byte of an answer. */
 export const resetting: ProviderAnswer = (response) => void response.socket?.resetAndDestroy();
 
-export function failing(
+export function failedResponse(
   status: number,
   body: unknown,
   headers: Record<string, string> = {},

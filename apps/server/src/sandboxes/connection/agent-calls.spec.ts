@@ -17,7 +17,6 @@ import { AgentCalls } from './agent-calls.js';
 import { AgentListener } from './agent-listener.js';
 import { Sandbox } from '../lifecycle/sandbox.js';
 import { ApprovedServices } from './approved-services.js';
-import { ServiceCalls } from './service-calls.js';
 import { StorageCalls } from './storage-calls.js';
 import { Config } from '../../config.js';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -58,9 +57,8 @@ beforeEach(async () => {
   };
   const search = { isSetUp: true };
   const approved = new ApprovedServices(unused, unused, unused, search as never, unused, unused);
-  const services = new ServiceCalls(models as never, approved, unused);
   live = new TransientNotices();
-  calls = new AgentCalls(logs.log, storage, services, live);
+  calls = new AgentCalls(logs.log, storage, approved, models as never, unused, live);
 });
 afterEach(async () => {
   asked.length = 0;

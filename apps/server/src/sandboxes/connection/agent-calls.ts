@@ -10,12 +10,15 @@ import {
   type StartPayload,
 } from '@belay/protocol';
 import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
+import { EgressService } from '../../egress/egress.service.js';
 import { EventLog } from '../../logs/event-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
+import { ModelGateway } from '../../models/model-gateway.js';
 import type { AgentConnection } from './agent-link.js';
+import { ApprovedServices } from './approved-services.js';
 import { Backlog } from './backlog.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
-import { ServiceCalls } from './service-calls.js';
+import { KeptPrompt } from './kept-prompt.js';
 import { StorageCalls } from './storage-calls.js';
 
 type Calls = typeof serverCalls;
@@ -37,7 +40,9 @@ export class AgentCalls {
   constructor(
     private readonly log: EventLog,
     private readonly storage: StorageCalls,
-    private readonly services: ServiceCalls,
+    private readonly approved: ApprovedServices,
+    private readonly models: ModelGateway,
+    private readonly egress: EgressService,
     private readonly live: TransientNotices,
   ) {}
 
@@ -48,9 +53,16 @@ export class AgentCalls {
       if (sandbox.connection !== connection) await greeted.promise;
       return sessionOf(sandbox, connection);
     };
+    // The agent of the next connection sends its first prompt whole.
+    const prompt = new KeptPrompt();
     const handlers: Omit<Servers<Calls>, 'hello'> = {
       ...this.storage.handlers(session),
-      ...this.services.handlers(session, sandbox),
+      ...this.approved.handlers(session, sandbox),
+      'model.generate': async (call, { signal }) => {
+        const own = await session();
+        return this.models.generate(own, prompt.take(call), { signal });
+      },
+      'egress.report': async () => ({ text: await this.egress.report(await session()) }),
     };
     connection.serve({
       ...onlyInSession(handlers, session),
@@ -65,7 +77,7 @@ export class AgentCalls {
       this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),
     );
     connection.accept('egress', async (target, stream) =>
-      this.services.connectOut(await session(), target, stream),
+      this.egress.connect(await session(), target, stream),
     );
   }
 
@@ -130,7 +142,7 @@ export class AgentCalls {
     sandbox: ConnectedSandbox,
   ): ReturnType<Servers<Calls>['hello']> {
     if (sandbox.connection?.connected && sandbox.connection !== connection) {
-      throw new AppError('conflict', 'Another agent of this sandbox is connected.');
+      throw new AppError('conflict', 'Another agent of this sandbox is already connected.');
     }
     sandbox.connect(connection);
     const { session, hasBegun } = sandbox;
@@ -139,7 +151,7 @@ export class AgentCalls {
     }
     if (session === null || (input.session === null && !hasBegun)) {
       sandbox.greet();
-      return { startPayload: null, events: [], storedN: 0, services: this.services.available };
+      return { startPayload: null, events: [], storedN: 0, services: this.approved.available };
     }
     const backlog = await Backlog.open(this.log, session, input.lastSeq);
     const storedN = await this.log.storedN(session, sandbox.epoch);
@@ -152,7 +164,7 @@ export class AgentCalls {
       sandbox.publish();
       sandbox.greet();
     });
-    return { startPayload, events, storedN, services: this.services.available };
+    return { startPayload, events, storedN, services: this.approved.available };
   }
 
   async #startPayload(session: string, epoch: number): Promise<StartPayload> {

@@ -7,7 +7,7 @@ import { ConnectionFolder, makePrivateFolder } from '@belay/host';
 import { agentCalls, AppError, serverCalls, type Contract } from '@belay/protocol';
 import { agentPath, refuse, rpcServer, type RpcServer, type RpcServerOptions } from '@belay/rpc';
 import { Config } from '../../config.js';
-import { hashOf } from '../../storage/secrets.js';
+import { hashOfSecret } from '../../storage/secrets.js';
 import type { AgentConnection } from './agent-link.js';
 
 export interface Listener {
@@ -75,7 +75,7 @@ export class AgentListener {
       calls: agentCalls,
       onConnection: (connection) => listener.onConnection(connection),
       authorize: async ({ id }) => {
-        if (breaches >= maxBreaches || !listener.admits(hashOf(id, 'hex'))) throw refused();
+        if (breaches >= maxBreaches || !listener.admits(hashOfSecret(id, 'hex'))) throw refused();
       },
       onBroken: (reason) => {
         breaches += 1;
@@ -107,7 +107,7 @@ export class AgentListener {
   /** A connection of another machine. Its token says whose it is; without one of ours nothing of it is read. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const token = /^Bearer (\S{20,200})$/.exec(request.headers.authorization ?? '')?.[1];
-    const hash = token === undefined ? undefined : hashOf(token, 'hex');
+    const hash = token === undefined ? undefined : hashOfSecret(token, 'hex');
     for (const listening of this.#listening.values())
       if (hash !== undefined && listening.token === hash)
         return void listening.server.emit('upgrade', request, socket, head);

@@ -41,7 +41,7 @@ export class HostFolders {
       const real = await this.#checked(folder);
       if (profile === 'root' && !readOnly)
         throw refused(
-          `Root of a sandbox could leave programs in ${folder} that run as root of the host: share it read-only (:ro), or leave out the profile root.`,
+          `Root in a sandbox could leave programs in ${folder} that run as root on the host: share it read-only (:ro), or do not use the profile root.`,
         );
       if (chosen.some((one) => one.folder === real))
         throw refused(`The folder ${folder} is shared twice: name it once.`);

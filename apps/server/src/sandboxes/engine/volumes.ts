@@ -92,7 +92,7 @@ export class Volumes {
     if (!found) {
       throw new AppError(
         'unavailable',
-        `The agent’s runtime (the volume ${volume}) is not there: npm start builds it.`,
+        `The agent’s runtime (the volume ${volume}) is missing. Run npm start, which builds it.`,
       );
     }
     // The volume was filled by a container of its own name, which was made of the runtime’s image.

@@ -48,13 +48,13 @@ export class Sandboxes {
   /** A session’s new sandbox, which has no container yet. Throws `conflict` (it has one), `limit_reached`. */
   reserve(session: string, epoch: number): Sandbox {
     if (this.#bySession.has(session)) {
-      throw new AppError('conflict', 'The session has a sandbox already.');
+      throw new AppError('conflict', 'The session already has a sandbox.');
     }
     const { maxSandboxes } = this.config;
     if (this.#bySession.size >= maxSandboxes) {
       throw new AppError(
         'limit_reached',
-        `All ${maxSandboxes} sandboxes are taken: stop a session, or raise BELAY_MAX_SANDBOXES.`,
+        `All ${maxSandboxes} sandboxes are in use. Stop a session, or raise BELAY_MAX_SANDBOXES.`,
       );
     }
     return this.add({ session, epoch });

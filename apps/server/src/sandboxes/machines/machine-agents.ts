@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
-import { hashOf, newSecret } from '../../storage/secrets.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Machines, type WantedContainer } from './machines.js';
@@ -15,8 +15,8 @@ export class MachineAgents {
 
   /** Has the machine start the agent; its hello follows. */
   async launch(sandbox: Sandbox, container: WantedContainer): Promise<void> {
-    const token = `agent-${newSecret()}`;
-    sandbox.token = hashOf(token, 'hex');
+    const token = `agent-${randomSecret()}`;
+    sandbox.token = hashOfSecret(token, 'hex');
     await this.connections.listen(sandbox);
     await sandbox.alive(this.machines.startAgent(sandbox, token, container));
   }

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { PrivateFile } from '../../storage/private-file.js';
-import { hashOf, newSecret } from '../../storage/secrets.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 
 const stored = machineDescription.extend({
   id: z.string(),
@@ -58,18 +58,18 @@ export class MachineStore {
 
   /** A token for one machine. Throws `conflict` when the name is taken. */
   async invite(name: string): Promise<{ name: string; token: string; expires: string }> {
-    const token = `join-${newSecret()}`;
+    const token = `join-${randomSecret()}`;
     const expires = Date.now() + invitationMs;
     await this.#change(({ machines, invitations }) => {
       if (machines.some((one) => one.name === name)) {
         const remedy = 'choose another name, or remove it first.';
-        throw new AppError('conflict', `There is a machine ${name} already: ${remedy}`);
+        throw new AppError('conflict', `A machine named ${name} already exists: ${remedy}`);
       }
       if (machines.length + invitations.length >= maxMachines)
         throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
       // A new token of the same name takes the place of the one before.
       const others = invitations.filter((one) => one.name !== name);
-      return { invitations: [...others, { hash: hashOf(token, 'hex'), name, expires }] };
+      return { invitations: [...others, { hash: hashOfSecret(token, 'hex'), name, expires }] };
     });
     return { name, token, expires: new Date(expires).toISOString() };
   }
@@ -79,22 +79,22 @@ export class MachineStore {
     token: string,
     description: MachineDescription,
   ): Promise<{ machine: StoredMachine; credential: string }> {
-    const credential = `machine-${newSecret()}`;
+    const credential = `machine-${randomSecret()}`;
     let machine: StoredMachine | undefined;
     await this.#change(({ machines, invitations }) => {
-      const hash = hashOf(token, 'hex');
+      const hash = hashOfSecret(token, 'hex');
       const invitation = invitations.find((one) => one.hash === hash);
       if (!invitation)
         throw new AppError(
           'unauthorized',
-          'This token was used already, has expired, or is not one of this server. Make another: belay machines add NAME',
+          'This token has already been used, has expired, or belongs to another server. Make another: belay machines add NAME',
         );
       machine = {
         ...description,
         id: randomBytes(8).toString('hex'),
         name: invitation.name,
         joined: new Date().toISOString(),
-        credential: hashOf(credential, 'hex'),
+        credential: hashOfSecret(credential, 'hex'),
       };
       return {
         machines: [...machines, machine],

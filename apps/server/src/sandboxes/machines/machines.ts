@@ -128,14 +128,14 @@ export class Machines {
 
   /** A machine that is not there ends it when it is back. */
   async stopAgent(sandbox: Sandbox): Promise<void> {
-    await this.#tell(sandbox.machine, 'agents.stop', { sandbox: sandbox.id });
+    await this.#request(sandbox.machine, 'agents.stop', { sandbox: sandbox.id });
   }
 
   /** A machine that is not there, or cannot, removes them when it says hello again. */
   async removeFiles(machine: string, folders: string[]): Promise<void> {
     for (let at = 0; at < folders.length; at += maxFolders) {
       const some = folders.slice(at, at + maxFolders);
-      const removed = await this.#tell(machine, 'files.remove', { folders: some });
+      const removed = await this.#request(machine, 'files.remove', { folders: some });
       await this.store.setLeftFiles(machine, some, !removed);
     }
   }
@@ -144,7 +144,7 @@ export class Machines {
     return machine !== undefined && (this.#connections.get(machine)?.connected ?? false);
   }
 
-  async #tell(
+  async #request(
     machine: string | undefined,
     ...[name, input]:
       | [name: 'agents.stop', input: { sandbox: string }]

@@ -10,7 +10,7 @@ export type FeedNotices = Pick<
 > & { events: { session: string; events: Event[] } };
 
 /** Bytes of a terminal at `offset`; when it is beyond the end of those before, the middle was skipped. */
-export interface TerminalBytes {
+export interface FollowedBytes {
   session: string;
   terminal: string;
   offset: number;
@@ -27,7 +27,7 @@ export interface Follower {
   /** It is asked `isCongested` before, and keeps what it cannot send at once. */
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void;
   /** The bytes are only lent until it returns. Resolves when the other side has taken them. */
-  sendBytes(bytes: TerminalBytes): Promise<void>;
+  sendBytes(bytes: FollowedBytes): Promise<void>;
   /** The session was deleted; nothing of it follows. */
   gone(session: string, error: AppError): void;
   /** What it lacks of the session cannot be read, so nothing of it follows. */

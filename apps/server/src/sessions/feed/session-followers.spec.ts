@@ -5,7 +5,7 @@ import { TransientNotices } from '../../logs/transient-notices.js';
 import { TestLogs } from '../../testing/logs.js';
 import type { SessionRemoval } from '../session-removal.js';
 import { eventsPage, terminalWindow } from './feed-limits.js';
-import type { FeedNotices, Follower, TerminalBytes } from './follower.js';
+import type { FeedNotices, Follower, FollowedBytes } from './follower.js';
 import { SessionFollowers } from './session-followers.js';
 
 /** A connection that takes what it is sent when the test says so. */
@@ -14,7 +14,7 @@ class Connection implements Follower {
   isCongested = false;
   readonly seqs: number[] = [];
   readonly names: string[] = [];
-  readonly bytes: TerminalBytes[] = [];
+  readonly bytes: FollowedBytes[] = [];
   readonly ends: string[] = [];
   #drained = Promise.withResolvers<void>();
   #taken = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ class Connection implements Follower {
     if ('events' in notice) this.seqs.push(...notice.events.map(({ seq }) => seq));
   }
 
-  sendBytes(bytes: TerminalBytes): Promise<void> {
+  sendBytes(bytes: FollowedBytes): Promise<void> {
     this.bytes.push(bytes);
     return this.#taken.promise;
   }

@@ -137,4 +137,7 @@ export class SessionFollowers<F extends Follower> {
 }
 
 const tooManySessions = (max: number): AppError =>
-  new AppError('limit_reached', `At most ${max} sessions can be followed. Leave some first.`);
+  new AppError(
+    'limit_reached',
+    `At most ${max} sessions can be followed at once. Unwatch some first.`,
+  );

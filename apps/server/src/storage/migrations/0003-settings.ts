@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration';
 
-export const settings: Migration = {
+export const serverSettings: Migration = {
   async up(db) {
     await db.schema
       .createTable('setting')

@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration';
 import { blobsIn, useBlobs } from '../blob-uses.js';
-import type { DatabaseConnection } from '../schema.js';
+import type { DatabaseConnection } from '../database-schema.js';
 
 const pageSize = 1_000;
 

@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration';
 import { sessionsEventsRules } from './0001-sessions-events-rules.js';
 import { evaluations } from './0002-evaluations.js';
-import { settings } from './0003-settings.js';
+import { serverSettings } from './0003-settings.js';
 import { blobUses } from './0004-blob-uses.js';
 import { eventIndexes } from './0005-event-indexes.js';
 import { accessTokens } from './0006-access-tokens.js';
@@ -16,7 +16,7 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
   return {
     '0001-sessions-events-rules': sessionsEventsRules(kind),
     '0002-evaluations': evaluations,
-    '0003-settings': settings,
+    '0003-settings': serverSettings,
     '0004-blob-uses': blobUses,
     '0005-event-indexes': eventIndexes(kind),
     '0006-access-tokens': accessTokens,

@@ -2,11 +2,11 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { newEvent, type ApprovalRequest } from '@belay/protocol';
 import { pause, until } from '@belay/testing';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import { TestLogs } from '../testing/logs.js';
 import { ApprovalService } from './approval.service.js';
 import { RulesStore } from './rules.store.js';
-import { askAtTerminal } from './terminal-questions.js';
+import { askAtTerminal } from './ask-at-terminal.js';
 
 const run = (id: string, command: string): ApprovalRequest => ({
   id,
@@ -73,7 +73,7 @@ describe('questions at the terminal of the server', () => {
     const first = approvals.request('s', run('c1', 'one'), signal);
     const second = approvals.request('s', run('c2', 'two'), signal);
     await appears('  one\n');
-    await approvals.answer('s', { id: 'c1', caller: owner }, { verdict: 'approved' });
+    await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect(await first).toEqual({ verdict: 'approved' });
     await appears('Already answered.');
     await appears('  two\n');

@@ -10,7 +10,7 @@ import {
   type ApprovalRequest,
   type Event,
 } from '@belay/protocol';
-import { owner } from '../access/caller.js';
+import { ownerCaller } from '../access/caller.js';
 import type { EventLog } from '../logs/event-log.js';
 import type { ApprovalService } from './approval.service.js';
 
@@ -72,7 +72,7 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
     const given = answerIn(line);
     if (!given || Date.now() - since < readingTimeMs) return print(prompt);
     const { session, request } = question;
-    await approvals.answer(session, { id: request.id, caller: owner }, given);
+    await approvals.answer(session, { id: request.id, caller: ownerCaller }, given);
   };
 
   const unsubscribe = log.subscribeAll((session, events) => {

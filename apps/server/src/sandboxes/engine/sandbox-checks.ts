@@ -23,12 +23,12 @@ export class SandboxChecks {
     return [
       engine,
       await check('Sandbox image', `Run npm start, or docker pull ${image}.`, async () => {
-        if (!(await this.docker.hasImage(image))) throw new Error(`${image} is not here.`);
-        return `${image} is here.`;
+        if (!(await this.docker.hasImage(image))) throw new Error(`${image} is missing.`);
+        return `${image} is available.`;
       }),
       await check('Agent runtime', 'Run npm start: it builds the runtime.', async () => {
         await this.volumes.runtime();
-        return `The volume ${runtimeVolume} is here.`;
+        return `The volume ${runtimeVolume} is available.`;
       }),
     ];
   }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { hostRegistries } from './host-settings.js';
+import { hostRegistries } from './host-registries.js';
 import { toolSettings } from './tool-settings.js';
 
 describe('attacks: what a sandbox gets of the host’s settings', () => {

@@ -12,7 +12,7 @@ import { Dispatcher } from '../../sessions/dispatcher.js';
 
 /** Calls of operations by their name, whose input has the `session` beside its own fields. */
 @Injectable()
-export class OperationCalls {
+export class NamedCalls {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly direct: DirectCalls,
@@ -64,4 +64,4 @@ const fieldsOf = (input: unknown): Record<string, unknown> =>
     : {};
 
 const namesNoSession = (name: string): AppError =>
-  new AppError('invalid_input', `${name}: name the \`session\` that it is for.`);
+  new AppError('invalid_input', `${name}: name the \`session\` that it is about.`);

@@ -3,7 +3,7 @@ const everyMs = 250;
 const longestPiece = 4_000;
 
 /** Output on its way to viewers while a call runs, which is the program’s to choose and so bounded in rate. */
-export class LiveOutput {
+export class OutputSender {
   #waiting = '';
   #timer: NodeJS.Timeout | undefined;
 

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { isPublicAddress } from './addresses.js';
+import { isPublicAddress } from './public-address.js';
 
 describe('addresses', () => {
   it.each([

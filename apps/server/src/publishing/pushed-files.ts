@@ -1,7 +1,7 @@
 import { AppError, type PreparedPublish } from '@belay/protocol';
 import { isSafePath, type PrivateRepository } from '@belay/host';
 
-export type ChangedFile = PreparedPublish['files'][number];
+export type PushedFile = PreparedPublish['files'][number];
 
 const maxFiles = 10_000;
 const maxListBytes = 16 * 2 ** 20;
@@ -10,10 +10,10 @@ const maxListBytes = 16 * 2 ** 20;
  * What differs between two trees, as git compares them: nothing of what the sandbox says about its changes. Throws
  * `forbidden` for a path that a checkout should not have, and for a submodule.
  */
-export async function changedFiles(
+export async function pushedFiles(
   repository: PrivateRepository,
   { from, to, signal }: { from: string; to: string; signal: AbortSignal },
-): Promise<ChangedFile[]> {
+): Promise<PushedFile[]> {
   const list = async (format: string): Promise<string[]> => {
     const args = ['diff-tree', '-r', '-z', '-M', '--no-commit-id', '--no-ext-diff', format];
     const { code, output } = await repository.run([...args, from, to], {
@@ -46,8 +46,8 @@ function linesOf(
   return lines;
 }
 
-function filesOf(fields: readonly string[], lines: ReturnType<typeof linesOf>): ChangedFile[] {
-  const files: ChangedFile[] = [];
+function filesOf(fields: readonly string[], lines: ReturnType<typeof linesOf>): PushedFile[] {
+  const files: PushedFile[] = [];
   for (let at = 0; at < fields.length; at++) {
     const [, mode, letter] =
       /^:\d{6} (\d{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/.exec(fields[at] ?? '') ?? [];
@@ -62,7 +62,7 @@ function filesOf(fields: readonly string[], lines: ReturnType<typeof linesOf>): 
   return files;
 }
 
-const statuses: Readonly<Record<string, ChangedFile['status']>> = {
+const statuses: Readonly<Record<string, PushedFile['status']>> = {
   A: 'added',
   C: 'added',
   D: 'deleted',

@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { registryTarget } from './registry-address.js';
+import { registryTarget } from './registry-target.js';
 import type { EgressTarget } from './policy.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

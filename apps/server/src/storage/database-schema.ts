@@ -2,7 +2,7 @@ import type { ApiName, Scope } from '@belay/protocol';
 import type { Generated, Kysely, Transaction } from 'kysely';
 
 /** The tables, as Kysely knows them. JSON is kept as text: both databases give it back to the byte. */
-export interface Schema {
+export interface DatabaseSchema {
   session: SessionTable;
   event: EventTable;
   rule: RuleTable;
@@ -21,7 +21,7 @@ export interface Schema {
 }
 
 /** The database, or one transaction on it. */
-export type DatabaseConnection = Kysely<Schema> | Transaction<Schema>;
+export type DatabaseConnection = Kysely<DatabaseSchema> | Transaction<DatabaseSchema>;
 
 export interface SessionTable {
   id: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ActionSource } from '@belay/protocol';
 import { GitHosts } from '../git/git-hosts.js';
 import { RepositoryFetcher } from '../git/repository-fetcher.js';
-import { BlobReader, listTree, type TreeEntry } from '../git/write-tree.js';
+import { BlobReader, listTree, type GitTreeEntry } from '../git/write-tree.js';
 import { assertWithin, checkedPath, type ActionFile } from './action-files.js';
 import { pathsOfActions } from './find-actions.js';
 
@@ -18,7 +18,7 @@ export interface Fetched {
 
 /** Fetches repositories with actions. Only plain files are taken out, and nothing of it runs on this machine. */
 @Injectable()
-export class RepositorySource {
+export class ActionRepositories {
   constructor(
     private readonly hosts: GitHosts,
     private readonly fetcher: RepositoryFetcher,
@@ -63,7 +63,7 @@ const addressOf = (from: string): string =>
   /^[\w.-]+\/[\w.-]+$/.test(from) ? `https://github.com/${from}` : from;
 
 /** The files of folders that are actions. Throws `forbidden` for one that has a link or a submodule. */
-function inActions(entries: readonly TreeEntry[]): TreeEntry[] {
+function inActions(entries: readonly GitTreeEntry[]): GitTreeEntry[] {
   const named = entries.map((entry) => ({
     ...entry,
     path: Buffer.from(entry.path, 'latin1').toString('utf8'),
@@ -76,7 +76,7 @@ function inActions(entries: readonly TreeEntry[]): TreeEntry[] {
     const kind = mode === '160000' ? 'a submodule' : 'a link';
     throw new AppError(
       'forbidden',
-      `${JSON.stringify(path.slice(0, 200))} is ${kind}: an action has only plain files.`,
+      `${JSON.stringify(path.slice(0, 200))} is ${kind}: an action may contain only plain files.`,
     );
   }
   return wanted;

@@ -1,19 +1,14 @@
 import { statSync } from 'node:fs';
+import { extname } from 'node:path';
 import type { Response } from 'express';
 import { sendFile } from './send-file.js';
 
 export const docsPath = '/docs';
 
 /** The parts of Swagger UI that the page needs, as its package has them. */
-const viewer: Readonly<Record<string, { file: string; type: string }>> = {
-  '/docs/swagger-ui-bundle.js': {
-    file: require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
-    type: 'text/javascript; charset=utf-8',
-  },
-  '/docs/swagger-ui.css': {
-    file: require.resolve('swagger-ui-dist/swagger-ui.css'),
-    type: 'text/css; charset=utf-8',
-  },
+const viewer: Readonly<Record<string, string>> = {
+  '/docs/swagger-ui-bundle.js': require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+  '/docs/swagger-ui.css': require.resolve('swagger-ui-dist/swagger-ui.css'),
 };
 
 /** Sends the reference of the REST API and its parts; returns false for any other path. */
@@ -26,14 +21,13 @@ export function sendDocs(path: string, response: Response): boolean {
     response.type('text/javascript').send(start);
     return true;
   }
-  const part = viewer[path];
-  if (!part) return false;
-  response.set({
-    'content-type': part.type,
-    'content-length': String(statSync(part.file).size),
+  const file = viewer[path];
+  if (file === undefined) return false;
+  response.type(extname(file)).set({
+    'content-length': String(statSync(file).size),
     'cache-control': 'private, max-age=86400',
   });
-  sendFile(part.file, response);
+  sendFile(file, response);
   return true;
 }
 

@@ -15,7 +15,7 @@ export interface WireReply {
   usage?: { input: number; cached?: number; cacheWrite?: number; output: number };
 }
 
-export interface Wire {
+export interface ProviderWire {
   provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible';
   model: string;
   environment(url: string): Record<string, string>;
@@ -34,7 +34,7 @@ const halves = (text: string): string[] => [
   text.slice(Math.ceil(text.length / 2)),
 ];
 
-export const chatCompletions: Wire = {
+export const chatCompletions: ProviderWire = {
   provider: 'openai-compatible',
   model: 'openai-compatible:local',
   environment: (url) => ({
@@ -82,7 +82,7 @@ export const chatCompletions: Wire = {
   },
 };
 
-export const openaiResponses: Wire = {
+export const openaiResponses: ProviderWire = {
   provider: 'openai',
   model: 'openai:gpt-5',
   environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'key-1' }),
@@ -90,113 +90,109 @@ export const openaiResponses: Wire = {
     error: { message, type, param: null, code: type },
   }),
   reply({ text, reasoning, calls = [], finish, usage = usual }) {
-    let index = -1;
-    const events: { type: string }[] = [
+    const items = [
+      ...(reasoning === undefined ? [] : [reasoningItem(reasoning)]),
+      ...(text === undefined ? [] : [textItem(text)]),
+      ...calls.map(callItem),
+    ];
+    const isCut = finish === 'length';
+    const events: StreamEvent[] = [
       {
         type: 'response.created',
         response: { id: 'resp_1', created_at: 1, model: 'gpt-5' },
-      } as never,
-    ];
-    if (reasoning !== undefined) {
-      const item = { type: 'reasoning', id: 'rs_1', summary: [] };
-      const at = { item_id: 'rs_1', output_index: (index += 1), summary_index: 0 };
-      const sealed = {
-        ...item,
-        encrypted_content: 'sealed-1',
-        summary: [{ type: 'summary_text', text: reasoning }],
-      };
-      events.push(
-        {
-          type: 'response.output_item.added',
-          output_index: index,
-          item: { ...item, encrypted_content: 'sealed-0' },
-        } as never,
-        {
-          type: 'response.reasoning_summary_part.added',
-          ...at,
-          part: { type: 'summary_text', text: '' },
-        } as never,
-        ...halves(reasoning).map((delta) => ({
-          type: 'response.reasoning_summary_text.delta',
-          ...at,
-          delta,
-        })),
-        {
-          type: 'response.reasoning_summary_part.done',
-          ...at,
-          part: { type: 'summary_text', text: reasoning },
-        } as never,
-        { type: 'response.output_item.done', output_index: index, item: sealed } as never,
-      );
-    }
-    if (text !== undefined) {
-      const item = {
-        type: 'message',
-        id: 'msg_1',
-        status: 'in_progress',
-        role: 'assistant',
-        content: [],
-      };
-      const at = { item_id: 'msg_1', output_index: (index += 1), content_index: 0 };
-      events.push(
-        { type: 'response.output_item.added', output_index: index, item } as never,
-        ...halves(text).map((delta) => ({
-          type: 'response.output_text.delta',
-          ...at,
-          delta,
-          logprobs: [],
-        })),
-        {
-          type: 'response.output_item.done',
-          output_index: index,
-          item: {
-            ...item,
-            status: 'completed',
-            content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+      },
+      ...items.flatMap((eventsAt, index) => eventsAt(index)),
+      {
+        type: isCut ? 'response.incomplete' : 'response.completed',
+        response: {
+          id: 'resp_1',
+          ...(isCut && { incomplete_details: { reason: 'max_output_tokens' } }),
+          usage: {
+            input_tokens: usage.input,
+            input_tokens_details: { cached_tokens: usage.cached ?? 0 },
+            output_tokens: usage.output,
+            output_tokens_details: { reasoning_tokens: 0 },
           },
-        } as never,
-      );
-    }
-    for (const { id, name, input } of calls) {
-      const item = { type: 'function_call', id: `fc_${id}`, call_id: id, name };
-      const at = { item_id: item.id, output_index: (index += 1) };
-      events.push(
-        {
-          type: 'response.output_item.added',
-          output_index: index,
-          item: { ...item, arguments: '', status: 'in_progress' },
-        } as never,
-        ...halves(input).map((delta) => ({
-          type: 'response.function_call_arguments.delta',
-          ...at,
-          delta,
-        })),
-        { type: 'response.function_call_arguments.done', ...at, arguments: input } as never,
-        {
-          type: 'response.output_item.done',
-          output_index: index,
-          item: { ...item, arguments: input, status: 'completed' },
-        } as never,
-      );
-    }
-    events.push({
-      type: finish === 'length' ? 'response.incomplete' : 'response.completed',
-      response: {
-        id: 'resp_1',
-        ...(finish === 'length' && { incomplete_details: { reason: 'max_output_tokens' } }),
-        usage: {
-          input_tokens: usage.input,
-          input_tokens_details: { cached_tokens: usage.cached ?? 0 },
-          output_tokens: usage.output,
-          output_tokens_details: { reasoning_tokens: 0 },
         },
       },
-    } as never);
+    ];
     return events.map(named);
   },
 };
 
-export const anthropicMessages: Wire = {
+interface StreamEvent {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** The events of an item of the output, by its index. */
+type OutputItem = (index: number) => StreamEvent[];
+
+const itemEvent = (change: 'added' | 'done', index: number, item: object): StreamEvent => ({
+  type: `response.output_item.${change}`,
+  output_index: index,
+  item,
+});
+
+function reasoningItem(reasoning: string): OutputItem {
+  const item = { type: 'reasoning', id: 'rs_1', summary: [] };
+  const summary = { type: 'summary_text', text: reasoning };
+  return (index) => {
+    const at = { item_id: 'rs_1', output_index: index, summary_index: 0 };
+    return [
+      itemEvent('added', index, { ...item, encrypted_content: 'sealed-0' }),
+      {
+        type: 'response.reasoning_summary_part.added',
+        ...at,
+        part: { type: 'summary_text', text: '' },
+      },
+      ...halves(reasoning).map((delta) => ({
+        type: 'response.reasoning_summary_text.delta',
+        ...at,
+        delta,
+      })),
+      { type: 'response.reasoning_summary_part.done', ...at, part: summary },
+      itemEvent('done', index, { ...item, encrypted_content: 'sealed-1', summary: [summary] }),
+    ];
+  };
+}
+
+function textItem(text: string): OutputItem {
+  const item = { type: 'message', id: 'msg_1', role: 'assistant' };
+  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }];
+  return (index) => {
+    const at = { item_id: 'msg_1', output_index: index, content_index: 0 };
+    return [
+      itemEvent('added', index, { ...item, status: 'in_progress', content: [] }),
+      ...halves(text).map((delta) => ({
+        type: 'response.output_text.delta',
+        ...at,
+        delta,
+        logprobs: [],
+      })),
+      itemEvent('done', index, { ...item, status: 'completed', content }),
+    ];
+  };
+}
+
+function callItem({ id, name, input }: WireCall): OutputItem {
+  const item = { type: 'function_call', id: `fc_${id}`, call_id: id, name };
+  return (index) => {
+    const at = { item_id: item.id, output_index: index };
+    return [
+      itemEvent('added', index, { ...item, arguments: '', status: 'in_progress' }),
+      ...halves(input).map((delta) => ({
+        type: 'response.function_call_arguments.delta',
+        ...at,
+        delta,
+      })),
+      { type: 'response.function_call_arguments.done', ...at, arguments: input },
+      itemEvent('done', index, { ...item, arguments: input, status: 'completed' }),
+    ];
+  };
+}
+
+export const anthropicMessages: ProviderWire = {
   provider: 'anthropic',
   model: 'anthropic:claude-sonnet-4-5',
   environment: (url) => ({ ANTHROPIC_BASE_URL: `${url}/v1`, ANTHROPIC_API_KEY: 'key-1' }),
@@ -265,7 +261,7 @@ export const anthropicMessages: Wire = {
 };
 
 /** Gemini sends the input of a call as an object, in one piece: it cannot be half or malformed JSON. */
-export const googleGenerate: Wire = {
+export const googleGenerate: ProviderWire = {
   provider: 'google',
   model: 'google:gemini-2.5-pro',
   environment: (url) => ({
@@ -312,7 +308,7 @@ export const googleGenerate: Wire = {
   },
 };
 
-export const wires: readonly Wire[] = [
+export const wires: readonly ProviderWire[] = [
   chatCompletions,
   openaiResponses,
   anthropicMessages,

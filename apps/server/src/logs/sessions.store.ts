@@ -13,9 +13,9 @@ import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseConnection, EventTable } from '../storage/schema.js';
+import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 import { removeTexts } from './event-text.js';
-import { columnsOf, recordOf, type SessionRecord } from './session-record.js';
+import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
 
 /** Events with numbers above `after`; all of them without a limit. */
@@ -35,7 +35,7 @@ export interface Copied {
 
 /** The tables of sessions and events. The rules are in `EventLog`. */
 @Injectable()
-export class SessionStore {
+export class SessionsStore {
   constructor(private readonly database: Database) {}
 
   transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
@@ -49,13 +49,13 @@ export class SessionStore {
       .selectAll()
       .where('id', '=', id)
       .executeTakeFirst();
-    return row && recordOf(row);
+    return row && sessionRecord(row);
   }
 
   async all(): Promise<SessionRecord[]> {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
-    return rows.map(recordOf);
+    return rows.map(sessionRecord);
   }
 
   async insert(connection: DatabaseConnection, record: SessionRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { Message } from '@belay/protocol';
 import { z } from 'zod';
-import { callId, sentName } from './names.js';
+import { callId, sentName } from './sent-names.js';
 
 type Assistant = Extract<Message, { role: 'assistant' }>;
 export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

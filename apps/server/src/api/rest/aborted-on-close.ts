@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 
 /** Aborted when the client closes the connection before it has its answer. */
-export function closing(response: Response): AbortSignal {
+export function abortedOnClose(response: Response): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => response.writableFinished || gone.abort());
   return gone.signal;

@@ -2,7 +2,6 @@ import {
   countedActivity,
   callOf,
   isCall,
-  isEvent,
   isStarted,
   noActivity,
   operationNamed,
@@ -18,6 +17,7 @@ import {
   workTimeAfter,
 } from '@belay/protocol';
 import { boundedSummary } from './bounded-summary.js';
+import { caseOf, type EventCases } from './event-cases.js';
 
 /** The summary of a session whose log is still empty. */
 export function firstSummary(
@@ -60,11 +60,11 @@ export function firstSummary(
 }
 
 /** Folds one event into the summary. Pure: the log alone gives the same summary again. */
-export function summarize(summary: SessionSummary, event: Event): SessionSummary {
+export function summaryAfter(summary: SessionSummary, event: Event): SessionSummary {
   return boundedSummary({
     ...summary,
     ...useAfter(summary, event),
-    ...changes(summary, event),
+    ...(caseOf(eventChanges, event, summary) ?? (isCall(event.action) && afterCall(event))),
     workTime: workTimeAfter(summary.workTime, event),
     activity: countedActivity(summary.activity, event.time),
     updated: event.time,
@@ -72,57 +72,44 @@ export function summarize(summary: SessionSummary, event: Event): SessionSummary
   });
 }
 
-function changes(summary: SessionSummary, event: Event): Partial<SessionSummary> {
-  if (isEvent(event, 'start')) {
-    const { model, image, approvals, egress } = event.args;
-    const network = egress.profile;
-    const check = summary.check && { ...summary.check, ...waitingCheck };
-    return {
-      model,
-      image,
-      approvals,
-      network,
-      check,
-      current: null,
-      waitingFor: [],
-      ...noQuestion,
-    };
-  }
-  if (isEvent(event, 'state')) return { state: event.args.state, reason: event.args.reason };
-  if (isEvent(event, 'result')) return afterResult(summary, event);
-  if (isEvent(event, 'background-result')) return currentAfter(summary, event.args.operation);
-  if (isEvent(event, 'approval')) {
-    if (event.args.mode !== 'ask') return {};
-    const { id, operation, input, risk, subject } = event.args;
-    return {
-      waitingFor: [...without(summary, id), { id, operation, input, risk, subject }],
-    };
-  }
-  if (isEvent(event, 'approve') || isEvent(event, 'reject')) {
-    return { waitingFor: without(summary, event.id) };
-  }
-  if (isEvent(event, 'message')) return event.args.review ? {} : noQuestion;
-  if (isEvent(event, 'usage')) return afterUsage(summary, event.args);
-  if (isEvent(event, 'plan')) return { plan: planProgress(event.args.markdown) };
-  if (isEvent(event, 'change')) return changed(summary, event.args);
-  if (isEvent(event, 'check')) {
-    const { output: _, ...check } = event.args;
-    return { check: { ...check, seq: event.seq } };
-  }
-  if (isEvent(event, 'fork')) {
-    const { session, seq } = event.args;
-    return { forkedFrom: { session, seq } };
-  }
-  if (isEvent(event, 'stop') || isEvent(event, 'error') || isEvent(event, 'limit')) {
-    return { current: null, waitingFor: [], ...noQuestion };
-  }
-  return isCall(event.action) ? afterCall(event) : {};
+const eventChanges: EventCases<Partial<SessionSummary>> = {
+  start: ({ args: { model, image, approvals, egress } }, { check }) => ({
+    model,
+    image,
+    approvals,
+    network: egress.profile,
+    check: check && { ...check, ...waitingCheck },
+    ...nothingUnderWay,
+  }),
+  state: ({ args: { state, reason } }) => ({ state, reason }),
+  result: (event, summary) => afterResult(summary, event),
+  'background-result': ({ args }, summary) => currentAfter(summary, args.operation),
+  approval: ({ args: { mode, id, operation, input, risk, subject } }, summary) =>
+    mode === 'ask'
+      ? { waitingFor: [...without(summary, id), { id, operation, input, risk, subject }] }
+      : {},
+  approve: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
+  reject: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
+  message: ({ args }) => (args.review ? {} : noQuestion),
+  usage: ({ args }, summary) => afterUsage(summary, args),
+  plan: ({ args }) => ({ plan: planProgress(args.markdown) }),
+  change: ({ args }, summary) => changed(summary, args),
+  check: (event) => afterCheck(event),
+  fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq } }),
+  stop: () => nothingUnderWay,
+  error: () => nothingUnderWay,
+  limit: () => nothingUnderWay,
+};
+
+function afterCheck({ args, seq }: EventOf<'check'> & Event): Partial<SessionSummary> {
+  const { output: _, ...check } = args;
+  return { check: { ...check, seq } };
 }
 
 function afterCall(event: Event): Partial<SessionSummary> {
   const asked = callOf(event, 'ask');
   if (asked) return { question: asked.args.question, options: asked.args.options, current: null };
-  if (callOf(event, 'finish')) return { current: null, waitingFor: [], ...noQuestion };
+  if (callOf(event, 'finish')) return nothingUnderWay;
   const subject = subjectOf(event.action, event.args).slice(0, 200);
   return { current: subject ? `${event.action} ${subject}` : event.action };
 }
@@ -136,6 +123,7 @@ const waitingCheck = {
 } as const;
 
 const noQuestion = { question: null, options: [] };
+const nothingUnderWay = { current: null, waitingFor: [], ...noQuestion };
 
 function afterResult(summary: SessionSummary, event: EventOf<'result'>): Partial<SessionSummary> {
   return {
