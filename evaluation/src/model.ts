@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Entry } from './entries.js';
 import type { PythonSetup } from './repository-spec.js';
 
@@ -22,7 +23,8 @@ export interface RepositorySource {
   needs?: string | null;
 }
 
-export type ToolchainName = 'base' | 'numpy' | 'javascript' | 'java' | 'cpp' | 'go' | 'rust';
+export const toolchainName = z.enum(['base', 'numpy', 'javascript', 'java', 'cpp', 'go', 'rust']);
+export type ToolchainName = z.infer<typeof toolchainName>;
 
 export interface Environment {
   image: ImageSource;

@@ -16,7 +16,7 @@ import {
 import { directoryHash } from './directory-hash.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
-import { pytestCheck, pytestPlugin, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
 import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
@@ -129,7 +129,7 @@ function stepOf(
       ...(separate && testsImage(files, step)
         ? []
         : [folder('/tests'), ...tests.map(at('/tests'))]),
-      ...(usesPytest ? sealFiles(pytestPlugin) : []),
+      ...(usesPytest ? sealFiles('belay_seal.py') : []),
     ],
     folders: ['/logs/verifier'],
     command: usesPytest ? withPytestPlugin(['bash', '/tests/test.sh']) : ['bash', '/tests/test.sh'],

@@ -3,8 +3,15 @@ import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { hashOf, ownedBy, type Entry } from '../entries.js';
 import type { Task, Verifier } from '../model.js';
-import { withDecoys } from './decoys.js';
-import { languageNames, languageOf, type Language } from './polyglot-languages.js';
+import { decoysOf } from './decoys.js';
+import {
+  languageNames,
+  languageOf,
+  runnerOf,
+  secondRun,
+  unskipped,
+  type Language,
+} from './polyglot-languages.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
 import { readEachFolder, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
@@ -38,7 +45,7 @@ export const polyglot: Suite = {
     if (skipped.length > 0 && !left[''])
       throw new AppError(
         'invalid_input',
-        `${path} has exercises in ${names} only. Languages that can be run are ${languageNames.join(', ')}.`,
+        `${path} has exercises in ${names} only. Languages that can be run are ${languageNames().join(', ')}.`,
       );
     if (skipped.length > 0)
       note?.(`Exercises in ${names} are skipped: there is no toolchain for them.`);
@@ -84,8 +91,8 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
   ).files;
   const hidden = (file: string) => test.includes(file) || /^\.(meta|approaches|docs)\//.test(file);
   const visible = [...files.values()].filter((entry) => !hidden(entry.path));
-  const tests = test.map((file) => language.unskip(absolute(entryOf(files, file))));
-  const own = language.verifier({ solution, test });
+  const tests = test.map((file) => unskipped(language, absolute(entryOf(files, file))));
+  const own = runnerOf(language, test);
   const verifier: Verifier = {
     ...own,
     files: [...own.files, ...tests],
@@ -128,19 +135,11 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
 
 /** The second run: decoys at the end of the first file of tests that can have some. */
 const checkOf =
-  ({ check }: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
+  (language: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
   (word) => {
-    const { decoys } = check;
-    const changed = check.change(verifier, word);
+    const { count, honest } = decoysOf(language.decoys);
     const host = tests.find(({ path }) => /spec|test/i.test(posix.basename(path))) ?? tests[0];
-    const files = changed.files.map((entry) =>
-      entry === host && !check.file ? withDecoys(decoys, word, entry) : entry,
-    );
-    return {
-      verifier: { ...changed, files: [...files, ...(check.file ? [check.file(word)] : [])] },
-      decoys: decoys.count,
-      honest: decoys.honest,
-    };
+    return { verifier: secondRun(language, verifier, { host, word }), decoys: count, honest };
   };
 
 const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}` });
@@ -180,13 +179,13 @@ function exampleFiles(
   { solution, example }: { solution: string[]; example: string[] },
 ): Entry[] {
   const like = (path: string) => (file: string) => posix.extname(file) === posix.extname(path);
-  const { manifest } = language;
+  const { manifest, sources } = language;
   const own = manifest && files.get(manifest.example);
   const examples = example.map((path) => {
     const index = example.filter(like(path)).indexOf(path);
-    const place =
-      language.examplePlace?.(path) ?? solution.filter(like(path))[index] ?? posix.basename(path);
-    return { ...entryOf(files, path), path: place };
+    const name = posix.basename(path);
+    const stub = solution.filter(like(path))[index] ?? name;
+    return { ...entryOf(files, path), path: sources ? `${sources}${name}` : stub };
   });
   return own && manifest ? [...examples, { ...own, path: manifest.place }] : examples;
 }

@@ -7,7 +7,7 @@ import {
   type Verdict,
   type Verifier,
 } from '../model.js';
-import { judge as judgeProgram } from './python-judge.js';
+import { assetText } from '../asset-text.js';
 
 /** Linux takes 128 KiB for one variable. */
 const mostInline = 100_000;
@@ -34,7 +34,7 @@ export function pythonVerifier({
   return {
     files: Object.entries(parts).map(([name, text]) => file(`/verify/${name}.py`, text, 0o400)),
     folders: [],
-    command: ['python3', '-I', '-c', judgeProgram],
+    command: ['python3', '-I', '-c', judgeProgram()],
     env: {
       BELAY_PROOF: '{proof}',
       BELAY_NAMES: JSON.stringify(names),
@@ -46,6 +46,17 @@ export function pythonVerifier({
     judge,
   };
 }
+
+/** The judge with the program of its worker; both begin with the codec. */
+function judgeProgram(): string {
+  if (program === undefined) {
+    const codec = assetText('python-codec.py');
+    const worker = encoded(codec + assetText('python-worker.py'));
+    program = codec + assetText('python-judge.py').replace('{worker}', worker);
+  }
+  return program;
+}
+let program: string | undefined;
 
 function inline(carried: Entry[], parts: Record<string, string>) {
   const solution = carried.find(({ path }) => path === '/app/solution.py');

@@ -159,10 +159,7 @@ function outermost(ranges: [number, number][]): [number, number][] {
   return found;
 }
 
-export const browserParsers: Record<string, LogParser> = {
-  parse_log_bpmn_js: bpmn,
-  parse_log_chart_js: chart,
-  parse_log_next: next,
-  parse_log_openlayers: openlayers,
-  parse_log_p5js: p5,
-};
+export const browserParsers = { bpmn, chart, next, openlayers, p5 } satisfies Record<
+  string,
+  LogParser
+>;

@@ -1,4 +1,5 @@
 import { AppError } from '@belay/protocol';
+import { assetText } from '../asset-text.js';
 import { file, hashOf, ownedBy } from '../entries.js';
 import type { Environment, Task, Verifier } from '../model.js';
 import { dataFile, tasksOfLines } from './reading.js';
@@ -9,7 +10,7 @@ import { completed, type Completed, type RunnableInstance } from './swe-bench-cl
 import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench-logs.js';
 import { specOf, type SpecLookup } from './swe-bench-specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench-paths.js';
-import { evaluationScript, guard, recordedExit } from './swe-bench-scripts.js';
+import { recordedExit } from './swe-bench-scripts.js';
 
 /**
  * SWE-Bench instances: of harness version 5, with their image or their files and their evaluation script, and its
@@ -75,15 +76,15 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
   const isGuarded = given.log_parser === 'console_assert';
   return {
     files: [
-      file('/verify/evaluate.sh', evaluationScript({ init: own }), 0o755),
+      file('/verify/evaluate.sh', assetText('evaluate.sh'), 0o755),
       file('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
       file('/verify/hidden', nulEnded(hiddenPaths(given))),
       file('/verify/reference', nulEnded(referencePaths(given))),
       file('/verify/answering', answeringPaths(given)),
-      file('/verify/guard.cjs', guard),
+      file('/verify/guard.cjs', assetText('guard.cjs')),
     ],
     folders: [],
-    command: ['bash', '/verify/evaluate.sh'],
+    command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],
     sealed: isGuarded,
     env: { HOME: '/tmp', ...(isGuarded && { NODE_OPTIONS: '--require=/verify/guard.cjs' }) },
     user: own ? '1000' : null,

@@ -13,14 +13,7 @@ import {
 import { labelsOf } from './labels.js';
 import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
-import {
-  isKilled,
-  pytestCheck,
-  pytestPlugin,
-  sealedCounts,
-  sealFiles,
-  withPytestPlugin,
-} from './seal.js';
+import { isKilled, pytestCheck, sealedCounts, sealFiles, withPytestPlugin } from './seal.js';
 
 const description = z.object({
   instruction: z.string(),
@@ -55,7 +48,7 @@ function taskOf({ name, files }: TaskFolder): Task {
       folder('/tests'),
       ...below(files, 'tests/').map((entry) => ({ ...entry, path: `/tests/${entry.path}` })),
       file('/tests/run-tests.sh', script, 0o755),
-      ...sealFiles(pytestPlugin),
+      ...sealFiles('belay_seal.py'),
     ],
     folders: ['/logs', '/agent-logs'],
     command: withPytestPlugin(['bash', '/tests/run-tests.sh']),
