@@ -13,17 +13,22 @@ export const loses = {
 
 /** Answers that are judged, and what the checks after a pass find in them. */
 export class SecondCheckBench extends TrialBench {
-  async verdictOf(
+  /** The verdicts of answers that are the text of this file. */
+  async verdictsOf<Name extends string>(
     suite: string,
     data: string,
-    files: Record<string, string>,
-    known: Validity[] = [],
-  ): Promise<Verdict> {
-    return (await this.trial(suite, data, answering(files), known)).verdict;
+    { path, answers, known }: { path: string; answers: Record<Name, string>; known?: Validity[] },
+  ): Promise<Record<Name, Verdict>> {
+    const names = Object.keys(answers) as Name[];
+    const agents = names.map((name) => answering({ [path]: answers[name] }));
+    const trials = await this.trials(suite, data, { agents, known });
+    return Object.fromEntries(
+      trials.map(({ verdict }, index) => [names[index], verdict]),
+    ) as Record<Name, Verdict>;
   }
 
-  /** An exercise in Python with two tests. */
-  python(): { wrong: string; answer(text: string): Promise<Verdict> } {
+  /** The verdicts of answers to an exercise in Python with two tests. */
+  python<Name extends string>(answers: Record<Name, string>): Promise<Record<Name, Verdict>> {
     const data = polyglotData(join(this.folder, 'python'));
     write(data, {
       'python/twice/twice_test.py': [
@@ -35,9 +40,6 @@ export class SecondCheckBench extends TrialBench {
         '',
       ].join('\n'),
     });
-    return {
-      wrong: 'def twice(n): return 0\n',
-      answer: (text) => this.verdictOf('polyglot', data, { 'twice.py': text }),
-    };
+    return this.verdictsOf('polyglot', data, { path: 'twice.py', answers });
   }
 }
