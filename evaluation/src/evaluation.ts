@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { agentOf, checkModel, withPredicted, type Connect } from './agents/agent-of-run.js';
+import type { Agent } from './agents/agent.js';
+import {
+  agentOf,
+  checkModel,
+  predictionsOf,
+  withPredicted,
+  type Connect,
+} from './agents/agent-of-run.js';
 import { Board } from './board/board.js';
 import { compareTrials, type Comparison } from './compare.js';
 import { Engine } from './engine/engine.js';
@@ -66,12 +73,13 @@ export interface RunOptions {
 
 /** Starts a run in an empty results folder, or resumes the same run in its own. */
 export async function startRun(request: NewRun, options: RunOptions): Promise<Summary> {
-  const data = resolve(request.data);
-  const tasks = chosen(suiteNamed(request.suite).read(data, options.onNotice), request);
+  const path = resolve(request.data);
+  const data = suiteNamed(request.suite).read(path, options.onNotice);
+  const tasks = chosen(data, request);
   const run: RunFile = {
     version: 1,
     suite: request.suite,
-    data,
+    data: path,
     agent: request.agent,
     model: request.model ?? null,
     tasks: tasks.map(({ id }) => id),
@@ -96,11 +104,13 @@ export async function startRun(request: NewRun, options: RunOptions): Promise<Su
       'conflict',
       `${request.out} already holds a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
     );
-  const predicted = withContent(withPredicted(run), tasks);
+  const predictions = predictionsOf(run);
+  const predicted = withContent(predictions ? withPredicted(run, predictions) : run, tasks);
+  const opened = openedWith(out, predicted, data);
   return inFolder(out, async () => {
-    await tellRefused(tasks, environmentsOf(predicted).images, options);
+    await tellRefused(tasks, opened.environments.images, options);
     saveRun(out, predicted);
-    return resumeHeld(out, options);
+    return resumeHeld(opened, options, predictions?.agent);
   });
 }
 
@@ -116,20 +126,21 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
 
 /** Runs what is missing. After a kill at any moment the report is that of a run that was not interrupted. */
 export async function resumeRun(out: string, options: RunOptions): Promise<Summary> {
-  loadRun(out);
-  return inFolder(out, () => resumeHeld(out, options));
+  const opened = openRun(out);
+  return inFolder(out, () => resumeHeld(opened, options));
 }
 
-async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
-  const { run, tasks, environments } = opened(out);
+async function resumeHeld(opened: OpenRun, options: RunOptions, known?: Agent): Promise<Summary> {
+  const { out, run, tasks, environments } = opened;
   checkUnchanged(run, tasks);
-  const agent = agentOf(run, options.connect);
+  const agent = known ?? agentOf(run, options.connect);
   await checkModel(run, options.connect);
   return onBoard(out, options, async (board) => {
     const { cache } = options;
-    let known: Validity[] = [];
-    if (cache !== undefined)
-      known = await checkTasks(out, { ...options, cache }, { board, all: run.preflight });
+    const validity =
+      cache === undefined
+        ? []
+        : await checkTasks(opened, { ...options, cache }, { board, all: run.preflight });
     board?.begin();
     const broken = tasks.filter((task) => task.broken);
     for (const { id, unsupported } of broken)
@@ -141,9 +152,9 @@ async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
       attempts,
       concurrency,
       network,
-      out: resolve(out),
+      out,
       signal: options.signal,
-      known,
+      known: validity,
       onTrial: (trial, progress) => {
         board?.judged(trial);
         options.onTrial?.(trial, progress);
@@ -151,25 +162,26 @@ async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
       onState: (of, state) => board?.at(of, state),
     };
     await runTrials(request, environments);
-    return reportRun(out, options);
+    return reportOf(opened, options);
   });
 }
 
 /** Verifies stored artifacts again, with the data as it is now. No agent and no model is called. */
 export async function regradeRun(out: string, options: RunOptions): Promise<Summary> {
-  const { run, tasks, environments } = opened(out);
+  const opened = openRun(out);
+  const { run, tasks, environments } = opened;
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
       board?.begin();
       const regraded = await regradeTrials(
-        { out: resolve(out), trials: trialsOf(out), tasks, network: run.network, ...options },
+        { out: opened.out, trials: trialsOf(out), tasks, network: run.network, ...options },
         environments,
       );
       writeFileAtomically(
         join(out, 'regraded.jsonl'),
         regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
       );
-      return reportRun(out, options);
+      return reportOf(opened, options);
     }),
   );
 }
@@ -179,29 +191,28 @@ export async function preflightRun(
   out: string,
   options: RunOptions & { cache: string },
 ): Promise<Summary> {
-  loadRun(out);
+  const opened = openRun(out);
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
-      await checkTasks(out, options, { board, all: true });
-      return reportRun(out, options);
+      await checkTasks(opened, options, { board, all: true });
+      return reportOf(opened, options);
     }),
   );
 }
 
 /** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
 async function checkTasks(
-  out: string,
+  { out, run, tasks, environments }: OpenRun,
   options: RunOptions & { cache: string },
   { board, all }: { board: Board | undefined; all: boolean },
 ): Promise<Validity[]> {
-  const { run, tasks, environments } = opened(out);
   const { concurrency, network } = run;
   const { cache, signal } = options;
   const onCheck: RunOptions['onCheck'] = (trial, progress) => {
     board?.checked(progress);
     options.onCheck?.(trial, progress);
   };
-  const folder = join(resolve(out), 'preflight');
+  const folder = join(out, 'preflight');
   const request = { tasks, concurrency, network, out: folder, cache, signal, onCheck };
   const found = all
     ? await preflight(request, environments)
@@ -238,9 +249,22 @@ async function onBoard(
   }
 }
 
-/** Writes summary.json, report.html and the suite's own files from the results that there are. */
+/** Writes summary.json, report.html and, while its data are there, the suite's own files. */
 export function reportRun(out: string, { connect }: Pick<RunOptions, 'connect'> = {}): Summary {
-  return writeReport(out, loadRun(out).agent === 'model' ? serverOf(connect) : null);
+  const run = loadRun(out);
+  const data = existsSync(run.data) ? suiteNamed(run.suite).read(run.data) : null;
+  return reportOf({ out, run, data }, { connect });
+}
+
+function reportOf(
+  { out, run, data }: Pick<OpenRun, 'out' | 'run'> & { data: Task[] | null },
+  { connect }: Pick<RunOptions, 'connect'>,
+): Summary {
+  return writeReport(out, {
+    run,
+    data,
+    server: run.agent === 'model' ? serverOf(connect) : null,
+  });
 }
 
 /** Where replays are; null when there is no server now. */
@@ -273,14 +297,28 @@ const withLimits = (task: Task, times: number): Task => ({
   }),
 });
 
-function opened(out: string): { run: RunFile; tasks: Task[]; environments: EnvironmentFactory } {
+/** A results folder with the data of its run, which are read once. */
+interface OpenRun {
+  /** Absolute. */
+  out: string;
+  run: RunFile;
+  /** All tasks of the data, and those of the run, with its limits. */
+  data: Task[];
+  tasks: Task[];
+  environments: EnvironmentFactory;
+}
+
+function openRun(out: string): OpenRun {
   const run = loadRun(out);
+  return openedWith(out, run, suiteNamed(run.suite).read(run.data));
+}
+
+function openedWith(out: string, run: RunFile, data: Task[]): OpenRun {
   const wanted = new Set(run.tasks);
-  const tasks = suiteNamed(run.suite)
-    .read(run.data)
+  const tasks = data
     .filter(({ id }) => wanted.has(id))
     .map((task) => withLimits(task, run.timeoutMultiplier));
-  return { run, tasks, environments: environmentsOf(run) };
+  return { out: resolve(out), run, data, tasks, environments: environmentsOf(run) };
 }
 
 function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): EnvironmentFactory {

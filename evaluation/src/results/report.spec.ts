@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { failed, passed, type Trial, type Verdict } from '../model.js';
+import { suiteNamed } from '../suites/index.js';
 import { humanEvalData, temporary, write } from '../testing/fixtures.js';
 import { writeReport } from './report.js';
 import type { RunFile } from './run-file.js';
@@ -84,7 +85,8 @@ it('shows failures first, then what was not attempted, doubts, the agent’s log
     'results.jsonl': trials.map((each) => `${JSON.stringify(each)}\n`).join(''),
     'trials/python__b.1/solve/agent-output.txt': 'what it said',
   });
-  writeReport(out, null);
+  const data = suiteNamed(run.suite).read(run.data);
+  writeReport(out, { run, data, server: null });
   const page = readFileSync(join(out, 'report.html'), 'utf8');
   const at = (text: string) => {
     expect(page).toContain(text);

@@ -1,17 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Trial } from '../model.js';
+import type { Task, Trial } from '../model.js';
 import type { Validity } from '../validity.js';
-import { suiteNamed } from '../suites/index.js';
 import { readTrials, trialFolder, writeFileAtomically } from './journal.js';
 import { writeNative } from './native/index.js';
 import { page } from './page.js';
-import { loadRun } from './run-file.js';
+import type { RunFile } from './run-file.js';
 import { summarize, type Summary } from './summary.js';
 
+export interface ReportOptions {
+  run: RunFile;
+  /** All tasks of the run's data, for the suite's own files; null when the data are gone. */
+  data: Task[] | null;
+  /** Where replays are; null when there is no server. */
+  server: string | null;
+}
+
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
-export function writeReport(out: string, server: string | null): Summary {
-  const run = loadRun(out);
+export function writeReport(out: string, { run, data, server }: ReportOptions): Summary {
   const trials = trialsOf(out).toSorted(
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
   );
@@ -21,10 +27,9 @@ export function writeReport(out: string, server: string | null): Summary {
     join(out, 'report.html'),
     page(summary, trials, { server, logOf: logsIn(out) }),
   );
-  if (existsSync(run.data)) {
-    const tasks = suiteNamed(run.suite).read(run.data);
+  if (data) {
     const model = trials.find((trial) => trial.model)?.model ?? run.model;
-    writeNative(out, { run: { ...run, model }, tasks, trials });
+    writeNative(out, { run: { ...run, model }, tasks: data, trials });
   }
   return summary;
 }
