@@ -42,16 +42,26 @@ export class References {
    */
   async heldTwice(verdict: Verdict, trial: Verified): Promise<Verdict> {
     if (verdict.outcome !== 'pass' || trial.context.task.steps.length > 1) return verdict;
-    const found = await secondCheck(verdict, trial);
-    if (!found?.cheated && !found?.differs) return verdict;
-    const own = await this.#secondOf(verdict, trial);
-    if (found.cheated && !own?.cheated) return failed(found.cheated, 'wrong', pick(verdict));
-    if (!found.differs || own?.differs) return verdict;
-    const third = await secondCheck(verdict, trial);
+    const found = await this.#beyondReference(verdict, trial);
+    if (found?.cheated) return failed(found.cheated, 'wrong', pick(verdict));
+    if (!found?.differs) return verdict;
     const flags = [found.differs];
-    if (!third?.cheated && !third?.differs) return { ...verdict, flags };
-    const detail = `Not the same in a second and a third run of the tests: ${third.cheated ?? third.differs}`;
+    const third = await secondCheck(verdict, trial);
+    const again = third?.cheated ?? third?.differs;
+    if (!again) return { ...verdict, flags };
+    const detail = `Not the same in a second and a third run of the tests: ${again}`;
     return failed(detail, 'wrong', { ...pick(verdict), flags });
+  }
+
+  /** What a second run finds, without what the reference's own has too. */
+  async #beyondReference(verdict: Verdict, trial: Verified): Promise<Finding | null> {
+    const found = await secondCheck(verdict, trial);
+    if (!found?.cheated && !found?.differs) return null;
+    const own = await this.#secondOf(verdict, trial);
+    return {
+      cheated: own?.cheated ? null : found.cheated,
+      differs: own?.differs ? null : found.differs,
+    };
   }
 
   /** What the second run of the reference says beside the first of a trial that passed. */

@@ -65,13 +65,14 @@ const artifact = z.union([
 
 const step = z.object({
   name: z.string(),
-  min_reward: z.union([z.number(), z.record(z.string(), z.number())]).optional(),
+  min_reward: z
+    .union([z.number().transform((reward) => ({ reward })), z.record(z.string(), z.number())])
+    .optional(),
   agent,
   verifier,
   healthcheck: healthcheck.optional(),
   artifacts: z.array(artifact).default([]),
 });
-export type HarborStep = z.infer<typeof step>;
 
 /** task.toml, as far as it decides a verdict. Older files say `memory = "2G"` and `allow_internet`. */
 export const harborConfig = z.object({
@@ -92,6 +93,26 @@ export const harborConfig = z.object({
   steps: z.array(step).default([]),
 });
 export type HarborConfig = z.infer<typeof harborConfig>;
+
+/** A step with the settings of the task where it has none of its own. */
+export interface HarborStep extends Partial<z.infer<typeof step>> {
+  name: string;
+  agent: z.infer<typeof agent>;
+  verifier: HarborVerifier;
+  /** Where its files are: in the task's folder, then in its own. */
+  folders: string[];
+}
+
+/** The steps of a task; one without steps is a single step itself. */
+export function stepsOf({ steps, agent: whole, verifier: shared }: HarborConfig): HarborStep[] {
+  if (steps.length === 0) return [{ name: 'solve', agent: whole, verifier: shared, folders: [''] }];
+  return steps.map((own) => ({
+    ...own,
+    agent: { ...whole, ...own.agent },
+    verifier: { ...shared, ...own.verifier, env: { ...shared.env, ...own.verifier.env } },
+    folders: ['', `steps/${own.name}/`],
+  }));
+}
 
 /** Megabytes of `memory_mb`, or of an older `memory = "2G"`. */
 export function memoryOf({ memory_mb: megabytes, memory }: HarborEnvironment): number {

@@ -79,24 +79,27 @@ const django: LogParser = (log) => {
   let latest: string | undefined;
   for (const given of log.split('\n')) {
     const line = given.trim();
-    const set = (test: string, result: TestResult) => tests.set(test, result);
-    if (line.includes('--version is equivalent to version'))
-      set('--version is equivalent to version', 'PASSED');
     if (line.includes(' ... ')) latest = line.split(' ... ', 1)[0];
-    const [, passed] = /^(.*) \.\.\. {1,2}(?:ok|OK)$/.exec(line) ?? [];
-    if (passed !== undefined) set(withoutMigration(passed), 'PASSED');
-    for (const [ending, result] of endings) {
-      const at = line.indexOf(ending);
-      if (at >= 0 && (result === 'SKIPPED' || line.endsWith(ending)))
-        set(line.slice(0, at), result);
-    }
-    const [, word, test] = /^(FAIL|ERROR):\s*(\S+)/.exec(line) ?? [];
-    if (test) set(test, word === 'FAIL' ? 'FAILED' : 'ERROR');
-    if (line.startsWith('ok') && latest !== undefined) set(latest, 'PASSED');
+    for (const [test, result] of djangoResults(line)) tests.set(test, result);
+    if (line.startsWith('ok') && latest !== undefined) tests.set(latest, 'PASSED');
   }
   for (const test of interrupted(log)) tests.set(test, 'PASSED');
   return Object.fromEntries(tests);
 };
+
+function* djangoResults(line: string): Generator<[test: string, result: TestResult]> {
+  if (line.includes('--version is equivalent to version'))
+    yield ['--version is equivalent to version', 'PASSED'];
+  const [, passed] = /^(.*) \.\.\. {1,2}(?:ok|OK)$/.exec(line) ?? [];
+  if (passed !== undefined) yield [withoutMigration(passed), 'PASSED'];
+  for (const [ending, result] of endings) {
+    const at = line.indexOf(ending);
+    if (at >= 0 && (result === 'SKIPPED' || line.endsWith(ending)))
+      yield [line.slice(0, at), result];
+  }
+  const [, word, test] = /^(FAIL|ERROR):\s*(\S+)/.exec(line) ?? [];
+  if (test) yield [test, word === 'FAIL' ? 'FAILED' : 'ERROR'];
+}
 
 const endings: [string, TestResult][] = [
   [' ... skipped', 'SKIPPED'],
