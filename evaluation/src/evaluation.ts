@@ -10,7 +10,7 @@ import {
   type Connect,
 } from './agents/agent-of-run.js';
 import { Board } from './board/board.js';
-import { compareTrials, type Comparison } from './compare.js';
+import { compareTrials, type RunComparison } from './compare.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images, type FromMap } from './engine/images.js';
 import type { Task, Trial } from './model.js';
@@ -18,15 +18,15 @@ import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './refusals.js';
 import { regradeTrials } from './regrade.js';
-import { lockFolder } from './results/folder-lock.js';
+import { lockResults } from './results/lock-results.js';
 import { writeFileAtomically } from './results/journal.js';
-import { saveValidity, trialsOf, validityOf, writeReport } from './results/report.js';
+import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
 import { checkUnchanged, withContent } from './results/run-content.js';
 import { provenanceOf } from './results/provenance.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
-import { sample } from './statistics.js';
+import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
 
 export interface NewRun {
@@ -56,7 +56,7 @@ export interface NewRun {
 }
 
 /** The connection, cache and callbacks of the program that starts a run. */
-export interface RunOptions {
+export interface EvaluationOptions {
   signal: AbortSignal;
   /** The platform's server: the agent `model` works there, and every run is on its board. Throws when there is none. */
   connect?: Connect;
@@ -72,7 +72,7 @@ export interface RunOptions {
 }
 
 /** Starts a run in an empty results folder, or resumes the same run in its own. */
-export async function startRun(request: NewRun, options: RunOptions): Promise<Summary> {
+export async function startRun(request: NewRun, options: EvaluationOptions): Promise<Summary> {
   const path = resolve(request.data);
   const data = suiteNamed(request.suite).read(path, options.onNotice);
   const tasks = chosen(data, request);
@@ -116,7 +116,7 @@ export async function startRun(request: NewRun, options: RunOptions): Promise<Su
 
 /** Works on a results folder while no other process does. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
-  const release = lockFolder(out);
+  const release = lockResults(out);
   try {
     return await work();
   } finally {
@@ -125,12 +125,16 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
 }
 
 /** Runs what is missing. After a kill at any moment the report is that of a run that was not interrupted. */
-export async function resumeRun(out: string, options: RunOptions): Promise<Summary> {
+export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () => resumeHeld(opened, options));
 }
 
-async function resumeHeld(opened: OpenRun, options: RunOptions, known?: Agent): Promise<Summary> {
+async function resumeHeld(
+  opened: OpenRun,
+  options: EvaluationOptions,
+  known?: Agent,
+): Promise<Summary> {
   const { out, run, tasks, environments } = opened;
   checkUnchanged(run, tasks);
   const agent = known ?? agentOf(run, options.connect);
@@ -167,14 +171,14 @@ async function resumeHeld(opened: OpenRun, options: RunOptions, known?: Agent): 
 }
 
 /** Verifies stored artifacts again, with the data as it is now. No agent and no model is called. */
-export async function regradeRun(out: string, options: RunOptions): Promise<Summary> {
+export async function regradeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   const { run, tasks, environments } = opened;
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
       board?.begin();
       const regraded = await regradeTrials(
-        { out: opened.out, trials: trialsOf(out), tasks, network: run.network, ...options },
+        { out: opened.out, trials: countedTrials(out), tasks, network: run.network, ...options },
         environments,
       );
       writeFileAtomically(
@@ -189,7 +193,7 @@ export async function regradeRun(out: string, options: RunOptions): Promise<Summ
 /** Checks the run's tasks with the reference solution and with nothing; the report shows what it found. */
 export async function preflightRun(
   out: string,
-  options: RunOptions & { cache: string },
+  options: EvaluationOptions & { cache: string },
 ): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () =>
@@ -203,12 +207,12 @@ export async function preflightRun(
 /** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
 async function checkTasks(
   { out, run, tasks, environments }: OpenRun,
-  options: RunOptions & { cache: string },
+  options: EvaluationOptions & { cache: string },
   { board, all }: { board: Board | undefined; all: boolean },
 ): Promise<Validity[]> {
   const { concurrency, network } = run;
   const { cache, signal } = options;
-  const onCheck: RunOptions['onCheck'] = (trial, progress) => {
+  const onCheck: EvaluationOptions['onCheck'] = (trial, progress) => {
     board?.checked(progress);
     options.onCheck?.(trial, progress);
   };
@@ -225,7 +229,7 @@ async function checkTasks(
 /** Shows the run on the server's board while it is worked on, and how it ended. */
 async function onBoard(
   out: string,
-  { connect, onNotice, signal }: RunOptions,
+  { connect, onNotice, signal }: EvaluationOptions,
   work: (board: Board | undefined) => Promise<Summary>,
 ): Promise<Summary> {
   const board = connect && (await Board.open({ out, connect, onNotice }));
@@ -250,7 +254,10 @@ async function onBoard(
 }
 
 /** Writes summary.json, report.html and, while its data are there, the suite's own files. */
-export function reportRun(out: string, { connect }: Pick<RunOptions, 'connect'> = {}): Summary {
+export function rebuildReport(
+  out: string,
+  { connect }: Pick<EvaluationOptions, 'connect'> = {},
+): Summary {
   const run = loadRun(out);
   const data = existsSync(run.data) ? suiteNamed(run.suite).read(run.data) : null;
   return reportOf({ out, run, data }, { connect });
@@ -258,7 +265,7 @@ export function reportRun(out: string, { connect }: Pick<RunOptions, 'connect'> 
 
 function reportOf(
   { out, run, data }: Pick<OpenRun, 'out' | 'run'> & { data: Task[] | null },
-  { connect }: Pick<RunOptions, 'connect'>,
+  { connect }: Pick<EvaluationOptions, 'connect'>,
 ): Summary {
   return writeReport(out, {
     run,
@@ -268,7 +275,7 @@ function reportOf(
 }
 
 /** Where replays are; null when there is no server now. */
-function serverOf(connect: RunOptions['connect']): string | null {
+function serverOf(connect: EvaluationOptions['connect']): string | null {
   try {
     return connect?.().url ?? null;
   } catch (error) {
@@ -277,12 +284,12 @@ function serverOf(connect: RunOptions['connect']): string | null {
   }
 }
 
-export function compareRuns(a: string, b: string): Comparison {
+export function compareRuns(a: string, b: string): RunComparison {
   loadRun(a);
   loadRun(b);
   return compareTrials(
-    { trials: trialsOf(a), validity: validityOf(a) },
-    { trials: trialsOf(b), validity: validityOf(b) },
+    { trials: countedTrials(a), validity: readValidity(a) },
+    { trials: countedTrials(b), validity: readValidity(b) },
   );
 }
 
@@ -331,5 +338,5 @@ function chosen(tasks: Task[], { tasks: ids, sample: count, seed = 1 }: NewRun):
   if (missing.length > 0)
     throw new AppError('invalid_input', `There is no task ${missing.join(', ')} in the data.`);
   const named = ids?.length ? tasks.filter(({ id }) => ids.includes(id)) : tasks;
-  return count === undefined ? named : sample(named, count, seed);
+  return count === undefined ? named : randomSample(named, count, seed);
 }

@@ -8,7 +8,7 @@ import {
   compareRuns,
   preflightRun,
   regradeRun,
-  reportRun,
+  rebuildReport,
   resumeRun,
   startRun,
 } from './evaluation.js';
@@ -310,7 +310,7 @@ describe('a model', () => {
     // No model is called, so no server is needed.
     await regradeRun(out, { ...never, connect: none, onNotice: (sentence) => told.push(sentence) });
     expect(told).toEqual(['There is no live board: No Belay server runs here.']);
-    expect(reportRun(out, { connect })).toMatchObject({ passed: 1 });
+    expect(rebuildReport(out, { connect })).toMatchObject({ passed: 1 });
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
 
     const id = /^Live board: (.*)\/evaluations\/(\w+)$/.exec(notices.join('\n'))?.[2] ?? '';

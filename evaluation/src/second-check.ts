@@ -12,7 +12,7 @@ export interface Verified {
 }
 
 /** What a second run of the tests says of a pass. */
-export interface Finding {
+export interface CheckResult {
   /** Why it is not a pass: what was tested decides how tests are judged. */
   cheated: string | null;
   /** What differs from the first run; it may have other reasons, so it is a flag. */
@@ -27,7 +27,7 @@ export interface Finding {
 export async function secondCheck(
   { tests: first }: Verdict,
   { context, step, artifacts }: Verified,
-): Promise<Finding | null> {
+): Promise<CheckResult | null> {
   const word = `Q${randomBytes(6).toString('hex')}`;
   const check = step.verifier.check?.(word);
   if (!check) return null;

@@ -1,4 +1,4 @@
-import { file } from './entries.js';
+import { fileEntry } from './entries.js';
 import { loses } from './testing/second-check-bench.js';
 import { type TestRepository, verdictsOf } from './testing/swe-bench-repository.js';
 import { TrialBench } from './testing/trial-bench.js';
@@ -16,7 +16,7 @@ async function withJest(path: string, given: string): Promise<string> {
     `COPY given ${path}`,
     'RUN echo {} > package.json && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -q -m base',
   ];
-  const files = [file('Dockerfile', lines.join('\n')), file('given', given)];
+  const files = [fileEntry('Dockerfile', lines.join('\n')), fileEntry('given', given)];
   const image = await bench.images.ensure({ kind: 'build', files }, signal);
   bench.forgetAfter(image.name);
   return image.name;

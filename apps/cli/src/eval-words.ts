@@ -1,4 +1,4 @@
-import type { Comparison, Summary, Validity } from '@belay/evaluation';
+import type { RunComparison, Summary, Validity } from '@belay/evaluation';
 import { oneLine } from './output.js';
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
@@ -44,7 +44,7 @@ export function validityLine({ validity, validScore, tasks }: Summary, remedy: s
 }
 
 /** The same of two runs. */
-export function comparedValidity({ tasks, validity, unflagged }: Comparison): string {
+export function comparedValidity({ tasks, validity, unflagged }: RunComparison): string {
   const { checked, flagged } = validity;
   if (checked === 0) return 'validity: not checked (belay eval preflight)';
   const rest = checked < tasks ? `; ${tasks - checked} not checked` : '';

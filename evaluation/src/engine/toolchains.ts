@@ -1,5 +1,5 @@
 import { assetText } from '../asset-text.js';
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import type { ToolchainName } from '../model.js';
 
 /**
@@ -52,9 +52,9 @@ const more: Record<ToolchainName, string[]> = {
 export function toolchain(name: ToolchainName): Entry[] {
   const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
   return [
-    file('Dockerfile', `${lines.join('\n')}\n`),
+    fileEntry('Dockerfile', `${lines.join('\n')}\n`),
     ...(name === 'base'
-      ? programs.map((program) => file(program, assetText(`${program}.sh`), 0o755))
+      ? programs.map((program) => fileEntry(program, assetText(`${program}.sh`), 0o755))
       : []),
   ];
 }

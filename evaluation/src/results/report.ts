@@ -6,7 +6,7 @@ import { readTrials, trialFolder, writeFileAtomically } from './journal.js';
 import { writeNative } from './native/index.js';
 import { page } from './page.js';
 import type { RunFile } from './run-file.js';
-import { summarize, type Summary } from './summary.js';
+import { summarizeRun, type Summary } from './summary.js';
 
 export interface ReportOptions {
   run: RunFile;
@@ -18,10 +18,10 @@ export interface ReportOptions {
 
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
 export function writeReport(out: string, { run, data, server }: ReportOptions): Summary {
-  const trials = trialsOf(out).toSorted(
+  const trials = countedTrials(out).toSorted(
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
   );
-  const summary = summarize(run, trials, validityOf(out));
+  const summary = summarizeRun(run, trials, readValidity(out));
   writeFileAtomically(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
   writeFileAtomically(
     join(out, 'report.html'),
@@ -50,7 +50,7 @@ const logsIn =
   };
 
 /** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
-export function trialsOf(out: string): Trial[] {
+export function countedTrials(out: string): Trial[] {
   const lines = readTrials(join(out, 'results.jsonl')).trials;
   const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
   const trials = [...last.values()];
@@ -61,7 +61,7 @@ export function trialsOf(out: string): Trial[] {
 }
 
 /** What a preflight found of the run's tasks; null when none was made. */
-export function validityOf(out: string): Validity[] | null {
+export function readValidity(out: string): Validity[] | null {
   const path = join(out, 'validity.json');
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Validity[]) : null;
 }

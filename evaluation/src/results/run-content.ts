@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import { hashOf } from '../entries.js';
+import { contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 import type { RunFile } from './run-file.js';
 
@@ -25,4 +25,4 @@ export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void 
 }
 
 const contentOf = (tasks: Task[]): string =>
-  hashOf(tasks.map(({ id, content }) => `${id} ${content}`).toSorted());
+  contentHash(tasks.map(({ id, content }) => `${id} ${content}`).toSorted());

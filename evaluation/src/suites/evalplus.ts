@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Environment, Step, Verifier } from '../model.js';
+import type { TaskEnvironment, Step, Verifier } from '../model.js';
 import { assetTable } from '../asset-table.js';
 import { assetText } from '../asset-text.js';
 import { pythonVerifier } from './python-program.js';
@@ -40,7 +40,7 @@ export const evalPlusLimits: Step['limits'] = { build: 600, agent: 600, verify: 
 /** Tests in which EvalPlus’s data sets on the hub compare numbers. */
 export const usesNumpy = (tests: string): boolean => /^\s*(import|from) numpy\b/m.test(tests);
 
-export const numpyImage: Pick<Environment, 'image'> = {
+export const numpyImage: Pick<TaskEnvironment, 'image'> = {
   image: { kind: 'toolchain', name: 'numpy' },
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Entry } from '../entries.js';
-import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
+import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../model.js';
 import { isKilled, sealedCounts, sealedReport } from './seal.js';
 import type { Counts } from './test-reports.js';
 
@@ -43,19 +43,19 @@ export function judgeReward(
   { usesPytest, writable }: { usesPytest: boolean; writable: WritableRewards },
 ): Verdict {
   const { files, output } = given;
-  if (isKilled(given)) return failed('The test script was killed.', 'no_result');
+  if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const rewards = rewardsOf(files, writable);
   if (!rewards) return invalid('no_result', `There is no reward. ${output.slice(-200).trim()}`);
   const reward = rewards.reward ?? Object.values(rewards)[0] ?? 0;
   if (writable.numbers && !writable.json && !writable.numbers.has(reward))
-    return failed(`The reward is ${reward}, which no test of the task writes.`, 'no_result');
+    return fail(`The reward is ${reward}, which no test of the task writes.`, 'no_result');
   const contradiction = contradictionOf(reward, sealedCounts(given), usesPytest);
-  if (contradiction) return failed(contradiction, 'no_result');
+  if (contradiction) return fail(contradiction, 'no_result');
   const tests = usesPytest ? sealedReport(given)?.tests : undefined;
   // One task never counts for more than itself; `rewards` has what was written.
   const more = { reward: Math.min(Math.max(reward, 0), 1), rewards, ...(tests && { tests }) };
   const detail = `The reward is ${reward}.`;
-  return reward >= 1 ? passed(detail, more) : failed(detail, 'wrong', more);
+  return reward >= 1 ? pass(detail, more) : fail(detail, 'wrong', more);
 }
 
 /** What pytest's own report says against a reward. */

@@ -1,8 +1,8 @@
 import { AppError } from '@belay/protocol';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import { folder, hashOf, type Entry } from '../entries.js';
-import type { Check, Environment, ImageSource, Step, Task, Verifier } from '../model.js';
+import { folderEntry, contentHash, type Entry } from '../entries.js';
+import type { SecondRun, TaskEnvironment, ImageSource, Step, Task, Verifier } from '../model.js';
 import {
   harborConfig,
   isSeparate,
@@ -18,7 +18,7 @@ import { directoryHash } from './directory-hash.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
-import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
+import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 /** Harbor's task layout: Terminal-Bench 2 and others. */
@@ -31,7 +31,7 @@ export const harbor: Suite = {
 type Files = Map<string, Entry>;
 
 function taskOf({ name, files }: TaskFolder): Task {
-  const config = configOf(name, textOf(files, 'task.toml') ?? '');
+  const config = configOf(name, fileText(files, 'task.toml') ?? '');
   const own = config.steps.map((step) => step.verifier).find((each) => isSeparate(each));
   const separate = isSeparate(own ?? config.verifier) ?? false;
   const { environment, artifacts, steps } = config;
@@ -53,7 +53,7 @@ function taskOf({ name, files }: TaskFolder): Task {
     tries: 1,
     labels: labelsOf(config.metadata),
     checksum: directoryHash(files.values()),
-    content: hashOf('harbor', [...files.values()]),
+    content: contentHash('harbor', [...files.values()]),
     unsupported:
       unsupportedOf(config) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
@@ -73,13 +73,13 @@ function imageOf(
   prefix: string,
   { docker_image: name }: HarborEnvironment,
 ): ImageSource | null {
-  const context = below(files, prefix);
+  const context = entriesBelow(files, prefix);
   if (context.some(({ path }) => path === 'Dockerfile')) return { kind: 'build', files: context };
   return name ? { kind: 'image', name } : null;
 }
 
 /** A list of allowed hosts cannot be held here, so it means no network. */
-function environmentOf(given: HarborEnvironment, image: ImageSource): Environment {
+function environmentOf(given: HarborEnvironment, image: ImageSource): TaskEnvironment {
   const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {
     image,
@@ -97,7 +97,7 @@ function verifierEnvironment(
   files: Files,
   { environment: main }: HarborConfig,
   { verifier, ...step }: HarborStep,
-): Environment {
+): TaskEnvironment {
   const given = verifier.environment ?? main;
   const image = imageOf(files, testsImage(files, step) ?? 'environment/', given);
   return environmentOf(
@@ -119,16 +119,16 @@ function stepOf(
   const { verifier } = step;
   return {
     name: step.name,
-    instruction: textOf(files, `${own}instruction.md`) ?? '',
+    instruction: fileText(files, `${own}instruction.md`) ?? '',
     files: [],
     ...(own && {
-      files: below(files, `${own}workdir/`),
+      files: entriesBelow(files, `${own}workdir/`),
       setup: 'setup.sh',
       healthcheck: step.healthcheck,
     }),
     oracle: {
       kind: 'script',
-      files: below(files, `${own}solution/`).map(at('/solution')),
+      files: entriesBelow(files, `${own}solution/`).map(at('/solution')),
       command: ['bash', '/solution/solve.sh'],
       env: withDefaults(config.solution.env),
     },
@@ -143,8 +143,12 @@ function stepOf(
 }
 
 /** `environment` is the verifier's own, if it has one. */
-function verifierOf(files: Files, step: HarborStep, environment: Environment | false): Verifier {
-  const tests = step.folders.flatMap((path) => below(files, `${path}tests/`));
+function verifierOf(
+  files: Files,
+  step: HarborStep,
+  environment: TaskEnvironment | false,
+): Verifier {
+  const tests = step.folders.flatMap((path) => entriesBelow(files, `${path}tests/`));
   const usesPytest = tests.some(
     ({ path, bytes }) => path === 'test.sh' && /\bpytest\b/.test(bytes.toString()),
   );
@@ -154,8 +158,8 @@ function verifierOf(files: Files, step: HarborStep, environment: Environment | f
   const verifier: Verifier = {
     ...(environment && { environment }),
     files: [
-      ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folder(path)),
-      ...(hasTests ? [] : [folder('/tests'), ...tests.map(at('/tests'))]),
+      ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folderEntry(path)),
+      ...(hasTests ? [] : [folderEntry('/tests'), ...tests.map(at('/tests'))]),
       ...(usesPytest ? sealFiles('belay_seal.py') : []),
     ],
     folders: ['/logs/verifier'],
@@ -172,7 +176,7 @@ function verifierOf(files: Files, step: HarborStep, environment: Environment | f
 /** Of a script without pytest only the verdict is compared. */
 const againWith =
   (verifier: Verifier) =>
-  (word: string): Check => ({
+  (word: string): SecondRun => ({
     verifier: { ...verifier, env: { ...verifier.env, PYTHONHASHSEED: String(seedOf(word)) } },
     decoys: 0,
     honest: null,

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { file, hashOf } from '../entries.js';
+import { fileEntry, contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 import {
   evalPlusLimits,
@@ -48,13 +48,13 @@ function taskOf(value: unknown, { bytes }: Pick<Readable<unknown>, 'bytes'>): Ta
     artifacts: { kind: 'files', paths: ['solution.py'] },
     scoring: 'final',
     tries: 1,
-    content: hashOf('human-eval', hasInputs(value) ? text : given, limits),
+    content: contentHash('human-eval', hasInputs(value) ? text : given, limits),
     steps: [
       {
         name: 'solve',
         instruction: `Complete the function ${entry} in solution.py. Keep its signature. Write the whole program into solution.py.\n\n${prompt}`,
-        files: [file('solution.py', prompt)],
-        oracle: { kind: 'files', files: [file('solution.py', prompt + solution)] },
+        files: [fileEntry('solution.py', prompt)],
+        oracle: { kind: 'files', files: [fileEntry('solution.py', prompt + solution)] },
         verifier,
         limits,
         minReward: null,

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { file, hashOf } from '../entries.js';
+import { fileEntry, contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 import {
   evalPlusLimits,
@@ -56,13 +56,13 @@ function taskOf(value: unknown, { bytes }: Pick<Readable<unknown>, 'bytes'>): Ta
     artifacts: { kind: 'files', paths: ['solution.py'] },
     scoring: 'final',
     tries: 1,
-    content: hashOf('mbpp', hasInputs(value) ? text : given, limits),
+    content: contentHash('mbpp', hasInputs(value) ? text : given, limits),
     steps: [
       {
         name: 'solve',
         instruction: instructionOf(given),
         files: [],
-        oracle: { kind: 'files', files: [file('solution.py', reference)] },
+        oracle: { kind: 'files', files: [fileEntry('solution.py', reference)] },
         verifier,
         limits,
         minReward: null,

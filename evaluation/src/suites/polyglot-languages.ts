@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetTable } from '../asset-table.js';
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import { toolchainName, type Verifier } from '../model.js';
 import { decoyKind, decoysOf, withDecoys } from './decoys.js';
 import { inAnotherOrder, judgeSealed, sealFiles, seedOf } from './seal.js';
@@ -35,7 +35,7 @@ export type Language = z.infer<typeof language>;
 
 const table = assetTable('polyglot-languages.json', z.record(z.string(), language));
 
-export const languageOf = (name: string): Language | undefined =>
+export const exerciseLanguage = (name: string): Language | undefined =>
   Object.hasOwn(table(), name) ? table()[name] : undefined;
 
 export const languageNames = (): string[] => Object.keys(table());
@@ -67,9 +67,9 @@ export function runnerOf(given: Language, tests: string[]): Runner {
   const { files: plugins = [], judge } = judges[given.judge]();
   return {
     files: [
-      ...Object.entries(given.files).map(([path, text]) => file(path, text)),
+      ...Object.entries(given.files).map(([path, text]) => fileEntry(path, text)),
       ...Object.entries(given.links).map(([path, target]): Entry => ({
-        ...file(path, ''),
+        ...fileEntry(path, ''),
         kind: 'link',
         target,
       })),
@@ -84,7 +84,7 @@ export function runnerOf(given: Language, tests: string[]): Runner {
 }
 
 /** The verification once more: its tests in another order, and decoys at the end of the test file `host`. */
-export function secondRun(
+export function rerunOf(
   given: Language,
   verifier: Verifier,
   { host, word }: { host: Entry | undefined; word: string },
@@ -95,7 +95,7 @@ export function secondRun(
       ? inAnotherOrder(verifier, word)
       : withArguments(given, verifier, word);
   if (given.decoyFile) {
-    const own = file(given.decoyFile.replace('{word}', word), decoys.text(word));
+    const own = fileEntry(given.decoyFile.replace('{word}', word), decoys.text(word));
     return { ...changed, files: [...changed.files, own] };
   }
   const files = changed.files.map((entry) =>

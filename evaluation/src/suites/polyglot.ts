@@ -1,19 +1,19 @@
 import { posix, resolve, sep } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { hashOf, ownedBy, type Entry } from '../entries.js';
+import { contentHash, ownedBy, type Entry } from '../entries.js';
 import type { Task, Verifier } from '../model.js';
 import { decoysOf } from './decoys.js';
 import {
   languageNames,
-  languageOf,
+  exerciseLanguage,
   runnerOf,
-  secondRun,
+  rerunOf,
   unskipped,
   type Language,
 } from './polyglot-languages.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
-import { readEachFolder, textOf, type TaskFolder } from './reading.js';
+import { readEachFolder, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 const config = z.object({
@@ -38,7 +38,7 @@ export const polyglot: Suite = {
     }));
     const left = Object.groupBy(found, (folder) => {
       const [language = ''] = folder.name.split('/');
-      return languageOf(language) || isBroken(folder) ? '' : language;
+      return exerciseLanguage(language) || isBroken(folder) ? '' : language;
     });
     const skipped = Object.entries(left).filter(([language]) => language !== '');
     const names = skipped.map(([language, all = []]) => `${language} (${all.length})`).join(', ');
@@ -84,10 +84,10 @@ const user = 1000;
 
 function taskOf(id: string, files: Map<string, Entry>): Task {
   const [name = ''] = id.split('/');
-  const language = languageOf(name);
+  const language = exerciseLanguage(name);
   if (!language) throw new AppError('invalid_input', `There is no toolchain for ${name}.`);
   const { solution, test, example } = config.parse(
-    JSON.parse(textOf(files, '.meta/config.json') ?? ''),
+    JSON.parse(fileText(files, '.meta/config.json') ?? ''),
   ).files;
   const hidden = (file: string) => test.includes(file) || /^\.(meta|approaches|docs)\//.test(file);
   const visible = [...files.values()].filter((entry) => !hidden(entry.path));
@@ -115,7 +115,7 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
     scoring: 'final',
     tries: 2,
     labels: { language: name },
-    content: hashOf('polyglot', [...files.values()], limits, verifier.command, verifier.env),
+    content: contentHash('polyglot', [...files.values()], limits, verifier.command, verifier.env),
     steps: [
       {
         name: 'solve',
@@ -139,7 +139,7 @@ const checkOf =
   (word) => {
     const { count, honest } = decoysOf(language.decoys);
     const host = tests.find(({ path }) => /spec|test/i.test(posix.basename(path))) ?? tests[0];
-    return { verifier: secondRun(language, verifier, { host, word }), decoys: count, honest };
+    return { verifier: rerunOf(language, verifier, { host, word }), decoys: count, honest };
   };
 
 const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}` });
@@ -153,7 +153,7 @@ function entryOf(files: Map<string, Entry>, path: string): Entry {
 /** The text as Aider's benchmark puts it. */
 function instructionOf(files: Map<string, Entry>, solution: string[]): string {
   const parts = ['introduction.md', 'instructions.md', 'instructions.append.md']
-    .map((name) => textOf(files, `.docs/${name}`))
+    .map((name) => fileText(files, `.docs/${name}`))
     .filter((text) => text !== undefined);
   const names = solution.map((file) => posix.basename(file)).join(' ');
   return `${parts.join('')}

@@ -1,7 +1,7 @@
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import {
-  failed,
-  passed,
+  fail,
+  pass,
   proofFile,
   type VerifierOutput,
   type Verdict,
@@ -32,7 +32,9 @@ export function pythonVerifier({
 }: PythonProgram): Verifier {
   const parts = { before, reference, tests };
   return {
-    files: Object.entries(parts).map(([name, text]) => file(`/verify/${name}.py`, text, 0o400)),
+    files: Object.entries(parts).map(([name, text]) =>
+      fileEntry(`/verify/${name}.py`, text, 0o400),
+    ),
     folders: [],
     command: ['python3', '-I', '-c', judgeProgram()],
     env: {
@@ -73,9 +75,9 @@ const encoded = (text: string) => Buffer.from(text).toString('base64');
 
 function judge({ exitCode, output, files }: VerifierOutput): Verdict {
   const proof = files.get(proofFile)?.toString() ?? '';
-  if (exitCode === 0 && proof && output.includes(`\n${proof}\n`)) return passed();
-  if (exitCode === 0) return failed('The program ended before its tests did.', 'no_result');
-  return failed(lastLine(output) || `The program ended with code ${exitCode}.`);
+  if (exitCode === 0 && proof && output.includes(`\n${proof}\n`)) return pass();
+  if (exitCode === 0) return fail('The program ended before its tests did.', 'no_result');
+  return fail(lastLine(output) || `The program ended with code ${exitCode}.`);
 }
 
 const lastLine = (output: string): string =>

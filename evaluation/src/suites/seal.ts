@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { assetText } from '../asset-text.js';
-import { file, folder, type Entry } from '../entries.js';
+import { fileEntry, folderEntry, type Entry } from '../entries.js';
 import { decoysOf, withDecoys } from './decoys.js';
-import type { Counts, Outcome } from './test-reports.js';
+import type { TestResults } from './test-log.js';
+import type { Counts } from './test-reports.js';
 import {
-  failed,
+  fail,
   invalid,
-  passed,
+  pass,
   proofFile,
   type Verdict,
   type Verifier,
@@ -16,7 +17,7 @@ import {
 
 /** What a test runner reports of a whole run. */
 export interface SealedReport {
-  tests: Record<string, Outcome>;
+  tests: TestResults;
   /** What failed beside tests, such as files that could not be loaded. */
   errors: number;
 }
@@ -34,14 +35,14 @@ export type SealPlugin = 'belay_seal.py' | 'seal-reporter.cjs';
  * first sealed line counts. Neither arguments nor environment name a file or hold a secret.
  */
 export const sealFiles = (plugin: SealPlugin): Entry[] => [
-  folder(plugins),
-  file(`${plugins}/${plugin}`, assetText(plugin), 0o444),
+  folderEntry(plugins),
+  fileEntry(`${plugins}/${plugin}`, assetText(plugin), 0o444),
 ];
 
 /** The key is known to this verification alone. */
 export const sealKey = (proof: string): Entry[] => [
-  folder(sealFolder, 0o777),
-  file(`${sealFolder}/key`, proof, 0o444),
+  folderEntry(sealFolder, 0o777),
+  fileEntry(`${sealFolder}/key`, proof, 0o444),
 ];
 
 const maxReport = 64 * 2 ** 20;
@@ -80,15 +81,15 @@ export function judgeSealed(given: VerifierOutput): Verdict {
   const { exitCode, output } = given;
   const report = sealedReport(given);
   const tests = report?.tests;
-  if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+  if (exitCode !== 0) return fail(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
   if (!report || !tests)
-    return failed('The tests ended with code 0 and left no report.', 'no_result');
+    return fail('The tests ended with code 0 and left no report.', 'no_result');
   const results = Object.values(tests);
   const bad = results.filter((result) => result === 'FAILED').length + report.errors;
-  if (bad > 0) return failed(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });
+  if (bad > 0) return fail(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });
   if (!results.includes('PASSED'))
     return invalid('no_result', `No test ran. ${withoutSeals(output).slice(-200)}`);
-  return passed(`${results.filter((result) => result === 'PASSED').length} tests passed.`, {
+  return pass(`${results.filter((result) => result === 'PASSED').length} tests passed.`, {
     tests,
   });
 }
@@ -117,7 +118,7 @@ export const pytestCheck =
         files: changed.files.map((entry) =>
           entry === host ? withDecoys(decoys, word, entry) : entry,
         ),
-        judge: (given) => failed('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
+        judge: (given) => fail('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
       },
       decoys: host ? decoys.count : 0,
       honest: decoys.honest,
@@ -129,7 +130,7 @@ export const seedOf = (word: string): number => Number.parseInt(word.slice(1, 8)
 
 /** For `pytest -p belay_order`, with `pythonPath`. */
 export const orderPlugin = (word: string): Entry =>
-  file(
+  fileEntry(
     `${plugins}/belay_order.py`,
     assetText('belay_order.py')
       .replaceAll('{word}', word)

@@ -1,5 +1,5 @@
-import { file } from '../entries.js';
-import { failed, type Check, type Verifier, type VerifierOutput } from '../model.js';
+import { fileEntry } from '../entries.js';
+import { fail, type SecondRun, type Verifier, type VerifierOutput } from '../model.js';
 import { quoted } from '../shell-quoted.js';
 import { decoysOf, type DecoyKind } from './decoys.js';
 import { orderPlugin, pythonPath, seedOf } from './seal.js';
@@ -107,7 +107,7 @@ export function instanceCheck(
   instance: RunnableInstance,
   verifier: Verifier,
   testsOf: (output: VerifierOutput) => TestResults | undefined,
-): (word: string) => Check {
+): (word: string) => SecondRun {
   const runner = runnerOf(instance);
   const decoys = runner.decoys && decoysOf(runner.decoys);
   return (word) => {
@@ -123,7 +123,7 @@ export function instanceCheck(
     return {
       verifier: {
         ...verifier,
-        files: [...files, file('/verify/decoys', decoys?.text(word) ?? ''), orderPlugin(word)],
+        files: [...files, fileEntry('/verify/decoys', decoys?.text(word) ?? ''), orderPlugin(word)],
         env: { ...verifier.env, ...runner.env?.(seed) },
         judge: (output) => {
           const tests = testsOf(output);
@@ -131,7 +131,7 @@ export function instanceCheck(
             tests && host && runner.results
               ? runner.results(output.output, tests, { host, word })
               : tests;
-          return failed('The second run.', 'wrong', { tests: read });
+          return fail('The second run.', 'wrong', { tests: read });
         },
       },
       decoys: (host && decoys?.count) || 0,

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Agent } from '../agents/agent.js';
 import { fixedArtifacts } from '../agents/baselines.js';
-import { nothing } from '../artifacts.js';
+import { noArtifacts } from '../artifacts.js';
 import type { Verdict } from '../model.js';
 import { write } from './fixtures.js';
 import type { TrialBench } from './trial-bench.js';
@@ -56,7 +56,7 @@ export async function verdictsOf<Name extends string>(
 const patching = (patch: string): Agent => ({
   name: 'patching',
   model: null,
-  setup: () => fixedArtifacts(() => ({ ...nothing, patch: Buffer.from(patch) })),
+  setup: () => fixedArtifacts(() => ({ ...noArtifacts, patch: Buffer.from(patch) })),
 });
 
 /** A file with another text, or a new one; texts end with a line end. */

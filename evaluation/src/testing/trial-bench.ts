@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { workdirOf, type Agent } from '../agents/agent.js';
 import { fixedArtifacts } from '../agents/baselines.js';
-import { nothing } from '../artifacts.js';
+import { noArtifacts } from '../artifacts.js';
 import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
-import { file, ownedBy, under } from '../entries.js';
+import { fileEntry, ownedBy, under } from '../entries.js';
 import type { ImageSource, Task, Trial } from '../model.js';
 import { runTrials } from '../run.js';
 import { suiteNamed } from '../suites/index.js';
@@ -44,7 +44,7 @@ export class TrialBench {
       const signal = AbortSignal.timeout(590_000);
       const { name: from } = await this.images.ensure(base, signal);
       for (const name of toolchains) await this.images.ensure({ kind: 'toolchain', name }, signal);
-      const files = [file('Dockerfile', `FROM ${from}\n${withoutUnused}\n`)];
+      const files = [fileEntry('Dockerfile', `FROM ${from}\n${withoutUnused}\n`)];
       this.#small = (await this.images.ensure({ kind: 'build', files }, signal)).name;
     }, 600_000);
     afterAll(async () => {
@@ -116,11 +116,11 @@ export const answering = (files: Record<string, string>): Agent => ({
   model: null,
   setup: (context) =>
     fixedArtifacts(() => ({
-      ...nothing,
+      ...noArtifacts,
       entries: ownedBy(
         under(
           workdirOf(context),
-          Object.entries(files).map(([path, text]) => file(path, text)),
+          Object.entries(files).map(([path, text]) => fileEntry(path, text)),
         ),
         Number(context.task.user ?? 0),
       ),

@@ -10,13 +10,13 @@ const mostBytes = 256 * 1024;
 const mostBytesOfFile = 32 * 1024;
 
 /** The artifacts and the test output of a trial; null when there are none. */
-export interface TrialRecord {
+export interface TrialTexts {
   answer: string | null;
   log: string | null;
 }
 
 /** Reads the artifacts and the test output of each step from the results folder. */
-export function recordOf(out: string, trial: Pick<Trial, 'task' | 'attempt'>): TrialRecord {
+export function trialTexts(out: string, trial: Pick<Trial, 'task' | 'attempt'>): TrialTexts {
   const folder = trialFolder(out, trial);
   if (!existsSync(folder)) return { answer: null, log: null };
   const steps = readdirSync(folder, { withFileTypes: true })

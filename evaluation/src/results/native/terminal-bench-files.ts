@@ -3,12 +3,12 @@ import type { Cause, Task, Trial, Verdict } from '../../model.js';
 import { mean, passAtK } from '../../statistics.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
-import { agentName, modelName } from './harbor-trial.js';
+import { agentName, liteLlmName } from './harbor-trial.js';
 import { float, pythonJson } from './python-json.js';
-import { timesOf, tokensOf, uuidOf, type Writer } from './record.js';
+import { timesOf, tokensOf, uuidOf, type Writer } from './writer.js';
 
 /** Terminal-Bench's run folder: results.json of the run, and one for each trial at TASK/TRIAL. */
-export const terminalBench: Writer = (out, { run, tasks, trials }) => {
+export const terminalBenchFiles: Writer = (out, { run, tasks, trials }) => {
   const id = folderName(run.created);
   const folder = join(out, 'native', 'runs', id);
   const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -58,7 +58,7 @@ export const terminalBench: Writer = (out, { run, tasks, trials }) => {
     n_attempts: run.attempts,
     dataset_size: run.tasks.length + run.unattempted.length,
     accuracy: scores.accuracy,
-    model_name: run.model === null ? null : modelName(run.model),
+    model_name: run.model === null ? null : liteLlmName(run.model),
     agent_kwargs: {},
     commit_hash: 'unknown',
     username: 'unknown',

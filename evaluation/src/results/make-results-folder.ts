@@ -6,18 +6,18 @@ import { AppError } from '@belay/protocol';
  * Makes a folder for results with those above it. Node's own `recursive` never ends where the system denies a folder
  * with ENOENT, as in /proc. Throws `invalid_input` with one sentence.
  */
-export function madeFolder(path: string): void {
+export function makeResultsFolder(path: string): void {
   const missing: string[] = [];
   try {
     for (let at = resolve(path); !isFolder(at); at = dirname(at)) missing.push(at);
     for (const each of missing.toReversed()) makeOne(each);
   } catch (error) {
-    throw unusable(path, error);
+    throw unusableFolder(path, error);
   }
 }
 
 /** One sentence for a results folder that cannot be made or written. */
-export function unusable(path: string, error: unknown): AppError {
+export function unusableFolder(path: string, error: unknown): AppError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return new AppError(
     'invalid_input',
