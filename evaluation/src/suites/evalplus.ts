@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TaskEnvironment, Step, Verifier } from '../model.js';
+import type { Verifier } from '../model.js';
 import { assetTable } from '../asset-table.js';
 import { assetText } from '../asset-text.js';
 import { pythonVerifier } from './python-program.js';
@@ -32,37 +32,27 @@ const problems = assetTable(
   }),
 );
 
-export const hasInputs = (line: unknown): boolean => inputs.safeParse(line).success;
+/** The tests of a line with inputs; undefined when it has none. */
+export function evalPlusTests(
+  line: unknown,
+  { text, reference }: Omit<EvalPlusTests, 'entry' | 'id'>,
+): EvalPlusTests | undefined {
+  const { data } = inputs.safeParse(line);
+  return data && { entry: data.entry_point, id: String(data.task_id), text, reference };
+}
 
-/** Thousands of inputs, of which each is a question to the process of the answer. */
-export const evalPlusLimits: Step['limits'] = { build: 600, agent: 600, verify: 60 };
-
-/** Tests in which EvalPlus’s data sets on the hub compare numbers. */
-export const usesNumpy = (tests: string): boolean => /^\s*(import|from) numpy\b/m.test(tests);
-
-export const numpyImage: Pick<TaskEnvironment, 'image'> = {
-  image: { kind: 'toolchain', name: 'numpy' },
-};
-
-/** EvalPlus's own limit: a few right answers are lists of millions. */
-export const evalPlusMemory = { memoryMb: 4096 };
-
-/**
- * Compares the answer with the reference solution on every input, as EvalPlus does. `text` is the line as it was
- * written: 1.0 stays a float, and no digit of a long integer is lost. The reference has a namespace of its own, so that
- * its calls of itself are not the answer's.
- */
-export function evalPlusVerifier({
-  text,
-  line,
-  reference,
-}: {
+export interface EvalPlusTests {
+  entry: string;
+  id: string;
+  /** The line as it was written: 1.0 stays a float, and no digit of a long integer is lost. */
   text: string;
-  line: unknown;
+  /** The reference solution. It has a namespace of its own, so that its calls of itself are not the answer's. */
   reference: string;
-}): Verifier {
-  const { entry_point: entry, task_id: id } = inputs.parse(line);
-  const number = /^(?:mbpp\/)?(\d+)$/i.exec(String(id))?.[1];
+}
+
+/** Compares the answer with the reference solution on every input, as EvalPlus does. */
+export function evalPlusVerifier({ entry, id, text, reference }: EvalPlusTests): Verifier {
+  const number = /^(?:mbpp\/)?(\d+)$/i.exec(id)?.[1];
   const { shapes, sameSets, notNone } = problems();
   const own = Object.keys(shapes).find((key) => shapes[key]?.includes(Number(number)));
   const rules = {
