@@ -132,7 +132,7 @@ describe('attacks: archives of a container', () => {
     );
     const budget = () => new ReadBudget({ bytes: 2 ** 20 });
     await expect(readArchive(endless, '/app', budget())).rejects.toThrow(
-      /More than 1 MiB were left/,
+      /The agent left more than 1 MiB/,
     );
     expect(read).toBeLessThan(2 ** 22);
     expect(endless.destroyed).toBe(true);

@@ -38,7 +38,7 @@ export function compareTrials(a: Compared, b: Compared): RunComparison {
   if (pairs.length === 0)
     throw new AppError(
       'invalid_input',
-      'The two runs have no task in common, so there is nothing to compare. Name two runs of the same data.',
+      'The two runs have no tasks in common, so there is nothing to compare. Name two runs on the same data.',
     );
   const better = pairs.filter(({ by }) => by > 0).map(({ task }) => task);
   const worse = pairs.filter(({ by }) => by < 0).map(({ task }) => task);

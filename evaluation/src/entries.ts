@@ -127,7 +127,7 @@ function pathIn(base: string, name: string): string {
   const relative = posix.normalize(name.replace(/\/+$/, '') || '.');
   if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../'))
     throw new Refused(
-      `An archive has the path ${name.slice(0, 200)}, which leads out of its folder.`,
+      `An archive has the path ${name.slice(0, 200)}, which is outside its folder.`,
     );
   return posix.join(base, relative);
 }

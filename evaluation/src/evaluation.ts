@@ -102,7 +102,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
   if (existsSync(join(out, 'run.json')))
     throw new AppError(
       'conflict',
-      `${request.out} already holds a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
+      `${request.out} already contains a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
     );
   const predictions = predictionsOf(run);
   const predicted = withContent(predictions ? withPredicted(run, predictions) : run, tasks);
@@ -236,7 +236,7 @@ async function onBoard(
   if (board) onNotice?.(`Live board: ${board.url}`);
   const end = async (...how: Parameters<Board['close']>) => {
     if (board && !(await board.close(...how)))
-      onNotice?.('The server went away: its board does not show the end of this run.');
+      onNotice?.('The server went away, so its board does not show how this run ended.');
   };
   try {
     const summary = await work(board);
@@ -336,7 +336,7 @@ function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): Env
 function chosen(tasks: Task[], { tasks: ids, sample: count, seed = 1 }: NewRun): Task[] {
   const missing = (ids ?? []).filter((id) => !tasks.some((task) => task.id === id));
   if (missing.length > 0)
-    throw new AppError('invalid_input', `There is no task ${missing.join(', ')} in the data.`);
+    throw new AppError('invalid_input', `The data has no task ${missing.join(', ')}.`);
   const named = ids?.length ? tasks.filter(({ id }) => ids.includes(id)) : tasks;
   return count === undefined ? named : randomSample(named, count, seed);
 }

@@ -72,7 +72,7 @@ export function judgedValidity(task: Task, solved?: Verdict, idle?: Verdict): Va
     found.oracle !== 'pass'
       ? `The reference solution does not pass: ${solved?.detail ?? 'it was not run.'}`
       : found.nop === 'pass'
-        ? 'Doing nothing passes: it cannot tell agents apart.'
+        ? 'An agent that does nothing passes, so the task cannot tell agents apart.'
         : null;
   const tests = solved && passingOf(solved);
   return { ...found, valid: why === null, why, ...(tests && { tests }) };

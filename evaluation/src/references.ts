@@ -49,7 +49,7 @@ export class References {
     const third = await secondCheck(verdict, trial);
     const again = third?.cheated ?? third?.differs;
     if (!again) return { ...verdict, flags };
-    const detail = `Not the same in a second and a third run of the tests: ${again}`;
+    const detail = `Different in a second and a third run of the tests: ${again}`;
     return fail(detail, 'wrong', { ...pick(verdict), flags });
   }
 

@@ -64,7 +64,7 @@ describe('each clock kills by container', () => {
     expect(done!.seconds.agent).toBeLessThan(600);
     const [trial] = await trialsOf([limited(task!, { agent: 1 })], idle);
     expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'agent_timeout' } });
-    expect(trial!.verdict.detail).toContain('The agent was ended after 1 s.');
+    expect(trial!.verdict.detail).toContain('The agent was stopped after 1 s.');
   });
 
   it('the verifier’s', async () => {

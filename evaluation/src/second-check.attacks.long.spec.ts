@@ -80,7 +80,7 @@ describe('attacks: other languages that change their judge', () => {
     expect(verdicts.any).toMatchObject({
       outcome: 'fail',
       detail: expect.stringMatching(differs),
-      flags: [expect.stringMatching(/2 of 2 tests have another result/)],
+      flags: [expect.stringMatching(/2 of 2 tests have a different result/)],
     });
   });
 

@@ -51,7 +51,7 @@ export async function runTrial(
     attempt,
     agent: agent.name,
     model: agent.model,
-    verdict: invalid('infrastructure', 'The trial did not end.'),
+    verdict: invalid('infrastructure', 'The trial did not finish.'),
     session: null,
     tokens: 0,
     dollars: 0,
@@ -148,7 +148,7 @@ function consideringAgent(verdict: Verdict, { timedOut, broken }: Artifacts, ste
   if (verdict.outcome === 'pass') return verdict;
   if (broken) return invalid('agent_failed', broken);
   if (!timedOut) return verdict;
-  const detail = `The agent was ended after ${step.limits.agent} s. ${verdict.detail}`;
+  const detail = `The agent was stopped after ${step.limits.agent} s. ${verdict.detail}`;
   return { ...verdict, cause: 'agent_timeout', detail };
 }
 

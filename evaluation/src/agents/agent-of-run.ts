@@ -24,12 +24,12 @@ export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
   const path = predictionsPath(run.agent) ?? '';
   const tasks = run.tasks.filter((id) => counts.has(id));
   if (tasks.length === 0)
-    throw new AppError('invalid_input', `${path} has no prediction for a task of the data.`);
+    throw new AppError('invalid_input', `${path} has no prediction for any task in the data.`);
   const left = run.tasks.length - tasks.length;
   if (left > 0 && run.suite === 'human-eval')
     throw new AppError(
       'invalid_input',
-      `${left} problems have no sample, so there is no score. Name the others with --tasks.`,
+      `${left} problems have no sample, so no score can be computed. Name the tasks that have one with --tasks.`,
     );
   const attempts = Math.min(...tasks.map((id) => counts.get(id) ?? 0));
   const unattempted = run.tasks.filter((id) => !counts.has(id));
@@ -49,7 +49,7 @@ export async function checkModel({ agent, model }: RunFile, connect?: Connect): 
   if (!names.some((known) => known === name))
     throw new AppError(
       'invalid_input',
-      `There is no model ${model}. Name one as PROVIDER:MODEL, with one of ${names.join(', ')}.`,
+      `There is no model ${model}. Name one as PROVIDER:MODEL, where PROVIDER is one of ${names.join(', ')}.`,
     );
   try {
     await models.try({ model });

@@ -72,7 +72,7 @@ class ContainerAgent implements AgentInstance {
           ...artifacts,
           broken: `The agent’s command was not found: ${output.trim().split('\n').at(-1) ?? ''}`,
         };
-      const note = exitCode === 0 ? '' : `The agent’s program ended with code ${exitCode}.`;
+      const note = exitCode === 0 ? '' : `The agent’s program exited with code ${exitCode}.`;
       return { ...artifacts, timedOut, always: !program, note };
     } finally {
       engine.discard(container);

@@ -43,7 +43,7 @@ export function modelAgent(options: ModelAgentOptions): Agent {
       const prepared = steps.find(({ files, setup }) => files.some(({ path }) => path === setup));
       if (special || prepared)
         throw new Unsupported(
-          'Its healthcheck or setup.sh is run for programs in its container (command:LINE), not for the agent `model`.',
+          'Its healthcheck or setup.sh runs only for agents of the form command:LINE, not for the agent `model`.',
         );
       return new SessionAgent(context, options);
     },
@@ -141,7 +141,7 @@ class SessionAgent implements AgentInstance {
         artifacts.kind === 'files' ? artifacts.paths.join(' ') : 'the files',
       );
     }
-    return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}; it is put back there when you finish.`;
+    return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}. Your changes are copied back there when you finish.`;
   }
 
   /** The working folder of the image with the step's files in it. */

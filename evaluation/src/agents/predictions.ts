@@ -51,7 +51,7 @@ export function predictionsFrom(path: string): Predictions {
     if (known) known.push(answer);
     else answers.set(answer.id, [answer]);
   }
-  if (!first) throw new AppError('invalid_input', `${path} has no prediction.`);
+  if (!first) throw new AppError('invalid_input', `${path} has no predictions.`);
   return {
     counts: new Map([...answers].map(([id, found]) => [id, found.length])),
     agent: {
@@ -63,7 +63,7 @@ export function predictionsFrom(path: string): Predictions {
         if (!answer)
           throw new AppError(
             'invalid_input',
-            `The predictions have no answer ${attempt} to ${task.id}.`,
+            `The predictions have no answer for attempt ${attempt} at ${task.id}.`,
           );
         const { artifactsOf } = answer.read();
         return fixedArtifacts((step) => artifactsOf(step, workdirOf(context)));

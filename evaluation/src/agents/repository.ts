@@ -63,7 +63,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     // A patch that could not be made is not an empty patch.
     if (exitCode !== 0)
       throw new Error(
-        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git ended with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
+        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
       );
     const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...noArtifacts, patch };

@@ -134,7 +134,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
     Buffer.from(await server.client.evaluations.blob(id, blob ?? '')).toString();
   expect(await text(a?.answer)).toBe('/app/x.py\nx = 1\n\n/app/y.py was removed\n');
   const log = await text(a?.log);
-  expect(log).toMatch(/^The beginning is in the results folder …\n[^]*1 failed\n$/);
+  expect(log).toMatch(/^See the results folder for the beginning …\n[^]*1 failed\n$/);
   expect(log.length).toBeLessThan(300_000);
   saveValidity(out, [
     { task: 'a', valid: false, nop: 'pass', oracle: 'pass', why: 'Doing nothing passes.' },

@@ -99,7 +99,7 @@ export class Engine {
         if (!special || error.statusCode === 500) throw error;
         throw new AppError(
           'invalid_input',
-          `The Dockerfile has ${special}, which needs BuildKit, and this engine has none: ${error.message}`,
+          `The Dockerfile has ${special}, which needs BuildKit, but this engine does not have it: ${error.message}`,
         );
       });
     const { log, failure } = await this.#buildLog(stream);

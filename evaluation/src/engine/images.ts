@@ -111,14 +111,15 @@ export class Images {
     const { repos } = this.options;
     const mirror = repos ? mirrorOf(repos, repo) : undefined;
     if (needs) return `${missing}, and ${repo} needs ${needs}, which is not built here.`;
-    if (!repos) return `${missing}, and no folder with a clone of ${repo} was named (--repos).`;
+    if (!repos)
+      return `${missing}, and no folder with a clone of ${repo} was given. Name one with --repos.`;
     if (!mirror) return `${missing}, and ${repos} has no clone of ${repo}.`;
     if (!(await hasCommit(mirror, commit, signal)))
       return `The clone ${mirror} does not have the commit ${commit}. Fetch it there.`;
     if (python && !(await this.#python(python.python, signal)))
       return `${repo} needs Python ${python.python} here: pull python:${python.python}, or name an image that has it with --from-map python:${python.python}=IMAGE.`;
     if (python || node) return null;
-    return `Its clone alone does not make an image of ${repo}: the task names no node_version to install with.`;
+    return `No image of ${repo} can be built from its clone: the task names no node_version to install with.`;
   }
 
   /** The task's own image, if it is here. */

@@ -24,7 +24,8 @@ export async function commitOf(
   signal: AbortSignal,
 ): Promise<Entry[]> {
   const binary = findGit(mirror);
-  if (!binary) throw new AppError('unavailable', 'There is no git here. Install git.');
+  if (!binary)
+    throw new AppError('unavailable', 'Git is not installed on this machine. Install it.');
   const folder = mkdtempSync(join(tmpdir(), 'belay-commit-'));
   const environment = { GIT_DIR: folder, GIT_ALLOW_PROTOCOL: 'file' };
   const git = async (...args: string[]) => {

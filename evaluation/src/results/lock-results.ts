@@ -35,7 +35,7 @@ function inUse(out: string, holder: string): AppError {
   const pid = holder.split(' ')[0] ?? '';
   return new AppError(
     'conflict',
-    `Another process (${pid}) works on ${out}: wait until it has ended, or stop it.`,
+    `Another process (${pid}) is working on ${out}. Wait until it has ended, or stop it.`,
   );
 }
 

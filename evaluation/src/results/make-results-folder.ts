@@ -29,10 +29,10 @@ const reasons: Record<string, string> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'nothing can be written there',
-  ENOENT: 'the system has no folders there',
-  ENOTDIR: 'a file stands in its way',
-  EEXIST: 'a file stands in its way',
-  ENAMETOOLONG: 'its name is too long for this machine',
+  ENOENT: 'the system does not allow folders there',
+  ENOTDIR: 'a file has this name',
+  EEXIST: 'a file has this name',
+  ENAMETOOLONG: 'its name is too long for this system',
   ENOSPC: 'the disk is full',
 };
 

@@ -60,7 +60,7 @@ const trial = (task: string, verdict: Verdict): Trial => ({
 });
 
 const trials = [
-  trial('python/a', pass('good', { flags: ['1 of 2 tests have another result.'] })),
+  trial('python/a', pass('good', { flags: ['1 of 2 tests have a different result.'] })),
   trial('python/b', fail('<wrong>')),
   trial('cpp/c', pass()),
 ];
@@ -73,7 +73,7 @@ it('has the score by language; what was not attempted counts as 0 in its own', (
   ]);
   expect(missing).toEqual(['cpp/d']);
   expect(doubtful).toEqual([
-    { task: 'python/a', attempt: 1, why: '1 of 2 tests have another result.' },
+    { task: 'python/a', attempt: 1, why: '1 of 2 tests have a different result.' },
   ]);
   const alone = { ...run, labels: { 'python/a': { language: 'python' } } };
   expect(summarizeRun(alone, trials, null).groups).toEqual([]);

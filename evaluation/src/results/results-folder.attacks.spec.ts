@@ -21,7 +21,7 @@ describe('attacks: files of a results folder', () => {
     expect(readFileSync(join(out, 'trials/a.1/x'), 'utf8')).toBe('text');
   });
 
-  it('a name that is too long for this machine ends no report', () => {
+  it('a name that is too long for this system ends no report', () => {
     for (const name of ['x'.repeat(255), `${'y'.repeat(200)}/`.repeat(25)])
       expect(() => writeInside(out, join(out, 'trials', name), 'text')).not.toThrow();
     writeInside(out, join(out, 'trials/short'), 'text');
@@ -33,7 +33,9 @@ describe('attacks: files of a results folder', () => {
     symlinkSync(join(folder, 'elsewhere'), join(out, 'trials/b.1'));
     symlinkSync(join(folder, 'elsewhere/target'), join(out, 'trials/link'));
     for (const path of ['trials/b.1/evil', 'trials/link'])
-      expect(() => writeInside(out, join(out, path), '')).toThrow('is a link: remove it');
+      expect(() => writeInside(out, join(out, path), '')).toThrow(
+        'is a link, so nothing is written there. Remove it',
+      );
     expect(existsSync(join(folder, 'elsewhere/evil'))).toBe(false);
     writeInside(out, join(out, 'trials/c.1/x'), '');
   });
@@ -56,7 +58,7 @@ describe('attacks: the lock of a results folder', () => {
     const start = () =>
       readFileSync(`/proc/${other.pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
     writeFileSync(join(out, 'run.lock'), `${other.pid} ${start()}`);
-    expect(() => lockResults(out)).toThrow(`Another process (${other.pid}) works on`);
+    expect(() => lockResults(out)).toThrow(`Another process (${other.pid}) is working on`);
     const ended = new Promise((done) => other.on('exit', done));
     other.kill('SIGKILL');
     await ended;
@@ -73,7 +75,7 @@ describe('attacks: the lock of a results folder', () => {
     }
     const release = lockResults(out);
     // The positive control: this process lives.
-    expect(() => lockResults(out)).toThrow(`Another process (${process.pid}) works on`);
+    expect(() => lockResults(out)).toThrow(`Another process (${process.pid}) is working on`);
     release();
     lockResults(out)();
   });

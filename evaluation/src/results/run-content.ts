@@ -20,7 +20,7 @@ export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void 
   if (content === null || content === contentOf(tasks)) return;
   throw new AppError(
     'conflict',
-    `The data at ${data} are no longer those that this run began with. Put them back, or start a new run.`,
+    `The data at ${data} has changed since this run began. Restore it, or start a new run.`,
   );
 }
 

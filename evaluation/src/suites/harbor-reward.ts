@@ -45,10 +45,10 @@ export function judgeReward(
   const { files, output } = given;
   if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const rewards = rewardsOf(files, writable);
-  if (!rewards) return invalid('no_result', `There is no reward. ${output.slice(-200).trim()}`);
+  if (!rewards) return invalid('no_result', `No reward was written. ${output.slice(-200).trim()}`);
   const reward = rewards.reward ?? Object.values(rewards)[0] ?? 0;
   if (writable.numbers && !writable.json && !writable.numbers.has(reward))
-    return fail(`The reward is ${reward}, which no test of the task writes.`, 'no_result');
+    return fail(`The reward is ${reward}, which the task’s tests never write.`, 'no_result');
   const contradiction = contradictionOf(reward, sealedCounts(given), usesPytest);
   if (contradiction) return fail(contradiction, 'no_result');
   const tests = usesPytest ? sealedReport(given)?.tests : undefined;
@@ -65,9 +65,9 @@ function contradictionOf(
   usesPytest: boolean,
 ): string | null {
   if (reward > 0 && usesPytest && !counts?.tests)
-    return 'A reward was written, and pytest has no report.';
+    return 'A reward was written, but pytest left no report.';
   if (reward >= 1 && counts && counts.failed > 0)
-    return 'A full reward was written, and pytest reports failures.';
+    return 'A full reward was written, but pytest reports failures.';
   return null;
 }
 

@@ -45,7 +45,7 @@ export const polyglot: Suite = {
     if (skipped.length > 0 && !left[''])
       throw new AppError(
         'invalid_input',
-        `${path} has exercises in ${names} only. Languages that can be run are ${languageNames().join(', ')}.`,
+        `${path} has only exercises in ${names}. The languages that can be run are ${languageNames().join(', ')}.`,
       );
     if (skipped.length > 0)
       note?.(`Exercises in ${names} are skipped: there is no toolchain for them.`);
@@ -146,7 +146,8 @@ const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}
 
 function entryOf(files: Map<string, Entry>, path: string): Entry {
   const found = files.get(path);
-  if (!found) throw new AppError('invalid_input', `An exercise names ${path}, which is not there.`);
+  if (!found)
+    throw new AppError('invalid_input', `An exercise names ${path}, which does not exist.`);
   return found;
 }
 

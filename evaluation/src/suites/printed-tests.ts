@@ -10,7 +10,7 @@ export const judgePrinted =
   ({ exitCode, output }: VerifierOutput): Verdict => {
     const tests = testsIn(output);
     const results = Object.values(tests);
-    if (exitCode !== 0) return fail(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+    if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`, 'wrong', { tests });
     if (results.includes('FAILED')) return fail('A test failed.', 'wrong', { tests });
     if (!results.includes('PASSED'))
       return invalid('no_result', `No test ran. ${output.slice(-200)}`);

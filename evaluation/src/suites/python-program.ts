@@ -77,7 +77,7 @@ function judge({ exitCode, output, files }: VerifierOutput): Verdict {
   const proof = files.get(proofFile)?.toString() ?? '';
   if (exitCode === 0 && proof && output.includes(`\n${proof}\n`)) return pass();
   if (exitCode === 0) return fail('The program ended before its tests did.', 'no_result');
-  return fail(lastLine(output) || `The program ended with code ${exitCode}.`);
+  return fail(lastLine(output) || `The program exited with code ${exitCode}.`);
 }
 
 const lastLine = (output: string): string =>

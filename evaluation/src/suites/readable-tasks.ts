@@ -37,9 +37,13 @@ export function tasksFrom<T>(
     }
   }
   if (tasks.length === 0)
-    throw new AppError('invalid_input', `${path} has no task: name the data of ${suite}.`);
+    throw new AppError(
+      'invalid_input',
+      `${path} contains no tasks. Name data of the suite ${suite}.`,
+    );
   if (faults.length < tasks.length) return tasks;
-  const more = faults.length > shownFaults ? ` And ${faults.length - shownFaults} more.` : '';
+  const more =
+    faults.length > shownFaults ? ` ${faults.length - shownFaults} more tasks cannot be read.` : '';
   throw new AppError('invalid_input', `${faults.slice(0, shownFaults).join(' ')}${more}`);
 }
 

@@ -89,13 +89,13 @@ function parsedLine(line: string): unknown {
 
 /** The data file of a suite: the path itself, or the one file in the folder whose name matches. */
 export function dataFile(path: string, matches: RegExp): string {
-  if (!exists(path)) throw new AppError('invalid_input', `There is nothing at ${path}.`);
+  if (!exists(path)) throw new AppError('invalid_input', `${path} does not exist.`);
   if (statSync(path).isFile()) return path;
   const names = readdirSync(path).filter((name) => matches.test(name));
   if (names.length === 1 && names[0]) return join(path, names[0]);
   throw new AppError(
     'invalid_input',
-    `${path} has ${names.length} files that match ${matches.source}: name one with --data.`,
+    `${path} has ${names.length} files that match ${matches.source}. Name one with --data.`,
   );
 }
 
@@ -135,7 +135,7 @@ function readPackedBelow(path: string, marker: string): Readable<TaskFolder>[] {
   const all = exists(join(root, 'tasks.jsonl')) ? readEachFolder(root, marker) : [];
   const found = all.filter(({ name }) => `${name}/`.startsWith(prefix));
   if (found.length === 0)
-    throw new AppError('invalid_input', `There is nothing at ${path.slice(0, 200)}.`);
+    throw new AppError('invalid_input', `${path.slice(0, 200)} does not exist.`);
   return found.map((folder) => {
     const name = folder.name.slice(prefix.length) || basename(path);
     return { ...folder, name, read: () => ({ ...folder.read(), name }) };
@@ -163,7 +163,7 @@ function unpacked(line: unknown, path: string): TaskFolder {
     if (posix.isAbsolute(name) || posix.normalize(name) !== name || name.split('/')[0] === '..')
       throw new AppError(
         'invalid_input',
-        `${path}: the task ${task} has a file ${name}, which lies outside of its folder.`,
+        `${path}: the task ${task} has a file ${name}, which is outside its folder.`,
       );
     if (typeof content === 'string') return fileEntry(name, content);
     const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');

@@ -81,9 +81,9 @@ export function judgeSealed(given: VerifierOutput): Verdict {
   const { exitCode, output } = given;
   const report = sealedReport(given);
   const tests = report?.tests;
-  if (exitCode !== 0) return fail(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+  if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`, 'wrong', { tests });
   if (!report || !tests)
-    return fail('The tests ended with code 0 and left no report.', 'no_result');
+    return fail('The tests exited with code 0 but left no report.', 'no_result');
   const results = Object.values(tests);
   const bad = results.filter((result) => result === 'FAILED').length + report.errors;
   if (bad > 0) return fail(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });

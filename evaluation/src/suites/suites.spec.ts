@@ -63,7 +63,7 @@ it('a gzipped file and a packed folder are the same tasks', () => {
 });
 
 it('says what is wrong with data', () => {
-  expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('There is nothing at');
+  expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('does not exist');
   write(at('bad'), { 'x.jsonl': '{"a":1}\nno json\n' });
   expect(() => suiteNamed('swe-bench').read(at('bad'))).toThrow('line 2, is not JSON');
   expect(() => suiteNamed('chess')).toThrow('There is no suite chess');

@@ -67,21 +67,24 @@ export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verd
   const log = between(output);
   if (log === undefined) return fail('The log has no test output.', 'no_result');
   const parsed = parsedLog(instance, log, outcome);
-  if (!parsed) return invalid('no_result', `No parser is called ${instance.log_parser}.`);
+  if (!parsed) return invalid('no_result', `There is no parser called ${instance.log_parser}.`);
   const { tests, ran } = parsed;
   const anyFailed = Object.values(tests).some(
     (result) => result === 'FAILED' || result === 'ERROR',
   );
   if (!ran || (exitCode !== 0 && !anyFailed))
-    return fail(`The tests ended with code ${exitCode} and no result.`, 'no_result');
+    return fail(`The tests exited with code ${exitCode} and without a result.`, 'no_result');
   const isGood = goodBy(instance.eval_type, tests);
   const wrong = [
     ...instance.FAIL_TO_PASS.filter((test) => !isGood(test, 'FAIL_TO_PASS')),
     ...instance.PASS_TO_PASS.filter((test) => !isGood(test, 'PASS_TO_PASS')),
   ];
   const all = instance.FAIL_TO_PASS.length + instance.PASS_TO_PASS.length;
-  if (wrong.length === 0 && all > 0) return pass(`${all} tests are good.`, { tests });
-  return fail(`${wrong.length} of ${all} tests are not good.`, 'wrong', { tests });
+  if (wrong.length === 0 && all > 0)
+    return pass(`${all} ${all === 1 ? 'test has' : 'tests have'} the expected result.`, { tests });
+  return fail(`${wrong.length} of ${all} tests do not have the expected result.`, 'wrong', {
+    tests,
+  });
 }
 
 export function goodBy(type: Instance['eval_type'], tests: Record<string, string>) {

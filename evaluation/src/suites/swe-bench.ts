@@ -94,7 +94,7 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
 }
 
 const parserFault = (name: string): string | null =>
-  isKnownParser(name) ? null : `No parser is called ${name}.`;
+  isKnownParser(name) ? null : `There is no parser called ${name}.`;
 
 function environmentOf(
   { base_files, ...given }: RunnableInstance,

@@ -78,7 +78,7 @@ function taskOf({ name, files }: TaskFolder): Task {
     unsupported:
       given.parser_name === 'pytest'
         ? null
-        : `The parser ${given.parser_name} is not known; pytest is.`,
+        : `The parser ${given.parser_name} is not supported; only pytest is.`,
     steps: [
       {
         name: 'solve',
@@ -114,7 +114,7 @@ function typedSolution(yaml: string): string {
 export function judgePytest(given: VerifierOutput): Verdict {
   if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const tests = pytestSummary(given.output);
-  if (!tests) return fail('There is no summary of pytest.', 'no_result');
+  if (!tests) return fail('pytest printed no summary.', 'no_result');
   const results = Object.values(tests);
   if (results.length === 0) return fail('The summary lists no test.', 'no_result');
   const bad = results.filter((result) => !['PASSED', 'SKIPPED', 'XFAIL'].includes(result));
@@ -122,7 +122,7 @@ export function judgePytest(given: VerifierOutput): Verdict {
     return fail(`${bad.length} of ${results.length} tests failed.`, 'wrong', { tests });
   const counts = sealedCounts(given);
   if (!counts || counts.failed > 0 || counts.tests < results.length)
-    return fail('What was printed is not what pytest reports.', 'no_result', { tests });
+    return fail('The printed summary differs from pytest’s own report.', 'no_result', { tests });
   return pass(`${results.length} tests passed.`, { tests });
 }
 

@@ -48,10 +48,10 @@ export function judgeJunit(given: VerifierOutput, path: string): Verdict {
   const tests = junitTests(report);
   const verdict = judgeReport(given, counts);
   if (verdict.outcome !== 'pass') return { ...verdict, ...(tests && { tests }) };
-  if (!tests) return fail('The report names other tests than it counts.', 'no_result');
+  if (!tests) return fail('The report does not name all the tests that it counts.', 'no_result');
   const good = Object.values(tests).filter((result) => result === 'PASSED').length;
   return good === 0
-    ? invalid('no_result', 'No test ran: all were skipped.')
+    ? invalid('no_result', 'No test ran: all of them were skipped.')
     : pass(`${good} tests passed.`, { tests });
 }
 
@@ -63,8 +63,8 @@ export function judgeReport(
   { exitCode, output }: VerifierOutput,
   counts: Counts | undefined,
 ): Verdict {
-  if (exitCode !== 0) return fail(`The tests ended with code ${exitCode}.`);
-  if (!counts) return fail('The tests ended with code 0 and left no report.', 'no_result');
+  if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`);
+  if (!counts) return fail('The tests exited with code 0 but left no report.', 'no_result');
   if (counts.tests === 0) return invalid('no_result', `No test ran. ${output.slice(-200)}`);
   if (counts.failed > 0) return fail(`${counts.failed} of ${counts.tests} tests failed.`);
   return pass(`${counts.tests} tests passed.`);
