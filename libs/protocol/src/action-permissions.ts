@@ -64,7 +64,7 @@ const skillSentences = ({
   `Guides agents that read it by instructions (${instructions}).`,
   files > 0
     ? `Puts ${files} ${files === 1 ? 'file' : 'files'} into their sandboxes.`
-    : 'Has no files besides.',
+    : 'Has no other files.',
   ...(programs.length > 0
     ? [`Agents may run its programs, with the rights of their sandboxes: ${programs.join(', ')}.`]
     : []),
