@@ -293,7 +293,8 @@ export function compareRuns(a: string, b: string): RunComparison {
   );
 }
 
-const withLimits = (task: Task, times: number): Task => ({
+/** The task with so many times the seconds of its limits. */
+export const withLimits = (task: Task, times: number): Task => ({
   ...task,
   steps: task.steps.map((step) => {
     const { build, agent, verify } = step.limits;

@@ -6,6 +6,7 @@ import { noArtifacts } from '../artifacts.js';
 import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
 import { fileEntry, ownedBy, under } from '../entries.js';
+import { withLimits } from '../evaluation.js';
 import type { ImageSource, Task, Trial } from '../model.js';
 import { runTrials } from '../run.js';
 import { suiteNamed } from '../suites/index.js';
@@ -80,7 +81,8 @@ export class TrialBench {
       {
         tasks: suiteNamed(suite)
           .read(data)
-          .map((task) => this.#withSmallImage(task)),
+          // However busy the machine is, a limit does not decide a verdict.
+          .map((task) => withLimits(this.#withSmallImage(task), 10)),
         agent,
         attempts: agents.length,
         concurrency: 3,
