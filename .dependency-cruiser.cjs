@@ -156,6 +156,8 @@ module.exports = {
     ]),
     ...layers('evaluation/src', [
       [
+        'asset-table.ts',
+        'asset-text.ts',
         'entries.ts',
         'folder-name.ts',
         'lines.ts',

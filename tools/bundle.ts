@@ -84,6 +84,26 @@ const dockerProtocols: Plugin = {
   },
 };
 
+/** The evaluation's tables and programs are in the bundle itself. */
+const evaluationAssets: Plugin = {
+  name: 'evaluation-assets',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /evaluation[\\/]dist[\\/]asset-text\.js$/ }, ({ path }) => {
+      const assets = join(path, '../../assets');
+      const texts = readdirSync(assets).map((name) => [
+        name,
+        readFileSync(join(assets, name), 'utf8'),
+      ]);
+      return {
+        loader: 'js',
+        contents: `
+          const texts = ${JSON.stringify(Object.fromEntries(texts))};
+          exports.assetText = (name) => texts[name];`,
+      };
+    });
+  },
+};
+
 /** zod's error messages in all the languages that nobody asks for are half of zod. */
 const englishZod: Plugin = {
   name: 'english-zod',
@@ -138,7 +158,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativePty, dockerProtocols, englishZod, lateTls],
+  plugins: [nativePty, dockerProtocols, evaluationAssets, englishZod, lateTls],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));

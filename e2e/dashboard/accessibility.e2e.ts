@@ -1,5 +1,5 @@
 import { chord, click, clickOn, fill, shows, untilInPage } from '@belay/testkit';
-import { describeAccessiblePages, faults } from './accessible-pages.js';
+import { accessibilityFaults, describeAccessiblePages } from './accessible-pages.js';
 
 /** Each theme and each size once; the others are in accessibility.long.e2e.ts. */
 describeAccessiblePages(
@@ -13,31 +13,31 @@ describeAccessiblePages(
       for (const panel of ['changes', 'usage', 'log']) {
         await clickOn(page, `#tab-${panel}`);
         await page.waitForSelector(`[role=tabpanel][aria-labelledby=tab-${panel}] *`);
-        expect({ panel, faults: await faults(page) }).toEqual({ panel, faults: [] });
+        expect({ panel, faults: await accessibilityFaults(page) }).toEqual({ panel, faults: [] });
       }
       await page.goto(server.url);
       await click(page, 'More for Show everything');
       await shows(page, '[role=menu]', 'Archive');
-      expect(await faults(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
       await click(page, 'Delete…');
       await shows(page, '[role=dialog]', 'This cannot be undone.');
-      expect(await faults(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await untilInPage(page, () => !document.querySelector('[role=dialog]'));
       await chord(page, 'Control', 'k');
       await shows(page, '[role=dialog]', 'New session');
-      expect(await faults(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
       await page.close();
     });
 
     it('asks for a token, then opens the requested page', async () => {
       const page = await chromium.open(server, '/settings', { token: 'wrong' });
       await shows(page, 'main', 'Belay is locked');
-      expect(await faults(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
       await fill(page, 'Or paste the token', 'guess');
       await page.keyboard.press('Enter');
       await shows(page, 'main', 'That is not a token of this server.');
-      expect(await faults(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
       await fill(page, 'Or paste the token', server.token);
       await click(page, 'Open');
       await shows(page, 'main', 'Notifications');

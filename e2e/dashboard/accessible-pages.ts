@@ -19,7 +19,7 @@ const axe = readFileSync(join(repositoryRoot, 'node_modules/axe-core/axe.min.js'
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The violations that axe finds, one a line: the rule, the element and the reason. */
-export async function faults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page): Promise<string[]> {
   // An element that is fading in has too little contrast, and one may begin to at any moment.
   await page.evaluate(() => {
     const still = new CSSStyleSheet();
@@ -127,7 +127,7 @@ export function describeAccessiblePages(
       for (const [path, within, text] of places()) {
         await page.goto(`${server.url}${path}`);
         await shows(page, within, text);
-        expect({ path, faults: await faults(page) }).toEqual({ path, faults: [] });
+        expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] });
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         expect({ path, wide }).toEqual({ path, wide: width });
       }

@@ -67,7 +67,7 @@ export class JoinProcess {
   /** Waits for the process of the one agent that runs. */
   agent(): Promise<number> {
     return until('one agent', () => {
-      const [agent = 0, ...others] = this.agents().filter(isAlive);
+      const [agent = 0, ...others] = this.agents().filter(processRuns);
       return others.length === 0 && agent;
     });
   }
@@ -92,7 +92,7 @@ function recordedIn(file: string): number[] {
   }
 }
 
-export const isAlive = (pid: number): boolean => {
+export const processRuns = (pid: number): boolean => {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {

@@ -17,7 +17,7 @@ import {
   start,
   type BelayServer,
 } from '@belay/testkit';
-import { filesBelow, isAlive, JoinProcess } from './join-process.js';
+import { filesBelow, processRuns, JoinProcess } from './join-process.js';
 
 describeSystem(
   'a joined machine',
@@ -137,7 +137,7 @@ describeSystem(
         action === 'state' && JSON.stringify(args).includes('not connected for 8 s');
       const end = await session.event(({ action, args }) => over(action, args), killed.seq);
       for (const pid of [joined, old]) process.kill(pid, 'SIGCONT');
-      await until('the old agent ends', () => !isAlive(old));
+      await until('the old agent ends', () => !processRuns(old));
       await eventually(async () => {
         const { lastSeq } = await server.client.sessions.get(session.id);
         expect(session.events.at(-1)?.seq).toBe(lastSeq);
@@ -168,7 +168,7 @@ describeSystem(
         await session.until(() => session.terminal().includes('from afar'), 'its output');
         const agent = await other.agent();
         expect(await other.end('SIGINT')).toBe(0);
-        expect(isAlive(agent)).toBe(false);
+        expect(processRuns(agent)).toBe(false);
         expect((await session.state('failed')).args.reason).toMatch(/belay join was ended/);
         session.close();
         other.start(front.url, '--ca', ca);

@@ -1,18 +1,22 @@
 import { Readable } from 'node:stream';
 import { pack, type Headers } from 'tar-stream';
-import { merge, nothing } from './artifacts.js';
-import { entriesOf, file, folder, type Entry } from './entries.js';
+import { merge, noArtifacts } from './artifacts.js';
+import { readArchive, fileEntry, folderEntry, type Entry } from './entries.js';
 import { ReadBudget } from './read-budget.js';
 import { Refused } from './refused.js';
 import { filterArtifacts } from './artifact-filter.js';
 
-const link = (path: string, target: string): Entry => ({ ...file(path, ''), kind: 'link', target });
+const link = (path: string, target: string): Entry => ({
+  ...fileEntry(path, ''),
+  kind: 'link',
+  target,
+});
 const pathsOf = (entries: Entry[]) => entries.map(({ path }) => path);
 const honest = [
-  folder('/app'),
-  file('/app/answer.py', '1'),
-  folder('/app/d'),
-  file('/app/d/x', ''),
+  folderEntry('/app'),
+  fileEntry('/app/answer.py', '1'),
+  folderEntry('/app/d'),
+  fileEntry('/app/d/x', ''),
 ];
 
 async function archiveOf(...headers: Headers[]): Promise<Buffer> {
@@ -26,25 +30,25 @@ async function archiveOf(...headers: Headers[]): Promise<Buffer> {
 
 describe('attacks: what answers for the tests does not travel', () => {
   it.each([
-    file('/pyproject.toml', '[project]\nname = "harmless"\n'),
-    file('/app/pyproject.toml', '[tool.pytest.ini_options]\naddopts = "-p evil"\n'),
-    file('/app/pyproject.toml', '[tool]\npytest.ini_options.addopts = "-p evil"\n'),
-    file('/app/pyproject.toml', '[tool."pytest".ini_options]\naddopts = "-p evil"\n'),
-    file('/app/pyproject.toml', '[tool.pytest\n'),
+    fileEntry('/pyproject.toml', '[project]\nname = "harmless"\n'),
+    fileEntry('/app/pyproject.toml', '[tool.pytest.ini_options]\naddopts = "-p evil"\n'),
+    fileEntry('/app/pyproject.toml', '[tool]\npytest.ini_options.addopts = "-p evil"\n'),
+    fileEntry('/app/pyproject.toml', '[tool."pytest".ini_options]\naddopts = "-p evil"\n'),
+    fileEntry('/app/pyproject.toml', '[tool.pytest\n'),
     link('/app/pyproject.toml', 'other.toml'),
-    file('/app/package.json', '{"jest":{"testMatch":[]}}'),
-    file('/app/jasmine.json', '{}'),
-    file('/app/.mocharc.yml', ''),
-    file('/app/node_modules/jest/index.js', ''),
-    file('/app/node_modules/.bin/mocha', ''),
-    file('/app/.git', 'gitdir: /app/evil.git\n'),
+    fileEntry('/app/package.json', '{"jest":{"testMatch":[]}}'),
+    fileEntry('/app/jasmine.json', '{}'),
+    fileEntry('/app/.mocharc.yml', ''),
+    fileEntry('/app/node_modules/jest/index.js', ''),
+    fileEntry('/app/node_modules/.bin/mocha', ''),
+    fileEntry('/app/.git', 'gitdir: /app/evil.git\n'),
     link('/app/.git', 'evil.git'),
-    file('/app/.git/worktrees/a/config.worktree', '[core]\nfsmonitor = evil\n'),
-    file('/app/.git/modules/a/hooks/post-checkout', ''),
-    file('/verify-0/report.xml', ''),
-    file('/app/../tests/test_a.py', ''),
-    file('/app/../../home/user/x', ''),
-    file('app/answer.py', ''),
+    fileEntry('/app/.git/worktrees/a/config.worktree', '[core]\nfsmonitor = evil\n'),
+    fileEntry('/app/.git/modules/a/hooks/post-checkout', ''),
+    fileEntry('/verify-0/report.xml', ''),
+    fileEntry('/app/../tests/test_a.py', ''),
+    fileEntry('/app/../../home/user/x', ''),
+    fileEntry('app/answer.py', ''),
   ])('$kind $path', (entry) => {
     // The positive control: the rest is carried as it is.
     expect(filterArtifacts([...honest, entry])).toEqual(honest);
@@ -52,10 +56,13 @@ describe('attacks: what answers for the tests does not travel', () => {
 
   it('a project file that sets no test runner is work', () => {
     const work = [
-      file('/app/pyproject.toml', '[project]\nname = "mine"\n[tool.black]\nline-length = 90\n'),
-      file('/app/package.json', '{"name":"mine","scripts":{"test":"jest"}}'),
-      file('/app/node_modules/left-pad/index.js', ''),
-      file('/app/.git/HEAD', 'ref: refs/heads/main\n'),
+      fileEntry(
+        '/app/pyproject.toml',
+        '[project]\nname = "mine"\n[tool.black]\nline-length = 90\n',
+      ),
+      fileEntry('/app/package.json', '{"name":"mine","scripts":{"test":"jest"}}'),
+      fileEntry('/app/node_modules/left-pad/index.js', ''),
+      fileEntry('/app/.git/HEAD', 'ref: refs/heads/main\n'),
     ];
     expect(filterArtifacts(work)).toEqual(work);
   });
@@ -63,10 +70,10 @@ describe('attacks: what answers for the tests does not travel', () => {
   it('nothing is unpacked through a link or over a file', () => {
     const through = [
       link('/app/out', '/tests'),
-      file('/app/out/test_a.py', ''),
-      file('/app/out/deep/er', ''),
-      file('/app/plain', ''),
-      file('/app/plain/below', ''),
+      fileEntry('/app/out/test_a.py', ''),
+      fileEntry('/app/out/deep/er', ''),
+      fileEntry('/app/plain', ''),
+      fileEntry('/app/plain/below', ''),
     ];
     expect(pathsOf(filterArtifacts([...honest, ...through]))).toEqual([
       ...pathsOf(honest),
@@ -76,10 +83,13 @@ describe('attacks: what answers for the tests does not travel', () => {
   });
 
   it('files of a folder that a later step replaced by a link are gone', () => {
-    const first = { ...nothing, entries: [folder('/app/d'), file('/app/d/test_a.py', 'forged')] };
-    const second = { ...nothing, entries: [link('/app/d', '/tests')] };
+    const first = {
+      ...noArtifacts,
+      entries: [folderEntry('/app/d'), fileEntry('/app/d/test_a.py', 'forged')],
+    };
+    const second = { ...noArtifacts, entries: [link('/app/d', '/tests')] };
     expect(pathsOf(merge(first, second).entries)).toEqual(['/app/d']);
-    const kept = { ...nothing, entries: [folder('/app/d'), file('/app/d/y', '')] };
+    const kept = { ...noArtifacts, entries: [folderEntry('/app/d'), fileEntry('/app/d/y', '')] };
     expect(pathsOf(merge(first, kept).entries)).toEqual(['/app/d', '/app/d/test_a.py', '/app/d/y']);
   });
 });
@@ -90,11 +100,11 @@ describe('attacks: archives of a container', () => {
       { name: 'a', type: 'file', size: 4 },
       { name, type: 'symlink' },
     );
-    await expect(entriesOf(hostile, '/app')).rejects.toThrow(Refused);
+    await expect(readArchive(hostile, '/app')).rejects.toThrow(Refused);
     const hardLink = { name: 'b', type: 'link' as const, linkname: '../../evil' };
-    await expect(entriesOf(await archiveOf(hardLink), '/app')).rejects.toThrow(Refused);
+    await expect(readArchive(await archiveOf(hardLink), '/app')).rejects.toThrow(Refused);
     const control = await archiveOf({ name: './a/../b', type: 'file', size: 4 });
-    expect(pathsOf(await entriesOf(control, '/app'))).toEqual(['/app/b']);
+    expect(pathsOf(await readArchive(control, '/app'))).toEqual(['/app/b']);
   });
 
   it('a sparse file of any size costs what is read of it, up to the limit', async () => {
@@ -121,18 +131,20 @@ describe('attacks: archives of a container', () => {
       })(),
     );
     const budget = () => new ReadBudget({ bytes: 2 ** 20 });
-    await expect(entriesOf(endless, '/app', budget())).rejects.toThrow(/More than 1 MiB were left/);
+    await expect(readArchive(endless, '/app', budget())).rejects.toThrow(
+      /The agent left more than 1 MiB/,
+    );
     expect(read).toBeLessThan(2 ** 22);
     expect(endless.destroyed).toBe(true);
     const control = await archiveOf({ name: 'a', type: 'file', size: 4 });
-    expect(await entriesOf(control, '/app', budget())).toHaveLength(1);
+    expect(await readArchive(control, '/app', budget())).toHaveLength(1);
   });
 
   it('files beyond the limit are refused, whatever their size', async () => {
     const many = await archiveOf(
       ...[1, 2, 3].map((n) => ({ name: `d${n}`, type: 'directory' as const })),
     );
-    await expect(entriesOf(many, '/', new ReadBudget({ entries: 2 }))).rejects.toThrow(Refused);
-    expect(await entriesOf(many, '/', new ReadBudget({ entries: 3 }))).toHaveLength(3);
+    await expect(readArchive(many, '/', new ReadBudget({ entries: 2 }))).rejects.toThrow(Refused);
+    expect(await readArchive(many, '/', new ReadBudget({ entries: 3 }))).toHaveLength(3);
   });
 });

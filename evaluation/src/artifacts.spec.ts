@@ -1,6 +1,6 @@
-import { merge, nothing } from './artifacts.js';
+import { merge, noArtifacts } from './artifacts.js';
 import { isCollected } from './artifact-filter.js';
-import { entriesOf, file, folder, hashOf, tarOf } from './entries.js';
+import { readArchive, fileEntry, folderEntry, contentHash, packArchive } from './entries.js';
 
 it.each([
   '/app/solution.py',
@@ -36,13 +36,13 @@ it.each([
 
 it('changes of a later step win, and what it removed is gone', () => {
   const first = {
-    ...nothing,
-    entries: [file('/app/a', '1'), file('/app/d/x', '1')],
+    ...noArtifacts,
+    entries: [fileEntry('/app/a', '1'), fileEntry('/app/d/x', '1')],
     removed: ['/b'],
   };
   const second = {
-    ...nothing,
-    entries: [file('/app/a', '2'), file('/b', 'new')],
+    ...noArtifacts,
+    entries: [fileEntry('/app/a', '2'), fileEntry('/b', 'new')],
     removed: ['/app/d'],
   };
   const { entries, removed } = merge(first, second);
@@ -55,18 +55,18 @@ it('changes of a later step win, and what it removed is gone', () => {
 
 it('entries go through an archive byte for byte', async () => {
   const entries = [
-    folder('/app', 0o750),
-    { ...file('/app/run', Buffer.from([0, 255, 13, 10]), 0o755), uid: 7, gid: 8 },
-    { ...file('/app/link', ''), kind: 'link' as const, mode: 0o777, target: 'run' },
-    file(`/app/${'long/'.repeat(30)}name`, 'a\r\n'),
+    folderEntry('/app', 0o750),
+    { ...fileEntry('/app/run', Buffer.from([0, 255, 13, 10]), 0o755), uid: 7, gid: 8 },
+    { ...fileEntry('/app/link', ''), kind: 'link' as const, mode: 0o777, target: 'run' },
+    fileEntry(`/app/${'long/'.repeat(30)}name`, 'a\r\n'),
   ];
-  expect(await entriesOf(await tarOf(entries), '/')).toEqual(entries);
+  expect(await readArchive(await packArchive(entries), '/')).toEqual(entries);
 });
 
 it('a hash is over content and modes', () => {
-  expect(hashOf([file('a', 'x')])).toBe(hashOf([file('a', 'x')]));
-  const others = [file('a', 'y'), file('b', 'x'), file('a', 'x', 0o755)].map((one) =>
-    hashOf([one]),
+  expect(contentHash([fileEntry('a', 'x')])).toBe(contentHash([fileEntry('a', 'x')]));
+  const others = [fileEntry('a', 'y'), fileEntry('b', 'x'), fileEntry('a', 'x', 0o755)].map((one) =>
+    contentHash([one]),
   );
-  expect(new Set([hashOf([file('a', 'x')]), ...others]).size).toBe(4);
+  expect(new Set([contentHash([fileEntry('a', 'x')]), ...others]).size).toBe(4);
 });

@@ -23,7 +23,7 @@ export interface Artifacts {
   output?: string;
 }
 
-export const nothing: Artifacts = {
+export const noArtifacts: Artifacts = {
   entries: [],
   removed: [],
   patch: null,
@@ -53,7 +53,7 @@ export async function changesOf(container: TaskContainer): Promise<Artifacts> {
   }
   const kept = new Set(filterArtifacts(entries));
   return {
-    ...nothing,
+    ...noArtifacts,
     entries: [...kept],
     removed,
     left: [

@@ -3,7 +3,7 @@ import type { Trial } from './model.js';
 import type { Validity } from './validity.js';
 import { mean, pairedDifference, signTest } from './statistics.js';
 
-export interface Comparison {
+export interface RunComparison {
   /** Tasks that both runs have. */
   tasks: number;
   a: number;
@@ -27,7 +27,7 @@ export interface Compared {
 }
 
 /** Compares two runs task by task: what differs between tasks is not noise then. */
-export function compareTrials(a: Compared, b: Compared): Comparison {
+export function compareTrials(a: Compared, b: Compared): RunComparison {
   const [first, second] = [byTask(a.trials), byTask(b.trials)];
   // By name: trials end in any order, and the comparison must not differ by it.
   const tasks = [...first].toSorted(([one], [other]) => one.localeCompare(other));
@@ -38,7 +38,7 @@ export function compareTrials(a: Compared, b: Compared): Comparison {
   if (pairs.length === 0)
     throw new AppError(
       'invalid_input',
-      'The two runs have no task in common, so there is nothing to compare. Name two runs of the same data.',
+      'The two runs have no tasks in common, so there is nothing to compare. Name two runs on the same data.',
     );
   const better = pairs.filter(({ by }) => by > 0).map(({ task }) => task);
   const worse = pairs.filter(({ by }) => by < 0).map(({ task }) => task);
@@ -59,7 +59,7 @@ export function compareTrials(a: Compared, b: Compared): Comparison {
 function validityOf(
   pairs: { task: string; by: number }[],
   found: Validity[],
-): Pick<Comparison, 'validity' | 'unflagged'> {
+): Pick<RunComparison, 'validity' | 'unflagged'> {
   const checked = new Set(found.map(({ task }) => task));
   const bad = new Set(found.filter(({ valid }) => !valid).map(({ task }) => task));
   const flagged = pairs.filter(({ task }) => bad.has(task)).map(({ task }) => task);

@@ -17,12 +17,12 @@ export interface Entry {
   target: string;
 }
 
-export function file(path: string, content: string | Buffer, mode = 0o644): Entry {
+export function fileEntry(path: string, content: string | Buffer, mode = 0o644): Entry {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return { path, kind: 'file', mode, uid: 0, gid: 0, bytes, target: '' };
 }
 
-export function folder(path: string, mode = 0o755): Entry {
+export function folderEntry(path: string, mode = 0o755): Entry {
   return { path, kind: 'folder', mode, uid: 0, gid: 0, bytes: Buffer.alloc(0), target: '' };
 }
 
@@ -34,7 +34,7 @@ export const under = (base: string, entries: Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, path: posix.resolve(base, entry.path) }));
 
 /** An archive for the root folder of a container: paths lose their first slash. */
-export async function tarOf(entries: Entry[]): Promise<Buffer> {
+export async function packArchive(entries: Entry[]): Promise<Buffer> {
   const archive = pack();
   for (const entry of entries) archive.entry(headerOf(entry), entry.bytes);
   archive.finalize();
@@ -55,7 +55,7 @@ function headerOf({ path, kind, mode, uid, gid, bytes, target }: Entry): Headers
  * Reads an archive; `base` is the folder that its paths are in. Devices and sockets are left out. Rejects with `Refused`
  * for a path that leads out of `base`, and when more comes than the budget has, whatever sizes were announced.
  */
-export async function entriesOf(
+export async function readArchive(
   archive: Readable | Uint8Array,
   base = '',
   budget = new ReadBudget(),
@@ -127,13 +127,13 @@ function pathIn(base: string, name: string): string {
   const relative = posix.normalize(name.replace(/\/+$/, '') || '.');
   if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../'))
     throw new Refused(
-      `An archive has the path ${name.slice(0, 200)}, which leads out of its folder.`,
+      `An archive has the path ${name.slice(0, 200)}, which is outside its folder.`,
     );
   return posix.join(base, relative);
 }
 
 /** A hash over content, names and modes, in any order. */
-export function hashOf(...parts: unknown[]): string {
+export function contentHash(...parts: unknown[]): string {
   const hash = createHash('sha256');
   for (const part of parts) {
     const text = JSON.stringify(part, (_key, value: unknown) =>

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { agentOf, checkModel, withPredicted, type Connect } from './agents/agent-of-run.js';
+import type { Agent } from './agents/agent.js';
+import {
+  agentOf,
+  checkModel,
+  predictionsOf,
+  withPredicted,
+  type Connect,
+} from './agents/agent-of-run.js';
 import { Board } from './board/board.js';
-import { compareTrials, type Comparison } from './compare.js';
+import { compareTrials, type RunComparison } from './compare.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images, type FromMap } from './engine/images.js';
 import type { Task, Trial } from './model.js';
@@ -11,15 +18,15 @@ import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './refusals.js';
 import { regradeTrials } from './regrade.js';
-import { lockFolder } from './results/folder-lock.js';
+import { lockResults } from './results/lock-results.js';
 import { writeFileAtomically } from './results/journal.js';
-import { saveValidity, trialsOf, validityOf, writeReport } from './results/report.js';
+import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
 import { checkUnchanged, withContent } from './results/run-content.js';
 import { provenanceOf } from './results/provenance.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
-import { sample } from './statistics.js';
+import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
 
 export interface NewRun {
@@ -49,7 +56,7 @@ export interface NewRun {
 }
 
 /** The connection, cache and callbacks of the program that starts a run. */
-export interface RunOptions {
+export interface EvaluationOptions {
   signal: AbortSignal;
   /** The platform's server: the agent `model` works there, and every run is on its board. Throws when there is none. */
   connect?: Connect;
@@ -65,13 +72,14 @@ export interface RunOptions {
 }
 
 /** Starts a run in an empty results folder, or resumes the same run in its own. */
-export async function startRun(request: NewRun, options: RunOptions): Promise<Summary> {
-  const data = resolve(request.data);
-  const tasks = chosen(suiteNamed(request.suite).read(data, options.onNotice), request);
+export async function startRun(request: NewRun, options: EvaluationOptions): Promise<Summary> {
+  const path = resolve(request.data);
+  const data = suiteNamed(request.suite).read(path, options.onNotice);
+  const tasks = chosen(data, request);
   const run: RunFile = {
     version: 1,
     suite: request.suite,
-    data,
+    data: path,
     agent: request.agent,
     model: request.model ?? null,
     tasks: tasks.map(({ id }) => id),
@@ -94,19 +102,21 @@ export async function startRun(request: NewRun, options: RunOptions): Promise<Su
   if (existsSync(join(out, 'run.json')))
     throw new AppError(
       'conflict',
-      `${request.out} already holds a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
+      `${request.out} already contains a run. Resume it with \`belay eval resume\`, or name another folder with --out.`,
     );
-  const predicted = withContent(withPredicted(run), tasks);
+  const predictions = predictionsOf(run);
+  const predicted = withContent(predictions ? withPredicted(run, predictions) : run, tasks);
+  const opened = openedWith(out, predicted, data);
   return inFolder(out, async () => {
-    await tellRefused(tasks, environmentsOf(predicted).images, options);
+    await tellRefused(tasks, opened.environments.images, options);
     saveRun(out, predicted);
-    return resumeHeld(out, options);
+    return resumeHeld(opened, options, predictions?.agent);
   });
 }
 
 /** Works on a results folder while no other process does. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
-  const release = lockFolder(out);
+  const release = lockResults(out);
   try {
     return await work();
   } finally {
@@ -115,21 +125,26 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
 }
 
 /** Runs what is missing. After a kill at any moment the report is that of a run that was not interrupted. */
-export async function resumeRun(out: string, options: RunOptions): Promise<Summary> {
-  loadRun(out);
-  return inFolder(out, () => resumeHeld(out, options));
+export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
+  const opened = openRun(out);
+  return inFolder(out, () => resumeHeld(opened, options));
 }
 
-async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
-  const { run, tasks, environments } = opened(out);
+async function resumeHeld(
+  opened: OpenRun,
+  options: EvaluationOptions,
+  known?: Agent,
+): Promise<Summary> {
+  const { out, run, tasks, environments } = opened;
   checkUnchanged(run, tasks);
-  const agent = agentOf(run, options.connect);
+  const agent = known ?? agentOf(run, options.connect);
   await checkModel(run, options.connect);
   return onBoard(out, options, async (board) => {
     const { cache } = options;
-    let known: Validity[] = [];
-    if (cache !== undefined)
-      known = await checkTasks(out, { ...options, cache }, { board, all: run.preflight });
+    const validity =
+      cache === undefined
+        ? []
+        : await checkTasks(opened, { ...options, cache }, { board, all: run.preflight });
     board?.begin();
     const broken = tasks.filter((task) => task.broken);
     for (const { id, unsupported } of broken)
@@ -141,9 +156,9 @@ async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
       attempts,
       concurrency,
       network,
-      out: resolve(out),
+      out,
       signal: options.signal,
-      known,
+      known: validity,
       onTrial: (trial, progress) => {
         board?.judged(trial);
         options.onTrial?.(trial, progress);
@@ -151,25 +166,26 @@ async function resumeHeld(out: string, options: RunOptions): Promise<Summary> {
       onState: (of, state) => board?.at(of, state),
     };
     await runTrials(request, environments);
-    return reportRun(out, options);
+    return reportOf(opened, options);
   });
 }
 
 /** Verifies stored artifacts again, with the data as it is now. No agent and no model is called. */
-export async function regradeRun(out: string, options: RunOptions): Promise<Summary> {
-  const { run, tasks, environments } = opened(out);
+export async function regradeRun(out: string, options: EvaluationOptions): Promise<Summary> {
+  const opened = openRun(out);
+  const { run, tasks, environments } = opened;
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
       board?.begin();
       const regraded = await regradeTrials(
-        { out: resolve(out), trials: trialsOf(out), tasks, network: run.network, ...options },
+        { out: opened.out, trials: countedTrials(out), tasks, network: run.network, ...options },
         environments,
       );
       writeFileAtomically(
         join(out, 'regraded.jsonl'),
         regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
       );
-      return reportRun(out, options);
+      return reportOf(opened, options);
     }),
   );
 }
@@ -177,31 +193,30 @@ export async function regradeRun(out: string, options: RunOptions): Promise<Summ
 /** Checks the run's tasks with the reference solution and with nothing; the report shows what it found. */
 export async function preflightRun(
   out: string,
-  options: RunOptions & { cache: string },
+  options: EvaluationOptions & { cache: string },
 ): Promise<Summary> {
-  loadRun(out);
+  const opened = openRun(out);
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
-      await checkTasks(out, options, { board, all: true });
-      return reportRun(out, options);
+      await checkTasks(opened, options, { board, all: true });
+      return reportOf(opened, options);
     }),
   );
 }
 
 /** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
 async function checkTasks(
-  out: string,
-  options: RunOptions & { cache: string },
+  { out, run, tasks, environments }: OpenRun,
+  options: EvaluationOptions & { cache: string },
   { board, all }: { board: Board | undefined; all: boolean },
 ): Promise<Validity[]> {
-  const { run, tasks, environments } = opened(out);
   const { concurrency, network } = run;
   const { cache, signal } = options;
-  const onCheck: RunOptions['onCheck'] = (trial, progress) => {
+  const onCheck: EvaluationOptions['onCheck'] = (trial, progress) => {
     board?.checked(progress);
     options.onCheck?.(trial, progress);
   };
-  const folder = join(resolve(out), 'preflight');
+  const folder = join(out, 'preflight');
   const request = { tasks, concurrency, network, out: folder, cache, signal, onCheck };
   const found = all
     ? await preflight(request, environments)
@@ -214,14 +229,14 @@ async function checkTasks(
 /** Shows the run on the server's board while it is worked on, and how it ended. */
 async function onBoard(
   out: string,
-  { connect, onNotice, signal }: RunOptions,
+  { connect, onNotice, signal }: EvaluationOptions,
   work: (board: Board | undefined) => Promise<Summary>,
 ): Promise<Summary> {
   const board = connect && (await Board.open({ out, connect, onNotice }));
   if (board) onNotice?.(`Live board: ${board.url}`);
   const end = async (...how: Parameters<Board['close']>) => {
     if (board && !(await board.close(...how)))
-      onNotice?.('The server went away: its board does not show the end of this run.');
+      onNotice?.('The server went away, so its board does not show how this run ended.');
   };
   try {
     const summary = await work(board);
@@ -238,13 +253,29 @@ async function onBoard(
   }
 }
 
-/** Writes summary.json, report.html and the suite's own files from the results that there are. */
-export function reportRun(out: string, { connect }: Pick<RunOptions, 'connect'> = {}): Summary {
-  return writeReport(out, loadRun(out).agent === 'model' ? serverOf(connect) : null);
+/** Writes summary.json, report.html and, while its data are there, the suite's own files. */
+export function rebuildReport(
+  out: string,
+  { connect }: Pick<EvaluationOptions, 'connect'> = {},
+): Summary {
+  const run = loadRun(out);
+  const data = existsSync(run.data) ? suiteNamed(run.suite).read(run.data) : null;
+  return reportOf({ out, run, data }, { connect });
+}
+
+function reportOf(
+  { out, run, data }: Pick<OpenRun, 'out' | 'run'> & { data: Task[] | null },
+  { connect }: Pick<EvaluationOptions, 'connect'>,
+): Summary {
+  return writeReport(out, {
+    run,
+    data,
+    server: run.agent === 'model' ? serverOf(connect) : null,
+  });
 }
 
 /** Where replays are; null when there is no server now. */
-function serverOf(connect: RunOptions['connect']): string | null {
+function serverOf(connect: EvaluationOptions['connect']): string | null {
   try {
     return connect?.().url ?? null;
   } catch (error) {
@@ -253,16 +284,17 @@ function serverOf(connect: RunOptions['connect']): string | null {
   }
 }
 
-export function compareRuns(a: string, b: string): Comparison {
+export function compareRuns(a: string, b: string): RunComparison {
   loadRun(a);
   loadRun(b);
   return compareTrials(
-    { trials: trialsOf(a), validity: validityOf(a) },
-    { trials: trialsOf(b), validity: validityOf(b) },
+    { trials: countedTrials(a), validity: readValidity(a) },
+    { trials: countedTrials(b), validity: readValidity(b) },
   );
 }
 
-const withLimits = (task: Task, times: number): Task => ({
+/** The task with so many times the seconds of its limits. */
+export const withLimits = (task: Task, times: number): Task => ({
   ...task,
   steps: task.steps.map((step) => {
     const { build, agent, verify } = step.limits;
@@ -273,14 +305,28 @@ const withLimits = (task: Task, times: number): Task => ({
   }),
 });
 
-function opened(out: string): { run: RunFile; tasks: Task[]; environments: EnvironmentFactory } {
+/** A results folder with the data of its run, which are read once. */
+interface OpenRun {
+  /** Absolute. */
+  out: string;
+  run: RunFile;
+  /** All tasks of the data, and those of the run, with its limits. */
+  data: Task[];
+  tasks: Task[];
+  environments: EnvironmentFactory;
+}
+
+function openRun(out: string): OpenRun {
   const run = loadRun(out);
+  return openedWith(out, run, suiteNamed(run.suite).read(run.data));
+}
+
+function openedWith(out: string, run: RunFile, data: Task[]): OpenRun {
   const wanted = new Set(run.tasks);
-  const tasks = suiteNamed(run.suite)
-    .read(run.data)
+  const tasks = data
     .filter(({ id }) => wanted.has(id))
     .map((task) => withLimits(task, run.timeoutMultiplier));
-  return { run, tasks, environments: environmentsOf(run) };
+  return { out: resolve(out), run, data, tasks, environments: environmentsOf(run) };
 }
 
 function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): EnvironmentFactory {
@@ -291,7 +337,7 @@ function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): Env
 function chosen(tasks: Task[], { tasks: ids, sample: count, seed = 1 }: NewRun): Task[] {
   const missing = (ids ?? []).filter((id) => !tasks.some((task) => task.id === id));
   if (missing.length > 0)
-    throw new AppError('invalid_input', `There is no task ${missing.join(', ')} in the data.`);
+    throw new AppError('invalid_input', `The data has no task ${missing.join(', ')}.`);
   const named = ids?.length ? tasks.filter(({ id }) => ids.includes(id)) : tasks;
-  return count === undefined ? named : sample(named, count, seed);
+  return count === undefined ? named : randomSample(named, count, seed);
 }

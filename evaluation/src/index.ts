@@ -2,12 +2,12 @@ export {
   compareRuns,
   preflightRun,
   regradeRun,
-  reportRun,
+  rebuildReport,
   resumeRun,
   startRun,
 } from './evaluation.js';
-export type { NewRun, RunOptions } from './evaluation.js';
-export type { Comparison } from './compare.js';
+export type { NewRun, EvaluationOptions } from './evaluation.js';
+export type { RunComparison } from './compare.js';
 export type { FromMap } from './engine/images.js';
 export type { Cause, Trial, Verdict } from './model.js';
 export type { Validity } from './validity.js';

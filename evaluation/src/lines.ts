@@ -63,7 +63,11 @@ export function partOf(
     let read = 0;
     while (read < length) {
       const more = readSync(file, bytes, read, length - read, offset + read);
-      if (more === 0) throw new AppError('conflict', `${path} has become shorter. Put it back.`);
+      if (more === 0)
+        throw new AppError(
+          'conflict',
+          `${path} has become shorter since it was first read. Restore it.`,
+        );
       read += more;
     }
     return bytes;
@@ -101,7 +105,7 @@ function* unzipped(path: string): Generator<Buffer> {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error;
     throw new AppError(
       'invalid_input',
-      `${path} unpacks to more than 2 GiB: unpack it, or split it.`,
+      `${path} unpacks to more than 2 GiB. Unpack it first, or split it.`,
     );
   }
 }
@@ -109,7 +113,7 @@ function* unzipped(path: string): Generator<Buffer> {
 function opened(path: string): number {
   try {
     if (statSync(path).isDirectory())
-      throw new AppError('invalid_input', `${path} is a folder: name the file in it.`);
+      throw new AppError('invalid_input', `${path} is a folder. Name the file in it.`);
     return openSync(path, 'r');
   } catch (error) {
     throw unreadable(path, error);
@@ -117,14 +121,14 @@ function opened(path: string): number {
 }
 
 const reasons: Record<string, string> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there',
-  EACCES: 'is not yours to read',
-  EPERM: 'is not yours to read',
-  ENAMETOOLONG: 'has a name that is too long for this machine',
-  ELOOP: 'is a link that leads to itself',
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'cannot be read by this user',
+  EPERM: 'cannot be read by this user',
+  ENAMETOOLONG: 'has a name that is too long for this system',
+  ELOOP: 'is a link to itself',
   Z_DATA_ERROR: 'is a damaged gzip file',
-  Z_BUF_ERROR: 'is a gzip file that was cut off',
+  Z_BUF_ERROR: 'is a truncated gzip file',
 };
 
 /** One sentence for a file that cannot be read. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Entry } from './entries.js';
 import type { PythonSetup } from './repository-spec.js';
 
@@ -6,10 +7,10 @@ export type ImageSource =
   | { kind: 'image'; name: string }
   | { kind: 'toolchain'; name: ToolchainName }
   | { kind: 'build'; files: Entry[] }
-  | RepositorySource;
+  | TaskRepository;
 
 /** A repository at a commit: in an image of the format's makers, or out of a local clone with its packages. */
-export interface RepositorySource {
+export interface TaskRepository {
   kind: 'repository';
   image: string | null;
   repo: string;
@@ -22,9 +23,10 @@ export interface RepositorySource {
   needs?: string | null;
 }
 
-export type ToolchainName = 'base' | 'numpy' | 'javascript' | 'java' | 'cpp' | 'go' | 'rust';
+export const toolchainName = z.enum(['base', 'numpy', 'javascript', 'java', 'cpp', 'go', 'rust']);
+export type ToolchainName = z.infer<typeof toolchainName>;
 
-export interface Environment {
+export interface TaskEnvironment {
   image: ImageSource;
   cpus: number;
   memoryMb: number;
@@ -48,7 +50,7 @@ export interface Healthcheck {
 }
 
 /** Time limits in seconds; at each one the container is killed. */
-export interface Limits {
+export interface TimeLimits {
   build: number;
   agent: number;
   verify: number;
@@ -83,7 +85,7 @@ export const proofFile = '{proof}';
 
 export interface Verifier {
   /** Another image than the task's own, for formats that declare one. */
-  environment?: Environment;
+  environment?: TaskEnvironment;
   /** Hidden tests and scripts, by absolute path; they replace what is there. */
   files: Entry[];
   /** Folders that are new, empty and writable for the verifier alone. */
@@ -105,10 +107,10 @@ export interface Verifier {
    * A second run for a pass, where the tested code is beside its tests: another order and seed, among tests that must
    * fail. `word` is an identifier that no test has.
    */
-  check?(word: string): Check;
+  check?(word: string): SecondRun;
 }
 
-export interface Check {
+export interface SecondRun {
   verifier: Verifier;
   /** How many tests with the word in their names must fail. */
   decoys: number;
@@ -123,7 +125,7 @@ export interface Step {
   files: Entry[];
   oracle: Oracle;
   verifier: Verifier;
-  limits: Limits;
+  limits: TimeLimits;
   /** A script among `files` that is run before the agent, if it is there. */
   setup?: string;
   /** Waited for after the setup. */
@@ -135,7 +137,7 @@ export interface Step {
 export interface Task {
   suite: string;
   id: string;
-  environment: Environment;
+  environment: TaskEnvironment;
   /** The user that the agent works as; null is the image's own. */
   user: string | null;
   artifacts: ArtifactSpec;
@@ -188,7 +190,7 @@ export interface Verdict {
   flags?: string[];
 }
 
-export const passed = (detail = 'The tests passed.', more: Partial<Verdict> = {}): Verdict => ({
+export const pass = (detail = 'The tests passed.', more: Partial<Verdict> = {}): Verdict => ({
   outcome: 'pass',
   cause: null,
   reward: 1,
@@ -196,7 +198,7 @@ export const passed = (detail = 'The tests passed.', more: Partial<Verdict> = {}
   ...more,
 });
 
-export const failed = (detail: string, cause: Cause = 'wrong', more = {}): Verdict => ({
+export const fail = (detail: string, cause: Cause = 'wrong', more = {}): Verdict => ({
   outcome: 'fail',
   cause,
   reward: 0,

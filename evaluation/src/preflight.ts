@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nop, oracle } from './agents/baselines.js';
 import type { Images } from './engine/images.js';
-import { hashOf } from './entries.js';
+import { contentHash } from './entries.js';
 import type { Task, Trial, Verdict } from './model.js';
 import { writeFileAtomically } from './results/journal.js';
 import { passingOf } from './references.js';
@@ -53,7 +53,7 @@ export async function preflight(
   const solved = await verdicts(oracle, 0);
   const idle = await verdicts(nop, tasks.length);
   for (const task of tasks) {
-    const validity = validityOf(task, solved.get(task.id), idle.get(task.id));
+    const validity = judgedValidity(task, solved.get(task.id), idle.get(task.id));
     known.set(task.id, validity);
     // An engine that failed says nothing about the task for the next time.
     if (![validity.nop, validity.oracle].includes('invalid'))
@@ -62,7 +62,7 @@ export async function preflight(
   return request.tasks.flatMap(({ id }) => known.get(id) ?? []);
 }
 
-export function validityOf(task: Task, solved?: Verdict, idle?: Verdict): Validity {
+export function judgedValidity(task: Task, solved?: Verdict, idle?: Verdict): Validity {
   const found = {
     task: task.id,
     oracle: solved?.outcome ?? 'invalid',
@@ -72,7 +72,7 @@ export function validityOf(task: Task, solved?: Verdict, idle?: Verdict): Validi
     found.oracle !== 'pass'
       ? `The reference solution does not pass: ${solved?.detail ?? 'it was not run.'}`
       : found.nop === 'pass'
-        ? 'Doing nothing passes: it cannot tell agents apart.'
+        ? 'An agent that does nothing passes, so the task cannot tell agents apart.'
         : null;
   const tests = solved && passingOf(solved);
   return { ...found, valid: why === null, why, ...(tests && { tests }) };
@@ -83,5 +83,5 @@ const byTask = (found: Validity[]) => new Map(found.map((validity) => [validity.
 /** Verdicts on another image do not count for this one; where the data lie, and so a task's name, is the same to it. */
 async function fileOf(task: Task, { cache, images }: { cache: string; images: Images }) {
   const stamp = await images.stamp(task.environment.image);
-  return join(cache, `${hashOf(task.suite, task.content, stamp)}.json`);
+  return join(cache, `${contentHash(task.suite, task.content, stamp)}.json`);
 }

@@ -21,11 +21,13 @@ export class ReadBudget {
     this.#bytes -= bytes;
     if (this.#bytes >= 0) return;
     const limit = `${Math.round(this.#total / MiB)} MiB`;
-    throw new Refused(`More than ${limit} were left, which is not taken: ${name.slice(0, 200)}.`);
+    throw new Refused(
+      `The agent left more than ${limit}, which is too much to collect: ${name.slice(0, 200)}.`,
+    );
   }
 
   takeEntry(): void {
     this.#entries -= 1;
-    if (this.#entries < 0) throw new Refused('Too many files were left, which are not taken.');
+    if (this.#entries < 0) throw new Refused('The agent left too many files to collect.');
   }
 }

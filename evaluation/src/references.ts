@@ -1,9 +1,9 @@
 import { oracle } from './agents/baselines.js';
 import type { TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
-import { failed, type Step, type Verdict } from './model.js';
+import { fail, type Step, type Verdict } from './model.js';
 import type { Validity } from './validity.js';
-import { secondCheck, type Finding, type Verified } from './second-check.js';
+import { secondCheck, type CheckResult, type Verified } from './second-check.js';
 import { verify } from './verify.js';
 
 /**
@@ -13,7 +13,7 @@ import { verify } from './verify.js';
  */
 export class References {
   readonly #passing = new Map<string, Promise<string[]>>();
-  readonly #second = new Map<string, Promise<Finding | null>>();
+  readonly #second = new Map<string, Promise<CheckResult | null>>();
 
   constructor(known: Validity[] = []) {
     for (const { task, tests } of known) if (tests) this.#passing.set(task, Promise.resolve(tests));
@@ -28,7 +28,7 @@ export class References {
     const expected = await this.#passedIn(context, step);
     const missing = expected.filter((name) => tests[name] !== 'PASSED');
     if (missing.length === 0) return verdict;
-    return failed(
+    return fail(
       `${missing.length} of ${expected.length} tests that the reference solution passes were skipped or not run, such as ${missing[0]}.`,
       'wrong',
       { tests },
@@ -42,20 +42,30 @@ export class References {
    */
   async heldTwice(verdict: Verdict, trial: Verified): Promise<Verdict> {
     if (verdict.outcome !== 'pass' || trial.context.task.steps.length > 1) return verdict;
-    const found = await secondCheck(verdict, trial);
-    if (!found?.cheated && !found?.differs) return verdict;
-    const own = await this.#secondOf(verdict, trial);
-    if (found.cheated && !own?.cheated) return failed(found.cheated, 'wrong', pick(verdict));
-    if (!found.differs || own?.differs) return verdict;
-    const third = await secondCheck(verdict, trial);
+    const found = await this.#beyondReference(verdict, trial);
+    if (found?.cheated) return fail(found.cheated, 'wrong', pick(verdict));
+    if (!found?.differs) return verdict;
     const flags = [found.differs];
-    if (!third?.cheated && !third?.differs) return { ...verdict, flags };
-    const detail = `Not the same in a second and a third run of the tests: ${third.cheated ?? third.differs}`;
-    return failed(detail, 'wrong', { ...pick(verdict), flags });
+    const third = await secondCheck(verdict, trial);
+    const again = third?.cheated ?? third?.differs;
+    if (!again) return { ...verdict, flags };
+    const detail = `Different in a second and a third run of the tests: ${again}`;
+    return fail(detail, 'wrong', { ...pick(verdict), flags });
+  }
+
+  /** What a second run finds, without what the reference's own has too. */
+  async #beyondReference(verdict: Verdict, trial: Verified): Promise<CheckResult | null> {
+    const found = await secondCheck(verdict, trial);
+    if (!found?.cheated && !found?.differs) return null;
+    const own = await this.#secondOf(verdict, trial);
+    return {
+      cheated: own?.cheated ? null : found.cheated,
+      differs: own?.differs ? null : found.differs,
+    };
   }
 
   /** What the second run of the reference says beside the first of a trial that passed. */
-  #secondOf(verdict: Verdict, { context, step }: Verified): Promise<Finding | null> {
+  #secondOf(verdict: Verdict, { context, step }: Verified): Promise<CheckResult | null> {
     const { id } = context.task;
     let found = this.#second.get(id);
     if (!found) {

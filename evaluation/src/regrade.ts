@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fixedArtifacts } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
 import type { Task, Trial } from './model.js';
-import { hashOf } from './entries.js';
+import { contentHash } from './entries.js';
 import { trialFolder } from './results/journal.js';
 import { References } from './references.js';
 import { loadArtifacts, type EnvironmentFactory } from './run.js';
@@ -23,7 +23,7 @@ export async function regradeTrials(
   { out, trials, tasks, network, signal, onTrial }: RegradeRequest,
   { engine, images }: EnvironmentFactory,
 ): Promise<Trial[]> {
-  const run = hashOf('regrade', out).slice(0, 12);
+  const run = contentHash('regrade', out).slice(0, 12);
   const regraded: Trial[] = [];
   const references = new References();
   for (const before of trials) {

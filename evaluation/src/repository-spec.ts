@@ -28,11 +28,3 @@ export interface PythonSetup extends Setup {
 export interface NodeSetup extends Setup {
   node: string;
 }
-
-export type SpecsByVersion = Record<string, RepositorySpec>;
-
-/** The same for many versions. */
-export const versions = (
-  names: string,
-  spec: (version: string) => RepositorySpec,
-): SpecsByVersion => Object.fromEntries(names.split(' ').map((name) => [name, spec(name)]));

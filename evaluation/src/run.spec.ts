@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { command, fixedArtifacts, nop } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
-import { nothing } from './artifacts.js';
+import { noArtifacts } from './artifacts.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
-import type { Limits, Task, Trial } from './model.js';
+import type { TimeLimits, Task, Trial } from './model.js';
 import { runTrials, type RunRequest } from './run.js';
 import { suiteNamed } from './suites/index.js';
 import { doubling, temporary, terminalBenchData, write } from './testing/fixtures.js';
@@ -40,7 +40,7 @@ const trialsOf = (tasks: Task[], agent: Agent, more: Partial<RunRequest> = {}): 
     { engine, images },
   );
 
-const limited = (task: Task, limits: Partial<Limits>): Task => ({
+const limited = (task: Task, limits: Partial<TimeLimits>): Task => ({
   ...task,
   steps: task.steps.map((step) => ({ ...step, limits: { ...step.limits, ...limits } })),
 });
@@ -64,7 +64,7 @@ describe('each clock kills by container', () => {
     expect(done!.seconds.agent).toBeLessThan(600);
     const [trial] = await trialsOf([limited(task!, { agent: 1 })], idle);
     expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'agent_timeout' } });
-    expect(trial!.verdict.detail).toContain('The agent was ended after 1 s.');
+    expect(trial!.verdict.detail).toContain('The agent was stopped after 1 s.');
   });
 
   it('the verifier’s', async () => {
@@ -105,7 +105,7 @@ describe('what the machine spoiled', () => {
         left.set(id, failures - 1);
         if (failures > 0) throw new Error('The engine hung up.');
         running += 1;
-        const instance = await fixedArtifacts(() => nothing);
+        const instance = await fixedArtifacts(() => noArtifacts);
         return { ...instance, stop: async () => void (running -= 1) };
       },
     };

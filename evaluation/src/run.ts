@@ -6,7 +6,7 @@ import { nop, oracle } from './agents/baselines.js';
 import type { Artifacts } from './artifacts.js';
 import type { Engine } from './engine/engine.js';
 import type { Images } from './engine/images.js';
-import { hashOf } from './entries.js';
+import { contentHash } from './entries.js';
 import type { Task, Trial } from './model.js';
 import type { Validity } from './validity.js';
 import { References } from './references.js';
@@ -53,7 +53,10 @@ export async function runTrials(
   const wanted = tasks.flatMap((task) =>
     Array.from({ length: attempts }, (_, index) => ({ task, attempt: index + 1 })),
   );
-  const keyed = wanted.map((trial) => ({ ...trial, key: keyOf(trial.task, agent, trial.attempt) }));
+  const keyed = wanted.map((trial) => ({
+    ...trial,
+    key: trialKey(trial.task, agent, trial.attempt),
+  }));
   const todo = keyed.filter(({ key }) => !journal.trials.has(key));
   const resources = new ResourceSemaphore({
     ...(await environments.engine.capacity()),
@@ -117,11 +120,11 @@ const isBaseline = ({ name }: Agent): boolean => name === oracle.name || name ==
 
 const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: task.id, attempt });
 
-export const keyOf = (task: Task, agent: Agent, attempt: number): string =>
-  hashOf(task.suite, task.id, task.content, agent.name, agent.model, attempt);
+export const trialKey = (task: Task, agent: Agent, attempt: number): string =>
+  contentHash(task.suite, task.id, task.content, agent.name, agent.model, attempt);
 
 /** A label for the containers of a results folder: a resumed run finds what a killed one has left. */
-const runIdOf = (out: string): string => hashOf('run', out).slice(0, 12);
+const runIdOf = (out: string): string => contentHash('run', out).slice(0, 12);
 
 /** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */
 function recordingIn(out: string, folder: string): TrialHooks {

@@ -8,7 +8,7 @@ import {
   compareRuns,
   preflightRun,
   regradeRun,
-  reportRun,
+  rebuildReport,
   resumeRun,
   startRun,
 } from './evaluation.js';
@@ -79,7 +79,7 @@ it('attacks: other data under the same names do not go on as this run', async ()
   await startRun({ ...request('moved'), data: path, agent: 'nop' }, never);
   const easy = { ...doubling, test: 'def check(candidate):\n    pass\n' };
   write(join(folder, 'moving'), { 'h.jsonl': jsonl([easy]) });
-  await expect(resumeRun(out, never)).rejects.toThrow(/no longer those that this run began with/);
+  await expect(resumeRun(out, never)).rejects.toThrow(/has changed since this run began/);
   write(join(folder, 'moving'), { 'h.jsonl': jsonl([doubling]) });
   expect(await resumeRun(out, never)).toMatchObject({ failed: 1 });
 });
@@ -110,7 +110,7 @@ it('attacks: tasks without a prediction count as 0, and the report says so', asy
     '3 of 4 tasks were not attempted: they count as 0.',
   );
   expect(() => compareRuns(join(folder, 'partial'), join(folder, 'whole'))).toThrow(
-    'no task in common',
+    'no tasks in common',
   );
 });
 
@@ -161,7 +161,7 @@ it('preflight flags a task that nothing passes, and asks its cache the next time
   const found = () => JSON.parse(readFileSync(join(out, 'validity.json'), 'utf8')) as Validity[];
   const summary = await preflightRun(out, { ...never, cache });
   expect(found().map(({ valid }) => valid)).toEqual([true, false]);
-  expect(found()[1]?.why).toContain('Doing nothing passes');
+  expect(found()[1]?.why).toContain('An agent that does nothing passes');
   expect(summary).toMatchObject({ validity: { checked: 2, flagged: [{ task: 'Own/idle' }] } });
   expect(readdirSync(cache)).toHaveLength(2);
   const trials = () => readFileSync(join(out, 'preflight/oracle/results.jsonl'), 'utf8');
@@ -264,7 +264,7 @@ describe('a model', () => {
     expect(patch).toContain('+const twice = (n) => n + n;');
     const unknown = { ...asked, out: join(folder, 'unknown-model'), model: 'nobody:x' };
     await expect(startRun(unknown, { ...never, connect })).rejects.toThrow(
-      /^There is no model nobody:x\. Name one as PROVIDER:MODEL, with one of openai, /,
+      /^There is no model nobody:x\. Name one as PROVIDER:MODEL, where PROVIDER is one of openai, /,
     );
   });
 
@@ -310,7 +310,7 @@ describe('a model', () => {
     // No model is called, so no server is needed.
     await regradeRun(out, { ...never, connect: none, onNotice: (sentence) => told.push(sentence) });
     expect(told).toEqual(['There is no live board: No Belay server runs here.']);
-    expect(reportRun(out, { connect })).toMatchObject({ passed: 1 });
+    expect(rebuildReport(out, { connect })).toMatchObject({ passed: 1 });
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(`/sessions/${session.id}`);
 
     const id = /^Live board: (.*)\/evaluations\/(\w+)$/.exec(notices.join('\n'))?.[2] ?? '';

@@ -3,7 +3,7 @@ import { terminalBenchData, write } from './testing/fixtures.js';
 import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import type { Validity } from './validity.js';
 
-const bench = new SecondCheckBench(['base', 'javascript', 'java', 'cpp']);
+const bench = new SecondCheckBench(['javascript', 'java', 'cpp']);
 const { folder } = bench;
 
 /** What a preflight knows: it saves a run of the reference. */
@@ -30,38 +30,32 @@ const exercise = (
   });
 
 describe('attacks: Python that changes its judge', () => {
-  const { answer, wrong } = bench.python();
-
-  it('an equality of its own is not a cheat', async () => {
-    const own =
-      'class Own(int):\n    def __eq__(self, other): return int(self) == other\n    __hash__ = int.__hash__\ndef twice(n): return Own(2 * n)\n';
-    expect(await answer(own)).toMatchObject(wins);
+  const wrong = 'def twice(n): return 0\n';
+  const cheats = {
+    assertEqual: `${wrong}import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n`,
+    TestReport: `${wrong}from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef from_item_and_call(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(from_item_and_call)\n`,
+    'the run of a test': `${wrong}import unittest\nunittest.TestCase.run = lambda self, result=None: (result.startTest(self), result.addSuccess(self), result.stopTest(self))\n`,
+    'a number that equals everything':
+      'def twice(n):\n    class Any(int):\n        def __eq__(self, other): return True\n    return Any(0)\n',
+  };
+  const own =
+    'class Own(int):\n    def __eq__(self, other): return int(self) == other\n    __hash__ = int.__hash__\ndef twice(n): return Own(2 * n)\n';
+  let verdicts: ReturnType<typeof bench.python<keyof typeof cheats | 'own'>>;
+  beforeAll(() => {
+    verdicts = bench.python({ ...cheats, own });
   });
 
-  it.each([
-    [
-      'assertEqual',
-      `${wrong}import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n`,
-    ],
-    [
-      'TestReport',
-      `${wrong}from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef from_item_and_call(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(from_item_and_call)\n`,
-    ],
-    [
-      'the run of a test',
-      `${wrong}import unittest\nunittest.TestCase.run = lambda self, result=None: (result.startTest(self), result.addSuccess(self), result.stopTest(self))\n`,
-    ],
-    [
-      'a number that equals everything',
-      'def twice(n):\n    class Any(int):\n        def __eq__(self, other): return True\n    return Any(0)\n',
-    ],
-  ])('%s wins nothing', async (_name, text) => {
-    expect(await answer(text)).toMatchObject(loses);
+  it('an equality of its own is not a cheat', async () => {
+    expect((await verdicts).own).toMatchObject(wins);
+  });
+
+  it.each(Object.keys(cheats) as (keyof typeof cheats)[])('%s wins nothing', async (name) => {
+    expect((await verdicts)[name]).toMatchObject(loses);
   });
 });
 
 describe('attacks: other languages that change their judge', () => {
-  it('JavaScript', async () => {
+  it.concurrent('JavaScript', async () => {
     const right = 'export const twice = (n) => 2 * n;\n';
     const data = exercise(join(folder, 'javascript'), {
       language: ['javascript', ''],
@@ -77,19 +71,20 @@ describe('attacks: other languages that change their judge', () => {
         "module.exports = { presets: ['@exercism/babel-preset-javascript'] };\n",
       'javascript/twice/package.json': '{}\n',
     });
-    const answer = (text: string) => bench.verdictOf('polyglot', data, { 'twice.js': text });
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
     const patched = `export const twice = () => 0;\nconst all = new Proxy(() => all, { get: () => all });\nglobalThis.expect = all;\n`;
-    expect(await answer(patched)).toMatchObject(loses);
     const any = `export const twice = () => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true });\n`;
-    expect(await answer(any)).toMatchObject({
+    const answers = { right, patched, any };
+    const verdicts = await bench.verdictsOf('polyglot', data, { path: 'twice.js', answers });
+    expect(verdicts.right).toMatchObject({ ...wins, detail: '2 tests passed.' });
+    expect(verdicts.patched).toMatchObject(loses);
+    expect(verdicts.any).toMatchObject({
       outcome: 'fail',
       detail: expect.stringMatching(differs),
-      flags: [expect.stringMatching(/2 of 2 tests have another result/)],
+      flags: [expect.stringMatching(/2 of 2 tests have a different result/)],
     });
   });
 
-  it('C++', async () => {
+  it.concurrent('C++', async () => {
     const right = 'inline int twice(int n) { return 2 * n; }\n';
     const header = (body: string) => `#pragma once\n${body}`;
     const data = write(join(folder, 'cpp'), {
@@ -108,15 +103,15 @@ describe('attacks: other languages that change their judge', () => {
         '#include "twice.h"\n#ifdef EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n#else\n#include "test/catch.hpp"\n#endif\nTEST_CASE("small") { REQUIRE(twice(4) == 8); }\nTEST_CASE("large") { REQUIRE(twice(40) == 80); }\n',
     });
     const known = passing('cpp', ['run.global.small', 'run.global.large']);
-    const answer = (text: string) =>
-      bench.verdictOf('polyglot', data, { 'twice.h': header(text) }, known);
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
     const patched =
       'inline int twice(int) { return 0; }\n#include <catch2/catch.hpp>\n#undef REQUIRE\n#define REQUIRE(...) SUCCEED()\n';
-    expect(await answer(patched)).toMatchObject(loses);
+    const answers = { right: header(right), patched: header(patched) };
+    const verdicts = await bench.verdictsOf('polyglot', data, { path: 'twice.h', answers, known });
+    expect(verdicts.right).toMatchObject({ ...wins, detail: '2 tests passed.' });
+    expect(verdicts.patched).toMatchObject(loses);
   });
 
-  it('Java', async () => {
+  it.concurrent('Java', async () => {
     const right = 'class Twice { static int twice(int n) { return 2 * n; } }\n';
     const data = write(join(folder, 'java'), {
       'java/twice/.meta/config.json': JSON.stringify({
@@ -133,15 +128,8 @@ describe('attacks: other languages that change their judge', () => {
         'import org.junit.jupiter.api.*;\nimport static org.assertj.core.api.Assertions.assertThat;\nclass TwiceTest {\n  @Test void small() { assertThat(Twice.twice(4)).isEqualTo(8); }\n  @Disabled("later") @Test void large() { assertThat(Twice.twice(40)).isEqualTo(80); }\n}\n',
     });
     const known = passing('java', ['TwiceTest.small()', 'TwiceTest.large()']);
-    const answer = (text: string) =>
-      bench.verdictOf('polyglot', data, { 'src/main/java/Twice.java': text }, known);
-    expect(await answer(right)).toMatchObject({ ...wins, detail: '2 tests passed.' });
     const aborts =
       'class Twice { static int twice(int n) { if (n > 4) throw new org.opentest4j.TestAbortedException(); return 8; } }\n';
-    expect(await answer(aborts)).toMatchObject({
-      outcome: 'fail',
-      detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),
-    });
     const forged = `class Twice {
   static int twice(int n) { return 0; }
   static {
@@ -157,18 +145,28 @@ describe('attacks: other languages that change their judge', () => {
   }
 }
 `;
-    expect(await answer(forged)).toMatchObject(loses);
+    const answers = { right, aborts, forged };
+    const path = 'src/main/java/Twice.java';
+    const verdicts = await bench.verdictsOf('polyglot', data, { path, answers, known });
+    expect(verdicts.right).toMatchObject({ ...wins, detail: '2 tests passed.' });
+    expect(verdicts.aborts).toMatchObject({
+      outcome: 'fail',
+      detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),
+    });
+    expect(verdicts.forged).toMatchObject(loses);
   });
 });
 
-it('attacks: a terminal task whose answer changes pytest in its process', async () => {
+it.concurrent('attacks: a terminal task whose answer changes pytest in its process', async () => {
   const data = terminalBenchData(join(folder, 'terminal'));
-  const answer = (text: string) =>
-    bench.verdictOf('terminal-bench', data, { '/app/answer.py': text });
-  expect(await answer('def answer(): return 42\n')).toMatchObject(wins);
+  const right = 'def answer(): return 42\n';
   const any = 'class Any:\n    def __eq__(self, other): return True\ndef answer(): return Any()\n';
-  expect(await answer(any)).toMatchObject({ outcome: 'pass' });
   const patched =
     'from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef made_up(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(made_up)\ndef answer(): return 0\n';
-  expect(await answer(patched)).toMatchObject(loses);
+  const answers = { right, any, patched };
+  const path = '/app/answer.py';
+  const verdicts = await bench.verdictsOf('terminal-bench', data, { path, answers });
+  expect(verdicts.right).toMatchObject(wins);
+  expect(verdicts.any).toMatchObject({ outcome: 'pass' });
+  expect(verdicts.patched).toMatchObject(loses);
 });

@@ -1,7 +1,14 @@
 import { compareTrials } from './compare.js';
 import type { Validity } from './validity.js';
 import type { Trial } from './model.js';
-import { pairedDifference, passAtEveryK, passAtK, sample, signTest, wilson } from './statistics.js';
+import {
+  pairedDifference,
+  passAtEveryK,
+  passAtK,
+  randomSample,
+  signTest,
+  wilson,
+} from './statistics.js';
 
 it('pass@k is unbiased: the figures of five samples with 1, 3, 5 and 0 correct', () => {
   const problems = [1, 3, 5, 0].map((c) => ({ n: 5, c }));
@@ -41,9 +48,9 @@ it('Wilson’s interval holds at the ends', () => {
 
 it('a sample is decided by its seed, keeps the order and repeats nothing', () => {
   const all = Array.from({ length: 50 }, (_, index) => index);
-  const ten = sample(all, 10, 7);
-  expect(sample(all, 10, 7)).toEqual(ten);
-  expect(sample(all, 10, 8)).not.toEqual(ten);
+  const ten = randomSample(all, 10, 7);
+  expect(randomSample(all, 10, 7)).toEqual(ten);
+  expect(randomSample(all, 10, 8)).not.toEqual(ten);
   expect(new Set(ten).size).toBe(10);
   expect(ten).toEqual(ten.toSorted((a, b) => a - b));
 });

@@ -65,7 +65,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** A sample without repetition, in the order of the whole. */
-export function sample<T>(all: T[], count: number, seed: number): T[] {
+export function randomSample<T>(all: T[], count: number, seed: number): T[] {
   const random = seeded(seed);
   const ranked = all.map((value, index) => ({ value, index, rank: random() }));
   const chosen = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, count);

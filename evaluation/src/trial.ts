@@ -3,9 +3,9 @@ import type { Agent, AgentInstance, RunContext, TaskImage, TrialContext } from '
 import type { Artifacts } from './artifacts.js';
 import type { Images } from './engine/images.js';
 import {
-  failed,
+  fail,
   invalid,
-  passed,
+  pass,
   Unsupported,
   type Step,
   type Task,
@@ -51,7 +51,7 @@ export async function runTrial(
     attempt,
     agent: agent.name,
     model: agent.model,
-    verdict: invalid('infrastructure', 'The trial did not end.'),
+    verdict: invalid('infrastructure', 'The trial did not finish.'),
     session: null,
     tokens: 0,
     dollars: 0,
@@ -103,7 +103,7 @@ async function runSteps(ready: ReadyTrial, trial: Trial): Promise<void> {
     for (const step of task.steps) {
       const tries = await runTries(ready, instance, step);
       if (task.tries > 1) trial.tries = tries;
-      const verdict = tries.at(-1) ?? failed('No try was made.');
+      const verdict = tries.at(-1) ?? fail('No try was made.');
       steps.push({ name: step.name, verdict });
       if (verdict.outcome === 'invalid' || isBelow(verdict, step)) break;
     }
@@ -148,7 +148,7 @@ function consideringAgent(verdict: Verdict, { timedOut, broken }: Artifacts, ste
   if (verdict.outcome === 'pass') return verdict;
   if (broken) return invalid('agent_failed', broken);
   if (!timedOut) return verdict;
-  const detail = `The agent was ended after ${step.limits.agent} s. ${verdict.detail}`;
+  const detail = `The agent was stopped after ${step.limits.agent} s. ${verdict.detail}`;
   return { ...verdict, cause: 'agent_timeout', detail };
 }
 
@@ -163,7 +163,7 @@ function isBelow({ rewards = {} }: Verdict, { minReward }: Step): boolean {
  * mean of the steps that have rewards. Only who made every step passes.
  */
 function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
-  const last = verdicts.at(-1) ?? failed('No step was made.');
+  const last = verdicts.at(-1) ?? fail('No step was made.');
   if (steps.length === 1) return last;
   const rewarded = verdicts.flatMap(({ rewards }) => (rewards ? [rewards] : []));
   const rewards = scoring === 'final' ? last.rewards : meansOf(rewarded);
@@ -173,8 +173,8 @@ function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
   if (broken) return { ...broken, rewards };
   const detail = `Rewards of the steps: ${verdicts.map(({ reward: each }) => each).join(', ')}.`;
   return reward >= 1 && verdicts.length === steps.length
-    ? passed(detail, { reward, rewards })
-    : failed(detail, 'wrong', { reward, rewards });
+    ? pass(detail, { reward, rewards })
+    : fail(detail, 'wrong', { reward, rewards });
 }
 
 function meansOf(all: Record<string, number>[]): Record<string, number> | undefined {
@@ -210,7 +210,7 @@ async function buildImages(
 /** Errors of the task or the agent have a code; anything else is a failure of the infrastructure. */
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Refused || (error instanceof AppError && error.code === 'too_large'))
-    return failed(error.message, 'agent_failed');
+    return fail(error.message, 'agent_failed');
   if (error instanceof Unsupported) return invalid('unsupported', error.message);
   if (error instanceof AppError && error.code === 'invalid_input')
     return invalid('build_failed', error.message);

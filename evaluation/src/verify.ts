@@ -3,15 +3,15 @@ import { startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
-import { file, folder, type Entry } from './entries.js';
+import { fileEntry, folderEntry, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
 import { sealKey, withoutSeals } from './suites/seal.js';
 import {
-  failed,
+  fail,
   invalid,
   proofFile,
-  type Environment,
+  type TaskEnvironment,
   type Step,
   type Verdict,
   type VerifierOutput,
@@ -37,7 +37,7 @@ export async function verify(
   const { task } = context;
   const nothingToRun = { output: '', files: new Map<string, Buffer>() };
   if (task.artifacts.kind === 'patch' && !artifacts.patch?.length && !artifacts.always)
-    return { ...nothingToRun, verdict: failed('The patch is empty.', 'empty_patch') };
+    return { ...nothingToRun, verdict: fail('The patch is empty.', 'empty_patch') };
   // Unknown before the container starts: a file or a report that bears it was made in this run.
   const proof = randomBytes(16).toString('hex');
   const { verifier, limits } = step;
@@ -54,7 +54,7 @@ export async function verify(
       return {
         output,
         files: new Map(),
-        verdict: failed(`The tests took longer than ${limits.verify} s.`, 'verifier_timeout'),
+        verdict: fail(`The tests took longer than ${limits.verify} s.`, 'verifier_timeout'),
       };
     const files = new Map<string, Buffer>([[proofFile, Buffer.from(proof)]]);
     for (const [index, path] of verifier.collect.entries()) {
@@ -84,7 +84,7 @@ async function createContainer(
 ) {
   const { engine, task, run, network } = context;
   const { verifier } = step;
-  const environment: Environment = verifier.environment ?? task.environment;
+  const environment: TaskEnvironment = verifier.environment ?? task.environment;
   const image = context.verifierImages.get(step.name) ?? context.image;
   const workdir = verifier.environment ? environment.workdir : workdirOf(context);
   const withProof = (text: string) => text.replaceAll('{proof}', proof);
@@ -97,9 +97,9 @@ async function createContainer(
       ? startingFiles(context, step)
       : []),
     ...collected,
-    ...(removed.length > 0 ? [file('/verify/removed', removed.join('\0'))] : []),
-    ...(patch ? [file('/verify/patch.diff', patch)] : []),
-    ...verifier.folders.map((path) => folder(withProof(path), 0o755)),
+    ...(removed.length > 0 ? [fileEntry('/verify/removed', removed.join('\0'))] : []),
+    ...(patch ? [fileEntry('/verify/patch.diff', patch)] : []),
+    ...verifier.folders.map((path) => folderEntry(withProof(path), 0o755)),
     ...verifier.files,
     ...(verifier.sealed ? sealKey(proof) : []),
   ];

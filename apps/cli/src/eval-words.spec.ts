@@ -1,4 +1,4 @@
-import type { Comparison, Summary, Validity } from '@belay/evaluation';
+import type { RunComparison, Summary, Validity } from '@belay/evaluation';
 import { comparedValidity, validityLine, validitySentences } from './eval-words.js';
 
 const found = (task: string, valid: boolean): Validity => ({
@@ -37,8 +37,8 @@ it('prints beside a score how many tasks are valid', () => {
 });
 
 it('prints the same for a comparison', () => {
-  const line = (more: Partial<Comparison>) =>
-    comparedValidity({ tasks: 4, unflagged: null, ...more } as Comparison);
+  const line = (more: Partial<RunComparison>) =>
+    comparedValidity({ tasks: 4, unflagged: null, ...more } as RunComparison);
   expect(line({ validity: { checked: 0, flagged: [] } })).toMatch(/^validity: not checked/);
   expect(line({ validity: { checked: 4, flagged: [] } })).toBe(
     'validity: none of the tasks is flagged',

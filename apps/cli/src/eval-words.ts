@@ -1,5 +1,5 @@
 import { percentText, pointsText } from '@belay/protocol';
-import type { Comparison, Summary, Validity } from '@belay/evaluation';
+import type { RunComparison, Summary, Validity } from '@belay/evaluation';
 import { singleLine } from './output.js';
 
 /** Flagged tasks that are listed by name. */
@@ -41,7 +41,7 @@ export function validityLine({ validity, validScore, tasks }: Summary, remedy: s
 }
 
 /** The same of two runs. */
-export function comparedValidity({ tasks, validity, unflagged }: Comparison): string {
+export function comparedValidity({ tasks, validity, unflagged }: RunComparison): string {
   const { checked, flagged } = validity;
   if (checked === 0) return 'validity: not checked (belay eval preflight)';
   const rest = checked < tasks ? `; ${tasks - checked} not checked` : '';

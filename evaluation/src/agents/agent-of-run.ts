@@ -5,24 +5,31 @@ import type { RunFile } from '../results/run-file.js';
 import type { Agent } from './agent.js';
 import { command, nop, oracle } from './baselines.js';
 import { modelAgent } from './model-agent.js';
-import { predictionsFrom } from './predictions.js';
+import { predictionsFrom, type Predictions } from './predictions.js';
 
 /** The platform's server. Throws when there is none. */
 export type Connect = () => { client: BelayClient; url: string };
 
-/** A file of predictions says which tasks there are, and how often. */
-export function withPredicted(run: RunFile): RunFile {
-  const [, path] = /^predictions:(.*)$/s.exec(run.agent) ?? [];
-  if (!path) return run;
-  const { counts } = predictionsFrom(path);
+const predictionsPath = (agent: string): string | undefined =>
+  /^predictions:(.+)$/s.exec(agent)?.[1];
+
+/** The predictions that a run is made of; undefined for other agents. */
+export function predictionsOf({ agent }: RunFile): Predictions | undefined {
+  const path = predictionsPath(agent);
+  return path === undefined ? undefined : predictionsFrom(path);
+}
+
+/** The file of predictions says which tasks there are, and how often. */
+export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
+  const path = predictionsPath(run.agent) ?? '';
   const tasks = run.tasks.filter((id) => counts.has(id));
   if (tasks.length === 0)
-    throw new AppError('invalid_input', `${path} has no prediction for a task of the data.`);
+    throw new AppError('invalid_input', `${path} has no prediction for any task in the data.`);
   const left = run.tasks.length - tasks.length;
   if (left > 0 && run.suite === 'human-eval')
     throw new AppError(
       'invalid_input',
-      `${left} problems have no sample, so there is no score. Name the others with --tasks.`,
+      `${left} problems have no sample, so no score can be computed. Name the tasks that have one with --tasks.`,
     );
   const attempts = Math.min(...tasks.map((id) => counts.get(id) ?? 0));
   const unattempted = run.tasks.filter((id) => !counts.has(id));
@@ -42,7 +49,7 @@ export async function checkModel({ agent, model }: RunFile, connect?: Connect): 
   if (!names.some((known) => known === name))
     throw new AppError(
       'invalid_input',
-      `There is no model ${model}. Name one as PROVIDER:MODEL, with one of ${names.join(', ')}.`,
+      `There is no model ${model}. Name one as PROVIDER:MODEL, where PROVIDER is one of ${names.join(', ')}.`,
     );
   try {
     await models.try({ model });

@@ -1,6 +1,6 @@
 import type { Artifacts } from '../artifacts.js';
 import type { Engine, ImageInfo } from '../engine/engine.js';
-import { folder, ownedBy, under, type Entry } from '../entries.js';
+import { folderEntry, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 
 export type TaskImage = ImageInfo & { name: string };
@@ -27,7 +27,7 @@ export interface TrialContext extends RunContext {
 }
 
 /** The cost of a trial. */
-export interface Usage {
+export interface TrialUsage {
   session: string | null;
   tokens: number;
   dollars: number;
@@ -42,7 +42,7 @@ export interface AgentInstance {
    * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is aborted.
    */
   run(step: Step, feedback: string | null): Promise<Artifacts>;
-  usage(): Usage;
+  usage(): TrialUsage;
   stop(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export interface Agent {
   setup(context: TrialContext): Promise<AgentInstance>;
 }
 
-export const noUsage: Usage = { session: null, tokens: 0, dollars: 0 };
+export const noUsage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 
 export const workdirOf = ({ task, image }: Pick<TrialContext, 'task' | 'image'>): string =>
   task.environment.workdir ?? image.workdir;
@@ -64,6 +64,6 @@ export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, ste
   const workdir = workdirOf(context);
   const isOurs =
     artifacts.kind === 'files' || (artifacts.kind === 'patch' && step.files.length > 0);
-  const root = isOurs ? ownedBy([folder(workdir)], Number(user ?? 0)) : [];
+  const root = isOurs ? ownedBy([folderEntry(workdir)], Number(user ?? 0)) : [];
   return [...root, ...under(workdir, step.files)];
 }

@@ -1,15 +1,18 @@
-import { nothing, type Artifacts } from '../artifacts.js';
-import { folder, under } from '../entries.js';
+import { noArtifacts, type Artifacts } from '../artifacts.js';
+import { folderEntry, under } from '../entries.js';
 import type { Step } from '../model.js';
 import { noUsage, workdirOf, type Agent, type AgentInstance, type TrialContext } from './agent.js';
-import { containerAgent } from './in-container.js';
+import { containerAgent } from './container-agent.js';
 
 /** Does nothing. A task that it passes cannot tell agents apart. */
 export const nop: Agent = {
   ...containerAgent('nop', () => null),
   setup: (context) =>
     context.task.artifacts.kind === 'files'
-      ? fixedArtifacts(({ files }) => ({ ...nothing, entries: under(workdirOf(context), files) }))
+      ? fixedArtifacts(({ files }) => ({
+          ...noArtifacts,
+          entries: under(workdirOf(context), files),
+        }))
       : containerAgent('nop', () => null).setup(context),
 };
 
@@ -25,7 +28,7 @@ export const oracle: Agent = {
 
 const scripted = containerAgent('oracle', ({ oracle: given }) =>
   given.kind === 'script'
-    ? { ...given, files: [folder('/solution', 0o777), ...given.files] }
+    ? { ...given, files: [folderEntry('/solution', 0o777), ...given.files] }
     : null,
 );
 
@@ -49,7 +52,7 @@ export async function fixedArtifacts(
 }
 
 function solutionOf(step: Step, context: TrialContext): Artifacts {
-  if (step.oracle.kind === 'patch') return { ...nothing, patch: step.oracle.patch };
-  if (step.oracle.kind === 'script') return nothing;
-  return { ...nothing, entries: under(workdirOf(context), step.oracle.files) };
+  if (step.oracle.kind === 'patch') return { ...noArtifacts, patch: step.oracle.patch };
+  if (step.oracle.kind === 'script') return noArtifacts;
+  return { ...noArtifacts, entries: under(workdirOf(context), step.oracle.files) };
 }

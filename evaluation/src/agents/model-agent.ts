@@ -7,8 +7,8 @@ import {
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
-import { nothing, type Artifacts } from '../artifacts.js';
-import { entriesOf, tarOf, type Entry } from '../entries.js';
+import { noArtifacts, type Artifacts } from '../artifacts.js';
+import { readArchive, packArchive, type Entry } from '../entries.js';
 import { Unsupported, type Step } from '../model.js';
 import { trajectoryOf } from '../results/trajectory.js';
 import { secondTry } from '../suites/polyglot.js';
@@ -17,7 +17,7 @@ import {
   workdirOf,
   type Agent,
   type TrialContext,
-  type Usage,
+  type TrialUsage,
   type AgentInstance,
 } from './agent.js';
 import { patchOf } from './repository.js';
@@ -43,7 +43,7 @@ export function modelAgent(options: ModelAgentOptions): Agent {
       const prepared = steps.find(({ files, setup }) => files.some(({ path }) => path === setup));
       if (special || prepared)
         throw new Unsupported(
-          'Its healthcheck or setup.sh is run for programs in its container (command:LINE), not for the agent `model`.',
+          'Its healthcheck or setup.sh runs only for agents of the form command:LINE, not for the agent `model`.',
         );
       return new SessionAgent(context, options);
     },
@@ -84,10 +84,10 @@ class SessionAgent implements AgentInstance {
     return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
   }
 
-  usage(): Usage {
+  usage(): TrialUsage {
     return this.#usage;
   }
-  #usage: Usage = { session: null, tokens: 0, dollars: 0 };
+  #usage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 
   /** The session stays, archived: its replay is the record of the trial, and the fleet is for those that run. */
   async stop(): Promise<void> {
@@ -114,7 +114,9 @@ class SessionAgent implements AgentInstance {
     const { task, image, attempt } = this.context;
     const { client, model, budgets } = this.options;
     this.#initial = await this.#workspace(step);
-    const uploaded = await client.uploads.workspace(new Uint8Array(await tarOf(this.#initial)));
+    const uploaded = await client.uploads.workspace(
+      new Uint8Array(await packArchive(this.#initial)),
+    );
     return client.sessions.create({
       task: this.#message(step, null),
       title: `${task.id} · ${attempt}`.slice(0, 200),
@@ -139,7 +141,7 @@ class SessionAgent implements AgentInstance {
         artifacts.kind === 'files' ? artifacts.paths.join(' ') : 'the files',
       );
     }
-    return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}; it is put back there when you finish.`;
+    return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}. Your changes are copied back there when you finish.`;
   }
 
   /** The working folder of the image with the step's files in it. */
@@ -190,7 +192,9 @@ class SessionAgent implements AgentInstance {
   async #collect(id: string): Promise<Artifacts> {
     const { task } = this.context;
     const workdir = workdirOf(this.context);
-    const now = (await entriesOf(await this.options.client.sessions.export(id, { format: 'tar' })))
+    const now = (
+      await readArchive(await this.options.client.sessions.export(id, { format: 'tar' }))
+    )
       .map((entry) => ({ ...entry, path: entry.path.replace(/^\.\//, '') }))
       .filter(({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path));
     const before = new Map(this.#initial.map((entry) => [entry.path, entry]));
@@ -203,7 +207,7 @@ class SessionAgent implements AgentInstance {
       ({ path, kind }) => kind !== 'folder' && !/^\.git(\/|$)/.test(path) && !present.has(path),
     );
     const artifacts: Artifacts = {
-      ...nothing,
+      ...noArtifacts,
       entries: changed.map((entry) => ({
         ...entry,
         path: `${workdir}/${entry.path}`,

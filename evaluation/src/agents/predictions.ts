@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { nothing, type Artifacts } from '../artifacts.js';
-import { file, under } from '../entries.js';
+import { noArtifacts, type Artifacts } from '../artifacts.js';
+import { fileEntry, under } from '../entries.js';
 import type { Step } from '../model.js';
 import { isZipped, linesIn, partOf, unreadable } from '../lines.js';
-import { faultOf } from '../suites/readable-tasks.js';
+import { faultSentence } from '../suites/readable-tasks.js';
 import { workdirOf, type Agent } from './agent.js';
 import { fixedArtifacts } from './baselines.js';
 
@@ -51,7 +51,7 @@ export function predictionsFrom(path: string): Predictions {
     if (known) known.push(answer);
     else answers.set(answer.id, [answer]);
   }
-  if (!first) throw new AppError('invalid_input', `${path} has no prediction.`);
+  if (!first) throw new AppError('invalid_input', `${path} has no predictions.`);
   return {
     counts: new Map([...answers].map(([id, found]) => [id, found.length])),
     agent: {
@@ -63,7 +63,7 @@ export function predictionsFrom(path: string): Predictions {
         if (!answer)
           throw new AppError(
             'invalid_input',
-            `The predictions have no answer ${attempt} to ${task.id}.`,
+            `The predictions have no answer for attempt ${attempt} at ${task.id}.`,
           );
         const { artifactsOf } = answer.read();
         return fixedArtifacts((step) => artifactsOf(step, workdirOf(context)));
@@ -125,12 +125,15 @@ function predictionOf(line: unknown, where: string): Prediction {
   const prediction = patch.safeParse(line);
   if (prediction.success) {
     const { instance_id: id, model_name_or_path: model, model_patch: text } = prediction.data;
-    const artifactsOf = (): Artifacts => ({ ...nothing, patch: Buffer.from(text ?? '') });
+    const artifactsOf = (): Artifacts => ({ ...noArtifacts, patch: Buffer.from(text ?? '') });
     return { id, model, artifactsOf };
   }
   const answer = sample.safeParse(line);
   if (!answer.success)
-    throw new AppError('invalid_input', faultOf(isPatch ? prediction.error : answer.error, where));
+    throw new AppError(
+      'invalid_input',
+      faultSentence(isPatch ? prediction.error : answer.error, where),
+    );
   const { task_id: task, completion, solution } = answer.data;
   if (completion === undefined && solution === undefined)
     throw new AppError('invalid_input', `${where}, has neither completion nor solution.`);
@@ -138,7 +141,7 @@ function predictionOf(line: unknown, where: string): Prediction {
   const artifactsOf = (step: Step, workdir: string): Artifacts => {
     const prompt = step.files[0]?.bytes.toString() ?? '';
     const text = solution ?? prompt + (completion ?? '');
-    return { ...nothing, entries: under(workdir, [file('solution.py', text)]) };
+    return { ...noArtifacts, entries: under(workdir, [fileEntry('solution.py', text)]) };
   };
   return { id, model: null, artifactsOf };
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { nothing, type Artifacts } from '../artifacts.js';
+import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
-import { file, tarOf } from '../entries.js';
+import { fileEntry, packArchive } from '../entries.js';
 import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
@@ -54,8 +54,8 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     network: 'none',
     files: [
       ...starting,
-      file('/belay/changes.tar', await tarOf(entries)),
-      file('/belay/removed', removed.join('\0')),
+      fileEntry('/belay/changes.tar', await packArchive(entries)),
+      fileEntry('/belay/removed', removed.join('\0')),
     ],
   });
   try {
@@ -63,10 +63,10 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     // A patch that could not be made is not an empty patch.
     if (exitCode !== 0)
       throw new Error(
-        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git ended with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
+        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
       );
     const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
-    return { ...nothing, patch };
+    return { ...noArtifacts, patch };
   } finally {
     engine.discard(container);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { BelayServer } from '@belay/testkit';
-import { failed, passed, type Trial, type Verdict } from '../model.js';
+import { fail, pass, type Trial, type Verdict } from '../model.js';
 import { Journal } from '../results/journal.js';
 import { saveValidity } from '../results/report.js';
 import { saveRun } from '../results/run-file.js';
@@ -125,7 +125,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
     }),
     'trials/a.1/main/test-output.txt': `${'noise '.repeat(60_000)}1 failed\n`,
   });
-  judge(out, board, trialOf('a', failed('One test failed.')));
+  judge(out, board, trialOf('a', fail('One test failed.')));
   const [a] = await shows(id, ({ done }) => done === 1);
   expect(a).toMatchObject({
     verdict: { outcome: 'fail', cause: 'wrong', detail: 'One test failed.' },
@@ -134,7 +134,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
     Buffer.from(await server.client.evaluations.blob(id, blob ?? '')).toString();
   expect(await text(a?.answer)).toBe('/app/x.py\nx = 1\n\n/app/y.py was removed\n');
   const log = await text(a?.log);
-  expect(log).toMatch(/^The beginning is in the results folder …\n[^]*1 failed\n$/);
+  expect(log).toMatch(/^See the results folder for the beginning …\n[^]*1 failed\n$/);
   expect(log.length).toBeLessThan(300_000);
   saveValidity(out, [
     { task: 'a', valid: false, nop: 'pass', oracle: 'pass', why: 'Doing nothing passes.' },
@@ -155,12 +155,12 @@ it('misses nothing when the server is killed in between, and never waits for it'
   const notices: string[] = [];
   const board = await opened(out, notices);
   const id = idOf(board);
-  judge(out, board, trialOf('a', passed()));
+  judge(out, board, trialOf('a', pass()));
   await server.end('SIGKILL');
-  judge(out, board, trialOf('b', passed()));
+  judge(out, board, trialOf('b', pass()));
   board.at({ task: 'c', attempt: 1, session: null }, 'working');
   await server.start();
-  judge(out, board, trialOf('c', failed('No.')));
+  judge(out, board, trialOf('c', fail('No.')));
   await shows(id, ({ done }) => done === 3);
   expect(await board.close('interrupted', 'Ctrl-C')).toBe(true);
   expect((await server.client.evaluations.get(id)).summary).toMatchObject({
@@ -180,7 +180,7 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   killed.at({ task: 'b', attempt: 1, session: null }, 'working');
   await shows(id, (_, { a, b }) => a === 'working' && b === 'working');
   // Journaled, and killed before it was told.
-  judge(out, undefined, trialOf('a', passed()));
+  judge(out, undefined, trialOf('a', pass()));
   const resumed = await opened(out);
   expect(idOf(resumed)).toBe(id);
   await shows(id, ({ done }, { a, b }) => done === 1 && a === 'done' && b === 'queued');
@@ -189,7 +189,7 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   expect(notices).toEqual([
     'The board no longer accepts reports: Another process reports this run now.',
   ]);
-  for (const task of ['b', 'c', 'd']) judge(out, resumed, trialOf(task, passed()));
+  for (const task of ['b', 'c', 'd']) judge(out, resumed, trialOf(task, pass()));
   await resumed.close('finished', null);
   const { summary } = await server.client.evaluations.get(id);
   expect(summary).toMatchObject({ state: 'finished', done: 4, doneBefore: 0, tokens: 20 });

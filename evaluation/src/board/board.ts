@@ -8,14 +8,14 @@ import {
   type EvaluationTrial,
   type TrialState,
 } from '@belay/protocol';
-import { hashOf } from '../entries.js';
+import { contentHash } from '../entries.js';
 import type { Trial } from '../model.js';
 import type { Validity } from '../validity.js';
-import { trialsOf, validityOf } from '../results/report.js';
+import { countedTrials, readValidity } from '../results/report.js';
 import { loadRun, type RunFile } from '../results/run-file.js';
-import { summarize } from '../results/summary.js';
-import { recordOf } from './record.js';
-import { keyOf, Reporter } from './reporter.js';
+import { summarizeRun } from '../results/summary.js';
+import { trialTexts } from './trial-texts.js';
+import { boardKey, Reporter } from './reporter.js';
 
 export interface BoardOptions {
   /** The results folder, the only source of what is reported. */
@@ -56,14 +56,14 @@ export class Board {
     const { suite, agent, model, tasks, attempts, created } = run;
     const folder = resolve(out);
     const info = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
-    const id = hashOf(run).slice(0, 16);
+    const id = contentHash(run).slice(0, 16);
     const refused = ({ message }: AppError) =>
       onNotice?.(`The board no longer accepts reports: ${message}`);
     try {
       const { client, url } = connect();
       const { reporter, known } = await Reporter.open(client, { id, info, refused });
       const board = new Board({ out, run, reporter, url: `${url}${evaluationPath(id)}` });
-      for (const trial of known) board.#sent.set(keyOf(trial), coreOf(trial));
+      for (const trial of known) board.#sent.set(boardKey(trial), coreOf(trial));
       board.refresh();
       board.#requeue(known);
       return board;
@@ -92,15 +92,15 @@ export class Board {
   }
 
   judged(trial: Trial): void {
-    this.#trials.set(keyOf(trial), trial);
+    this.#trials.set(boardKey(trial), trial);
     const report = reportOf(trial);
-    if (this.#sent.get(keyOf(report)) !== coreOf(report)) this.#put(report, true);
+    if (this.#sent.get(boardKey(report)) !== coreOf(report)) this.#put(report, true);
   }
 
   /** Reports what differs between the folder and the board. */
   refresh(): void {
-    this.#validity = validityOf(this.#out);
-    for (const trial of trialsOf(this.#out)) this.judged(trial);
+    this.#validity = readValidity(this.#out);
+    for (const trial of countedTrials(this.#out)) this.judged(trial);
     this.#reporter.setProgress(this.#progress('running'));
   }
 
@@ -112,21 +112,25 @@ export class Board {
   }
 
   #put(trial: EvaluationTrial, isJudged = false): void {
-    this.#sent.set(keyOf(trial), coreOf(trial));
-    const record = isJudged ? () => recordOf(this.#out, trial) : undefined;
+    this.#sent.set(boardKey(trial), coreOf(trial));
+    const record = isJudged ? () => trialTexts(this.#out, trial) : undefined;
     this.#reporter.put({ trial, ...(record && { record }) }, this.#progress('running'));
   }
 
   /** Trials that a killed process has left running are queued again. */
   #requeue(known: EvaluationTrial[]): void {
     for (const trial of known)
-      if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(keyOf(trial)))
+      if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(boardKey(trial)))
         this.at({ ...trial, session: null }, 'queued');
   }
 
   #progress(state: EvaluationProgress['state'], reason: string | null = null): EvaluationProgress {
     const trials = [...this.#trials.values()];
-    const { score, interval, validScore, validity } = summarize(this.#run, trials, this.#validity);
+    const { score, interval, validScore, validity } = summarizeRun(
+      this.#run,
+      trials,
+      this.#validity,
+    );
     return {
       state,
       reason,

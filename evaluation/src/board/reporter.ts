@@ -5,7 +5,7 @@ import {
   type EvaluationProgress,
   type EvaluationTrial,
 } from '@belay/protocol';
-import type { TrialRecord } from './record.js';
+import type { TrialTexts } from './trial-texts.js';
 
 /** A run reports at least this often that it is alive. */
 const heartbeatIntervalMs = 15_000;
@@ -19,7 +19,7 @@ const maxTrialsPerReport = 50;
 /** A trial, and its record, which is read when the trial is sent. */
 export interface PendingTrial {
   trial: EvaluationTrial;
-  record?: () => TrialRecord;
+  record?: () => TrialTexts;
 }
 
 export interface ReporterOptions {
@@ -68,7 +68,7 @@ export class Reporter {
 
   put(pending: PendingTrial, progress: EvaluationProgress): void {
     if (this.#stopped) return;
-    this.#pending.set(keyOf(pending.trial), pending);
+    this.#pending.set(boardKey(pending.trial), pending);
     this.setProgress(progress);
   }
 
@@ -138,7 +138,7 @@ export class Reporter {
     });
   }
 
-  async #uploaded({ answer, log }: TrialRecord): Promise<Pick<EvaluationTrial, 'answer' | 'log'>> {
+  async #uploaded({ answer, log }: TrialTexts): Promise<Pick<EvaluationTrial, 'answer' | 'log'>> {
     const put = async (text: string | null) =>
       text === null
         ? null
@@ -179,5 +179,5 @@ const refusals: ReadonlySet<string> = new Set([
   'invalid_input',
 ]);
 
-export const keyOf = ({ task, attempt }: Pick<EvaluationTrial, 'task' | 'attempt'>): string =>
+export const boardKey = ({ task, attempt }: Pick<EvaluationTrial, 'task' | 'attempt'>): string =>
   JSON.stringify([task, attempt]);

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { isConflict, isGone, isNotFound } from '@belay/docker';
 import Docker from 'dockerode';
 import { AppError, ignoreError } from '@belay/protocol';
-import { tarOf, type Entry } from '../entries.js';
+import { packArchive, type Entry } from '../entries.js';
 import { TaskContainer, type TaskContainerSpec } from './task-container.js';
 import { needsBuildKit } from './dockerfile.js';
 import { startReaper, type EngineAddress } from './reaper.js';
@@ -85,7 +85,7 @@ export class Engine {
     const dockerfile = files.find(({ path }) => path === 'Dockerfile')?.bytes.toString() ?? '';
     const special = needsBuildKit(dockerfile);
     const stream = await this.#docker
-      .buildImage(Readable.from([await tarOf(files)]), {
+      .buildImage(Readable.from([await packArchive(files)]), {
         t: tag,
         rm: true,
         forcerm: true,
@@ -99,7 +99,7 @@ export class Engine {
         if (!special || error.statusCode === 500) throw error;
         throw new AppError(
           'invalid_input',
-          `The Dockerfile has ${special}, which needs BuildKit, and this engine has none: ${error.message}`,
+          `The Dockerfile has ${special}, which needs BuildKit, but this engine does not have it: ${error.message}`,
         );
       });
     const { log, failure } = await this.#buildLog(stream);

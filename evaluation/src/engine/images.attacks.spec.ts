@@ -1,4 +1,4 @@
-import { file } from '../entries.js';
+import { fileEntry } from '../entries.js';
 import { Engine } from './engine.js';
 import { Images } from './images.js';
 
@@ -19,7 +19,7 @@ async function cardsIn(buildNetwork: 'default' | 'none', special: string): Promi
     'RUN test "$(cat /cards)" = 0 || exit 7',
   ];
   const signal = AbortSignal.timeout(120_000);
-  const source = { kind: 'build' as const, files: [file('Dockerfile', lines.join('\n'))] };
+  const source = { kind: 'build' as const, files: [fileEntry('Dockerfile', lines.join('\n'))] };
   try {
     built.push((await images.ensure(source, signal)).name);
     return 0;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { file } from '../entries.js';
+import { fileEntry } from '../entries.js';
 import { temporary, write } from '../testing/fixtures.js';
 import { Engine } from './engine.js';
-import { Images, matches } from './images.js';
+import { Images, matchesImage } from './images.js';
 import { commitOf, mirrorOf } from './mirror.js';
 
 const engine = new Engine();
@@ -17,9 +17,9 @@ afterAll(async () => {
 });
 
 async function build(...lines: string[]) {
-  const dockerfile = file('Dockerfile', lines.join('\n'));
+  const dockerfile = fileEntry('Dockerfile', lines.join('\n'));
   const image = await images.ensure(
-    { kind: 'build', files: [dockerfile, file('a.sh', `echo ${folder}\n`)] },
+    { kind: 'build', files: [dockerfile, fileEntry('a.sh', `echo ${folder}\n`)] },
     signal,
   );
   built.push(image.name);
@@ -48,8 +48,8 @@ async function output(image: string, ...command: string[]): Promise<string> {
 }
 
 it('patterns of images', () => {
-  expect(matches('*/t-bench/*', 'ghcr.io/org/t-bench/python-3-13:2025')).toBe(true);
-  expect(matches('ubuntu:*', 'my/ubuntu:24.04')).toBe(false);
+  expect(matchesImage('*/t-bench/*', 'ghcr.io/org/t-bench/python-3-13:2025')).toBe(true);
+  expect(matchesImage('ubuntu:*', 'my/ubuntu:24.04')).toBe(false);
 });
 
 it('BuildKit builds what needs it, from local images', async () => {

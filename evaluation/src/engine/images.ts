@@ -1,14 +1,14 @@
 import { AppError } from '@belay/protocol';
-import { file, hashOf, type Entry } from '../entries.js';
+import { fileEntry, contentHash, type Entry } from '../entries.js';
 import {
   Unsupported,
   type ImageSource,
-  type RepositorySource,
+  type TaskRepository,
   type ToolchainName,
 } from '../model.js';
 import { withLocalImages } from './dockerfile.js';
 import type { Engine, ImageInfo } from './engine.js';
-import { commitOf, fileIn, hasCommit, mirrorOf } from './mirror.js';
+import { commitOf, fileAtCommit, hasCommit, mirrorOf } from './mirror.js';
 import { buildRequirements, pythonRepositoryImage } from './python-repository-image.js';
 import { repositoryImage } from './repository-image.js';
 import { toolchain } from './toolchains.js';
@@ -42,7 +42,7 @@ export class Images {
 
   /** Resolves to an image that is on the engine; rejects with `invalid_input` when it cannot be built. */
   ensure(source: ImageSource, signal: AbortSignal): Promise<ImageInfo & { name: string }> {
-    const key = hashOf(source);
+    const key = contentHash(source);
     let made = this.#making.get(key);
     if (!made) {
       made = this.#make(source, key, signal);
@@ -57,11 +57,11 @@ export class Images {
   async stamp(source: ImageSource): Promise<string> {
     const idOf = async (name: string) => (await this.options.engine.image(name))?.id ?? null;
     const base = await (this.#baseStamp ??= this.#sandboxName().then(async (name) =>
-      hashOf(name && (await idOf(name)), toolchain('base'), this.options.fromMap),
+      contentHash(name && (await idOf(name)), toolchain('base'), this.options.fromMap),
     ));
-    if (source.kind === 'toolchain') return hashOf(base, toolchain(source.name));
+    if (source.kind === 'toolchain') return contentHash(base, toolchain(source.name));
     const ids = await Promise.all((await namesIn(source)).map(idOf));
-    return hashOf(base, source, ids);
+    return contentHash(base, source, ids);
   }
   #baseStamp: Promise<string> | undefined;
 
@@ -78,7 +78,7 @@ export class Images {
       );
     }
     const files = await this.#localDockerfile(source.files, signal);
-    return this.#built(`belay/evaluation-task:${hashOf(key, files).slice(0, 16)}`, files, {
+    return this.#built(`belay/evaluation-task:${contentHash(key, files).slice(0, 16)}`, files, {
       signal,
       offline: this.options.buildNetwork === 'none',
     });
@@ -93,7 +93,7 @@ export class Images {
       name === 'base'
         ? await this.#sandbox()
         : (await this.ensure({ kind: 'toolchain', name: 'base' }, signal)).name;
-    const tag = `belay/evaluation-${name}:${hashOf(files, from).slice(0, 16)}`;
+    const tag = `belay/evaluation-${name}:${contentHash(files, from).slice(0, 16)}`;
     return this.#built(tag, files, { signal, args: { BASE: from } });
   }
 
@@ -111,18 +111,19 @@ export class Images {
     const { repos } = this.options;
     const mirror = repos ? mirrorOf(repos, repo) : undefined;
     if (needs) return `${missing}, and ${repo} needs ${needs}, which is not built here.`;
-    if (!repos) return `${missing}, and no folder with a clone of ${repo} was named (--repos).`;
+    if (!repos)
+      return `${missing}, and no folder with a clone of ${repo} was given. Name one with --repos.`;
     if (!mirror) return `${missing}, and ${repos} has no clone of ${repo}.`;
     if (!(await hasCommit(mirror, commit, signal)))
       return `The clone ${mirror} does not have the commit ${commit}. Fetch it there.`;
     if (python && !(await this.#python(python.python, signal)))
       return `${repo} needs Python ${python.python} here: pull python:${python.python}, or name an image that has it with --from-map python:${python.python}=IMAGE.`;
     if (python || node) return null;
-    return `Its clone alone does not make an image of ${repo}: the task names no node_version to install with.`;
+    return `No image of ${repo} can be built from its clone: the task names no node_version to install with.`;
   }
 
   /** The task's own image, if it is here. */
-  async #own({ image }: RepositorySource, signal: AbortSignal) {
+  async #own({ image }: TaskRepository, signal: AbortSignal) {
     const name = image && (await this.#mapped(image, signal));
     const info = name ? await this.options.engine.image(name) : undefined;
     return name && info ? { ...info, name } : undefined;
@@ -132,7 +133,8 @@ export class Images {
   async #python(version: string, signal: AbortSignal): Promise<string | null> {
     const wanted = `python:${version}`;
     if (await this.options.engine.image(wanted)) return wanted;
-    const [, mapped] = this.options.fromMap.find(([pattern]) => matches(pattern, wanted)) ?? [];
+    const [, mapped] =
+      this.options.fromMap.find(([pattern]) => matchesImage(pattern, wanted)) ?? [];
     if (mapped !== undefined && mapped !== '@base')
       return (await this.options.engine.image(mapped)) ? mapped : null;
     const { name } = await this.ensure({ kind: 'toolchain', name: 'base' }, signal);
@@ -142,7 +144,7 @@ export class Images {
   #basePython: Promise<string> | undefined;
 
   /** The task's own image if it is here, else one with its commit out of a local clone. */
-  async #repository(source: RepositorySource, signal: AbortSignal) {
+  async #repository(source: TaskRepository, signal: AbortSignal) {
     const own = await this.#own(source, signal);
     if (own) return own;
     const refused = await this.refusal(source, signal);
@@ -154,7 +156,7 @@ export class Images {
     const recipe = python
       ? pythonRepositoryImage(python, await buildRequires(mirror, commit, signal))
       : repositoryImage(node ?? '');
-    const tag = `belay/evaluation-repository:${hashOf(repo, commit, from, base.name, recipe).slice(0, 16)}`;
+    const tag = `belay/evaluation-repository:${contentHash(repo, commit, from, base.name, recipe).slice(0, 16)}`;
     const known = await this.options.engine.image(tag);
     if (known) return { ...known, name: tag };
     const repository = await commitOf(mirror, commit, signal);
@@ -197,7 +199,7 @@ export class Images {
 
   async #mapped(name: string, signal: AbortSignal): Promise<string> {
     if (await this.options.engine.image(name)) return name;
-    const found = this.options.fromMap.find(([pattern]) => matches(pattern, name));
+    const found = this.options.fromMap.find(([pattern]) => matchesImage(pattern, name));
     if (!found) return name;
     if (found[1] !== '@base') return found[1];
     return (await this.ensure({ kind: 'toolchain', name: 'base' }, signal)).name;
@@ -209,12 +211,12 @@ export class Images {
     const text = await withLocalImages(dockerfile.bytes.toString(), (name) =>
       this.#mapped(name, signal),
     );
-    return [...files.filter((entry) => entry !== dockerfile), file('Dockerfile', text)];
+    return [...files.filter((entry) => entry !== dockerfile), fileEntry('Dockerfile', text)];
   }
 }
 
 const buildRequires = async (mirror: string, commit: string, signal: AbortSignal) =>
-  buildRequirements(await fileIn(mirror, { commit, path: 'pyproject.toml', signal }));
+  buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
 
 /** `3.11`; empty when there is none. */
 async function pythonOf(engine: Engine, image: string, signal: AbortSignal): Promise<string> {
@@ -254,7 +256,7 @@ async function namesIn(source: Exclude<ImageSource, { kind: 'toolchain' }>): Pro
   return names;
 }
 
-export function matches(pattern: string, name: string): boolean {
+export function matchesImage(pattern: string, name: string): boolean {
   const source = pattern
     .split('*')
     .map((part) => part.replace(/[^\w/:-]/g, '\\$&'))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { findGit, git as runGit } from '@belay/host';
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import { quoted } from '../shell-quoted.js';
 
 /** A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git` or without. */
@@ -24,7 +24,8 @@ export async function commitOf(
   signal: AbortSignal,
 ): Promise<Entry[]> {
   const binary = findGit(mirror);
-  if (!binary) throw new AppError('unavailable', 'There is no git here. Install git.');
+  if (!binary)
+    throw new AppError('unavailable', 'Git is not installed on this machine. Install it.');
   const folder = mkdtempSync(join(tmpdir(), 'belay-commit-'));
   const environment = { GIT_DIR: folder, GIT_ALLOW_PROTOCOL: 'file' };
   const git = async (...args: string[]) => {
@@ -64,7 +65,7 @@ export async function hasCommit(
 }
 
 /** The text of a file at a commit; empty when there is none. */
-export async function fileIn(
+export async function fileAtCommit(
   mirror: string,
   { commit, path, signal }: { commit: string; path: string; signal: AbortSignal },
 ): Promise<string> {
@@ -85,5 +86,5 @@ const filesOf = (folder: string): Entry[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);
-      return file(path.slice(folder.length + 1), readFileSync(path));
+      return fileEntry(path.slice(folder.length + 1), readFileSync(path));
     });

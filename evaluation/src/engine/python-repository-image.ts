@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import type { PythonSetup } from '../repository-spec.js';
 import { quoted } from '../shell-quoted.js';
 
@@ -28,8 +28,8 @@ export function pythonRepositoryImage(setup: PythonSetup, buildRequires: string[
     'RUN bash /opt/install.sh',
   ];
   return [
-    file('Dockerfile', `${lines.join('\n')}\n`),
-    file('install.sh', installation(setup, buildRequires)),
+    fileEntry('Dockerfile', `${lines.join('\n')}\n`),
+    fileEntry('install.sh', installation(setup, buildRequires)),
   ];
 }
 

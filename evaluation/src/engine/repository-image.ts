@@ -1,4 +1,4 @@
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 
 /**
  * The build context of an image with a JavaScript repository at /testbed; its commit comes as the folder
@@ -17,7 +17,7 @@ export function repositoryImage(node: string): Entry[] {
     'RUN mkdir -p /opt/nvm && : > /opt/nvm/nvm.sh',
     'ENV NVM_DIR=/opt/nvm PATH=/opt/node/bin:$PATH npm_config_offline=true',
   ];
-  return [file('Dockerfile', `${lines.join('\n')}\n`)];
+  return [fileEntry('Dockerfile', `${lines.join('\n')}\n`)];
 }
 
 const quiet = '--silent --ignore-scripts --no-audit --no-fund --legacy-peer-deps';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { containerOutput, isGone, isNotFound } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
 import type { Container } from 'dockerode';
-import { entriesOf, tarOf, type Entry } from '../entries.js';
+import { readArchive, packArchive, type Entry } from '../entries.js';
 import type { ReadBudget } from '../read-budget.js';
 
 export interface TaskContainerSpec {
@@ -36,7 +36,8 @@ export class TaskContainer {
 
   /** Puts files in by absolute path, with owners and modes. Works before the start and after the end too. */
   async put(entries: Entry[]): Promise<void> {
-    if (entries.length > 0) await this.#container.putArchive(await tarOf(entries), { path: '/' });
+    if (entries.length > 0)
+      await this.#container.putArchive(await packArchive(entries), { path: '/' });
   }
 
   /**
@@ -72,7 +73,7 @@ export class TaskContainer {
   async read(path: string, budget?: ReadBudget): Promise<Entry[]> {
     try {
       const stream = await this.#container.getArchive({ path });
-      return await entriesOf(stream as unknown as Readable, parentOf(path), budget);
+      return await readArchive(stream as unknown as Readable, parentOf(path), budget);
     } catch (error) {
       if (isNotFound(error)) return [];
       throw error;

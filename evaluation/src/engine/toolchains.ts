@@ -1,38 +1,12 @@
-import { file, type Entry } from '../entries.js';
+import { assetText } from '../asset-text.js';
+import { fileEntry, type Entry } from '../entries.js';
 import type { ToolchainName } from '../model.js';
 
-/** Stand-ins for uv: test scripts of tasks call it after a download that cannot happen without a network. */
-const uvx = `#!/bin/sh
-# uvx [-p V] [-w PKG | --with PKG]... pytest ARGS
-while [ $# -gt 0 ]; do
-  case "$1" in
-    -p|--python|-w|--with|--from) shift 2 ;;
-    pytest) shift; break ;;
-    -*) shift ;;
-    *) echo "uvx: only pytest is here, not $1" >&2; exit 2 ;;
-  esac
-done
-exec belay-pytest "$@"
-`;
-
-const uv = `#!/bin/sh
-case "$1" in
-  run) shift; while [ "$1" != pytest ] && [ $# -gt 0 ]; do shift; done; shift; exec belay-pytest "$@" ;;
-  *) exit 0 ;;
-esac
-`;
-
-/** -P: a module in the working folder must not stand in for one of pytest's own. */
-const pytest = `#!/bin/bash
-args=()
-while [ $# -gt 0 ]; do
-  case "$1" in
-    --ctrf) shift 2 ;;
-    *) args+=("$1"); shift ;;
-  esac
-done
-exec python3 -P -m pytest "\${args[@]}"
-`;
+/**
+ * Stand-ins for uv: test scripts of tasks call it after a download that cannot happen without a network. Their pytest is
+ * started with -P, so that a module in the working folder does not take the place of one of its own.
+ */
+const programs = ['uv', 'uvx', 'belay-pytest'];
 
 const apt = (...packages: string[]) =>
   `RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages.join(' ')} >/dev/null && apt-get clean && rm -rf /var/lib/apt/lists/*`;
@@ -78,9 +52,9 @@ const more: Record<ToolchainName, string[]> = {
 export function toolchain(name: ToolchainName): Entry[] {
   const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
   return [
-    file('Dockerfile', `${lines.join('\n')}\n`),
+    fileEntry('Dockerfile', `${lines.join('\n')}\n`),
     ...(name === 'base'
-      ? [file('uv', uv, 0o755), file('uvx', uvx, 0o755), file('belay-pytest', pytest, 0o755)]
+      ? programs.map((program) => fileEntry(program, assetText(`${program}.sh`), 0o755))
       : []),
   ];
 }

@@ -69,12 +69,15 @@ export function writeFileAtomically(path: string, content: string | Buffer): voi
 export function writeInside(root: string, path: string, content: string | Buffer): void {
   const parts = relative(resolve(root), resolve(path)).split(sep);
   if (parts[0] === '..' || path.includes('\0'))
-    throw new AppError('invalid_input', `${path} is not in ${root}: nothing is written there.`);
+    throw new AppError('invalid_input', `${path} is not in ${root}, so nothing is written there.`);
   let at = resolve(root);
   for (const part of parts) {
     at = join(at, part);
     if (isLink(at))
-      throw new AppError('invalid_input', `${at} is a link: remove it, nothing is written there.`);
+      throw new AppError(
+        'invalid_input',
+        `${at} is a link, so nothing is written there. Remove it.`,
+      );
   }
   try {
     writeFileAtomically(path, content);

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { failed, passed, type Trial, type Verdict } from '../model.js';
+import { fail, pass, type Trial, type Verdict } from '../model.js';
+import { suiteNamed } from '../suites/index.js';
 import { humanEvalData, temporary, write } from '../testing/fixtures.js';
 import { writeReport } from './report.js';
 import type { RunFile } from './run-file.js';
-import { summarize } from './summary.js';
+import { summarizeRun } from './summary.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
@@ -59,23 +60,23 @@ const trial = (task: string, verdict: Verdict): Trial => ({
 });
 
 const trials = [
-  trial('python/a', passed('good', { flags: ['1 of 2 tests have another result.'] })),
-  trial('python/b', failed('<wrong>')),
-  trial('cpp/c', passed()),
+  trial('python/a', pass('good', { flags: ['1 of 2 tests have a different result.'] })),
+  trial('python/b', fail('<wrong>')),
+  trial('cpp/c', pass()),
 ];
 
 it('has the score by language; what was not attempted counts as 0 in its own', () => {
-  const { groups, doubtful, missing } = summarize(run, trials, null);
+  const { groups, doubtful, missing } = summarizeRun(run, trials, null);
   expect(groups).toEqual([
     { label: 'language', name: 'cpp', tasks: 2, passed: 1, score: 0.5 },
     { label: 'language', name: 'python', tasks: 2, passed: 1, score: 0.5 },
   ]);
   expect(missing).toEqual(['cpp/d']);
   expect(doubtful).toEqual([
-    { task: 'python/a', attempt: 1, why: '1 of 2 tests have another result.' },
+    { task: 'python/a', attempt: 1, why: '1 of 2 tests have a different result.' },
   ]);
   const alone = { ...run, labels: { 'python/a': { language: 'python' } } };
-  expect(summarize(alone, trials, null).groups).toEqual([]);
+  expect(summarizeRun(alone, trials, null).groups).toEqual([]);
 });
 
 it('shows failures first, then what was not attempted, doubts, the agent’s log and where it comes from', () => {
@@ -84,7 +85,8 @@ it('shows failures first, then what was not attempted, doubts, the agent’s log
     'results.jsonl': trials.map((each) => `${JSON.stringify(each)}\n`).join(''),
     'trials/python__b.1/solve/agent-output.txt': 'what it said',
   });
-  writeReport(out, null);
+  const data = suiteNamed(run.suite).read(run.data);
+  writeReport(out, { run, data, server: null });
   const page = readFileSync(join(out, 'report.html'), 'utf8');
   const at = (text: string) => {
     expect(page).toContain(text);

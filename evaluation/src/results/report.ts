@@ -1,30 +1,35 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Trial } from '../model.js';
+import type { Task, Trial } from '../model.js';
 import type { Validity } from '../validity.js';
-import { suiteNamed } from '../suites/index.js';
 import { readTrials, trialFolder, writeFileAtomically } from './journal.js';
 import { writeNative } from './native/index.js';
 import { page } from './page.js';
-import { loadRun } from './run-file.js';
-import { summarize, type Summary } from './summary.js';
+import type { RunFile } from './run-file.js';
+import { summarizeRun, type Summary } from './summary.js';
+
+export interface ReportOptions {
+  run: RunFile;
+  /** All tasks of the run's data, for the suite's own files; null when the data are gone. */
+  data: Task[] | null;
+  /** Where replays are; null when there is no server. */
+  server: string | null;
+}
 
 /** Writes summary.json, report.html and the suite's own files from the results that there are. */
-export function writeReport(out: string, server: string | null): Summary {
-  const run = loadRun(out);
-  const trials = trialsOf(out).toSorted(
+export function writeReport(out: string, { run, data, server }: ReportOptions): Summary {
+  const trials = countedTrials(out).toSorted(
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
   );
-  const summary = summarize(run, trials, validityOf(out));
+  const summary = summarizeRun(run, trials, readValidity(out));
   writeFileAtomically(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
   writeFileAtomically(
     join(out, 'report.html'),
     page(summary, trials, { server, logOf: logsIn(out) }),
   );
-  if (existsSync(run.data)) {
-    const tasks = suiteNamed(run.suite).read(run.data);
+  if (data) {
     const model = trials.find((trial) => trial.model)?.model ?? run.model;
-    writeNative(out, { run: { ...run, model }, tasks, trials });
+    writeNative(out, { run: { ...run, model }, tasks: data, trials });
   }
   return summary;
 }
@@ -45,7 +50,7 @@ const logsIn =
   };
 
 /** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
-export function trialsOf(out: string): Trial[] {
+export function countedTrials(out: string): Trial[] {
   const lines = readTrials(join(out, 'results.jsonl')).trials;
   const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
   const trials = [...last.values()];
@@ -56,7 +61,7 @@ export function trialsOf(out: string): Trial[] {
 }
 
 /** What a preflight found of the run's tasks; null when none was made. */
-export function validityOf(out: string): Validity[] | null {
+export function readValidity(out: string): Validity[] | null {
   const path = join(out, 'validity.json');
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Validity[]) : null;
 }

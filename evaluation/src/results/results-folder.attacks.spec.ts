@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporary } from '../testing/fixtures.js';
-import { lockFolder } from './folder-lock.js';
+import { lockResults } from './lock-results.js';
 import { writeInside } from './journal.js';
 
 const { folder, remove } = temporary();
@@ -21,7 +21,7 @@ describe('attacks: files of a results folder', () => {
     expect(readFileSync(join(out, 'trials/a.1/x'), 'utf8')).toBe('text');
   });
 
-  it('a name that is too long for this machine ends no report', () => {
+  it('a name that is too long for this system ends no report', () => {
     for (const name of ['x'.repeat(255), `${'y'.repeat(200)}/`.repeat(25)])
       expect(() => writeInside(out, join(out, 'trials', name), 'text')).not.toThrow();
     writeInside(out, join(out, 'trials/short'), 'text');
@@ -33,7 +33,9 @@ describe('attacks: files of a results folder', () => {
     symlinkSync(join(folder, 'elsewhere'), join(out, 'trials/b.1'));
     symlinkSync(join(folder, 'elsewhere/target'), join(out, 'trials/link'));
     for (const path of ['trials/b.1/evil', 'trials/link'])
-      expect(() => writeInside(out, join(out, path), '')).toThrow('is a link: remove it');
+      expect(() => writeInside(out, join(out, path), '')).toThrow(
+        'is a link, so nothing is written there. Remove it',
+      );
     expect(existsSync(join(folder, 'elsewhere/evil'))).toBe(false);
     writeInside(out, join(out, 'trials/c.1/x'), '');
   });
@@ -42,9 +44,9 @@ describe('attacks: files of a results folder', () => {
 it('a results folder that cannot be made is one sentence', () => {
   writeFileSync(join(folder, 'file'), '');
   for (const path of ['/proc/none/deep', '/dev/null', join(folder, 'file/deep')])
-    expect(() => lockFolder(path)).toThrow(/^The results folder \S+ cannot be used: .*\.$/);
-  expect(() => lockFolder(join(folder, 'x'.repeat(300)))).toThrow(/its name is too long/);
-  lockFolder(join(folder, 'made/deep'))();
+    expect(() => lockResults(path)).toThrow(/^The results folder \S+ cannot be used: .*\.$/);
+  expect(() => lockResults(join(folder, 'x'.repeat(300)))).toThrow(/its name is too long/);
+  lockResults(join(folder, 'made/deep'))();
 });
 
 describe('attacks: the lock of a results folder', () => {
@@ -56,11 +58,11 @@ describe('attacks: the lock of a results folder', () => {
     const start = () =>
       readFileSync(`/proc/${other.pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
     writeFileSync(join(out, 'run.lock'), `${other.pid} ${start()}`);
-    expect(() => lockFolder(out)).toThrow(`Another process (${other.pid}) works on`);
+    expect(() => lockResults(out)).toThrow(`Another process (${other.pid}) is working on`);
     const ended = new Promise((done) => other.on('exit', done));
     other.kill('SIGKILL');
     await ended;
-    const release = lockFolder(out);
+    const release = lockResults(out);
     release();
     expect(existsSync(join(out, 'run.lock'))).toBe(false);
   });
@@ -69,12 +71,12 @@ describe('attacks: the lock of a results folder', () => {
     const dead = spawnSync(process.execPath, ['-e', '0']).pid;
     for (const mark of [`${process.ppid} 1`, `${dead} 5`, '', '1', '-1 0', 'x'.repeat(1000)]) {
       writeFileSync(join(out, 'run.lock'), mark);
-      lockFolder(out)();
+      lockResults(out)();
     }
-    const release = lockFolder(out);
+    const release = lockResults(out);
     // The positive control: this process lives.
-    expect(() => lockFolder(out)).toThrow(`Another process (${process.pid}) works on`);
+    expect(() => lockResults(out)).toThrow(`Another process (${process.pid}) is working on`);
     release();
-    lockFolder(out)();
+    lockResults(out)();
   });
 });

@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import { hashOf } from '../entries.js';
+import { contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 import type { RunFile } from './run-file.js';
 
@@ -20,9 +20,9 @@ export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void 
   if (content === null || content === contentOf(tasks)) return;
   throw new AppError(
     'conflict',
-    `The data at ${data} are no longer those that this run began with. Put them back, or start a new run.`,
+    `The data at ${data} has changed since this run began. Restore it, or start a new run.`,
   );
 }
 
 const contentOf = (tasks: Task[]): string =>
-  hashOf(tasks.map(({ id, content }) => `${id} ${content}`).toSorted());
+  contentHash(tasks.map(({ id, content }) => `${id} ${content}`).toSorted());

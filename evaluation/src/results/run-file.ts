@@ -42,6 +42,6 @@ export function saveRun(out: string, run: RunFile): void {
 export function loadRun(out: string): RunFile {
   const path = join(out, 'run.json');
   if (!existsSync(path))
-    throw new AppError('not_found', `${out} holds no run: it has no run.json.`);
+    throw new AppError('not_found', `${out} contains no run: run.json is missing.`);
   return runFile.parse(JSON.parse(readFileSync(path, 'utf8')));
 }

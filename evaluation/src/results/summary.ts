@@ -52,7 +52,7 @@ export interface Summary {
 }
 
 /** The run in numbers. Trials of the same run in any order give the same summary. */
-export function summarize(run: RunFile, trials: Trial[], validity: Validity[] | null): Summary {
+export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[] | null): Summary {
   const count = (outcome: string) =>
     trials.filter(({ verdict }) => verdict.outcome === outcome).length;
   const passed = count('pass');

@@ -19,49 +19,75 @@ interface TrajectoryStep {
 
 /** The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the model. */
 export function trajectoryOf(session: string, model: string, events: Event[]) {
-  const steps: TrajectoryStep[] = [];
-  const next = (event: Event, source: TrajectoryStep['source'], message: string): void => {
-    steps.push({ step_id: steps.length + 1, timestamp: event.time, source, message });
-  };
-  const calls = new Map<string, TrajectoryStep>();
-  /** What calls of the model used that have no reply in the log yet. */
-  let used: Metrics | undefined;
-  let dollars = 0;
-  for (const event of events) {
-    if (event.action === 'start' || event.action === 'message') {
-      if (steps.length === 0 || event.action === 'message') next(event, 'user', event.message);
-    } else if (isEvent(event, 'usage')) {
-      used = withUsage(used, event.args);
-      dollars += event.args.dollars ?? 0;
-    } else if (isEvent(event, 'say')) {
-      next(event, 'agent', event.message);
-      Object.assign(steps.at(-1) ?? {}, used && { metrics: used });
-      used = undefined;
-    } else if (isEvent(event, 'result')) {
-      const step = event.id === undefined ? undefined : calls.get(event.id);
-      if (!step || event.id === undefined) continue;
-      step.observation ??= { results: [] };
-      const content = JSON.stringify(event.args);
-      step.observation.results.push({ source_call_id: event.id, content });
-    } else if (event.id !== undefined && event.source === 'agent') {
-      const step = steps.at(-1);
-      if (step?.source !== 'agent' || calls.has(event.id)) continue;
-      step.tool_calls ??= [];
-      step.tool_calls.push({
-        tool_call_id: event.id,
-        function_name: event.action,
-        arguments: event.args,
-      });
-      calls.set(event.id, step);
-    }
-  }
+  const trajectory = new Trajectory();
+  for (const event of events) trajectory.add(event);
   return {
     schema_version: 'ATIF-v1.4',
     session_id: session,
     agent: { name: 'belay', version: belayVersion, model_name: model },
-    steps,
-    final_metrics: totalsOf(steps, used, dollars),
+    steps: trajectory.steps,
+    final_metrics: trajectory.totals(),
   };
+}
+
+class Trajectory {
+  readonly steps: TrajectoryStep[] = [];
+  /** The step of each call. */
+  readonly #calls = new Map<string, TrajectoryStep>();
+  /** What calls of the model used that have no reply in the log yet. */
+  #used: Metrics | undefined;
+  #dollars = 0;
+
+  add(event: Event): void {
+    if (event.action === 'start') {
+      if (this.steps.length === 0) this.#addStep(event, 'user');
+    } else if (event.action === 'message') this.#addStep(event, 'user');
+    else if (isEvent(event, 'usage')) {
+      this.#used = withUsage(this.#used, event.args);
+      this.#dollars += event.args.dollars ?? 0;
+    } else if (isEvent(event, 'say')) {
+      this.#addStep(event, 'agent', this.#used && { metrics: this.#used });
+      this.#used = undefined;
+    } else if (isEvent(event, 'result')) this.#addResult(event);
+    else if (event.source === 'agent') this.#addCall(event);
+  }
+
+  #addStep(
+    { time: timestamp, message }: Event,
+    source: TrajectoryStep['source'],
+    more?: Pick<TrajectoryStep, 'metrics'>,
+  ): void {
+    this.steps.push({ step_id: this.steps.length + 1, timestamp, source, message, ...more });
+  }
+
+  #addCall({ id, action, args }: Event): void {
+    const step = this.steps.at(-1);
+    if (id === undefined || step?.source !== 'agent' || this.#calls.has(id)) return;
+    step.tool_calls ??= [];
+    step.tool_calls.push({ tool_call_id: id, function_name: action, arguments: args });
+    this.#calls.set(id, step);
+  }
+
+  #addResult({ id, args }: Event): void {
+    const step = id === undefined ? undefined : this.#calls.get(id);
+    if (!step || id === undefined) return;
+    step.observation ??= { results: [] };
+    step.observation.results.push({ source_call_id: id, content: JSON.stringify(args) });
+  }
+
+  /** Calls whose reply was lost count too. */
+  totals() {
+    const known = [...this.steps.map(({ metrics }) => metrics), this.#used];
+    const all = known.filter((each) => each !== undefined);
+    const sum = (of: (each: Metrics) => number) => all.reduce((total, each) => total + of(each), 0);
+    return {
+      total_prompt_tokens: sum((each) => each.prompt_tokens),
+      total_completion_tokens: sum((each) => each.completion_tokens),
+      total_cached_tokens: sum((each) => each.cached_tokens),
+      total_cost_usd: this.#dollars,
+      total_steps: this.steps.length,
+    };
+  }
 }
 
 function withUsage(before: Metrics | undefined, usage: Usage): Metrics {
@@ -71,18 +97,5 @@ function withUsage(before: Metrics | undefined, usage: Usage): Metrics {
     completion_tokens: (before?.completion_tokens ?? 0) + usage.outputTokens,
     cached_tokens: (before?.cached_tokens ?? 0) + usage.cachedTokens,
     ...(usage.dollars !== null && { cost_usd: dollars }),
-  };
-}
-
-/** Calls whose reply was lost count too. */
-function totalsOf(steps: TrajectoryStep[], lost: Metrics | undefined, dollars: number) {
-  const all = [...steps.map(({ metrics }) => metrics), lost].filter((each) => each !== undefined);
-  const sum = (of: (each: Metrics) => number) => all.reduce((total, each) => total + of(each), 0);
-  return {
-    total_prompt_tokens: sum((each) => each.prompt_tokens),
-    total_completion_tokens: sum((each) => each.completion_tokens),
-    total_cached_tokens: sum((each) => each.cached_tokens),
-    total_cost_usd: dollars,
-    total_steps: steps.length,
   };
 }

@@ -65,14 +65,16 @@ describe('a task that cannot be read', () => {
     expect(failure(() => read(fileOf({ a: 1 }, 'no json')))).toMatch(
       /line 1, cannot be read: task_id: .* line 2, is not JSON\.$/,
     );
-    expect(failure(() => read(fileOf('')))).toMatch(/has no task: name the data of human-eval\.$/);
+    expect(failure(() => read(fileOf('')))).toMatch(
+      /contains no tasks\. Name data of the suite human-eval\.$/,
+    );
   });
 
   it('has a parser that is known, before an agent works on it', () => {
     const root = terminalBenchData(join(folder, 'terminal'));
     write(root, { 'answer/task.yaml': 'instruction: Write.\nparser_name: mocha\n' });
     const [task] = suiteNamed('terminal-bench').read(root);
-    expect(task?.unsupported).toBe('The parser mocha is not known; pytest is.');
+    expect(task?.unsupported).toBe('The parser mocha is not supported; only pytest is.');
   });
 });
 
@@ -83,11 +85,11 @@ describe('a file that cannot be read', () => {
     write(folder, {
       'human-eval-cut.jsonl.gz': gzipSync(JSON.stringify(doubling)).subarray(0, 40),
     });
-    expect(failure(() => read(long))).toMatch(/has a name that is too long for this machine\.$/);
-    expect(failure(() => suiteNamed('harbor').read(long))).toMatch(/too long for this machine\.$/);
-    expect(failure(() => read(cut))).toMatch(/is a gzip file that was cut off\.$/);
-    expect(failure(() => predictionsFrom(join(folder, 'none')))).toMatch(/none is not there\.$/);
-    expect(failure(() => predictionsFrom(folder))).toMatch(/is a folder: name the file in it\.$/);
+    expect(failure(() => read(long))).toMatch(/has a name that is too long for this system\.$/);
+    expect(failure(() => suiteNamed('harbor').read(long))).toMatch(/too long for this system\.$/);
+    expect(failure(() => read(cut))).toMatch(/is a truncated gzip file\.$/);
+    expect(failure(() => predictionsFrom(join(folder, 'none')))).toMatch(/none does not exist\.$/);
+    expect(failure(() => predictionsFrom(folder))).toMatch(/is a folder\. Name the file in it\.$/);
   });
 
   it('names the line of a prediction with wrong fields', () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Environment, Step, Verifier } from '../model.js';
-import { mbppShapes, notNone, sameSets } from './evalplus-rules.js';
+import type { Verifier } from '../model.js';
+import { assetTable } from '../asset-table.js';
+import { assetText } from '../asset-text.js';
 import { pythonVerifier } from './python-program.js';
 
 /** A line of EvalPlus's own files: inputs, for which the reference solution says what is expected. */
@@ -12,40 +13,51 @@ const inputs = z.object({
   plus_input: z.unknown(),
 });
 
-export const hasInputs = (line: unknown): boolean => inputs.safeParse(line).success;
-
-/** Thousands of inputs, of which each is a question to the process of the answer. */
-export const evalPlusLimits: Step['limits'] = { build: 600, agent: 600, verify: 60 };
-
-/** Tests in which EvalPlus’s data sets on the hub compare numbers. */
-export const usesNumpy = (tests: string): boolean => /^\s*(import|from) numpy\b/m.test(tests);
-
-export const numpyImage: Pick<Environment, 'image'> = {
-  image: { kind: 'toolchain', name: 'numpy' },
-};
-
-/** EvalPlus's own limit: a few right answers are lists of millions. */
-export const evalPlusMemory = { memoryMb: 4096 };
-
 /**
- * Compares the answer with the reference solution on every input, as EvalPlus does. `text` is the line as it was
- * written: 1.0 stays a float, and no digit of a long integer is lost. The reference has a namespace of its own, so that
- * its calls of itself are not the answer's.
+ * What EvalPlus knows of its problems (evalplus/data/mbpp.py and evalplus/eval/_special_oracle.py, Apache-2.0) and its
+ * files do not say.
  */
-export function evalPlusVerifier({
-  text,
-  line,
-  reference,
-}: {
+const problems = assetTable(
+  'evalplus.json',
+  z.object({
+    /**
+     * JSON has no tuples: a shape says what each list of an argument was, from outside in. `T` is a tuple, `L` a list,
+     * `S` a set, `D` a dictionary; the last shape holds for all arguments that follow, `=` changes nothing.
+     */
+    shapes: z.record(z.string(), z.array(z.int())),
+    /** Lists whose order is free. */
+    sameSets: z.array(z.string()),
+    /** Matches of regular expressions: only whether there is one counts. */
+    notNone: z.array(z.string()),
+  }),
+);
+
+/** The tests of a line with inputs; undefined when it has none. */
+export function evalPlusTests(
+  line: unknown,
+  { text, reference }: Omit<EvalPlusTests, 'entry' | 'id'>,
+): EvalPlusTests | undefined {
+  const { data } = inputs.safeParse(line);
+  return data && { entry: data.entry_point, id: String(data.task_id), text, reference };
+}
+
+export interface EvalPlusTests {
+  entry: string;
+  id: string;
+  /** The line as it was written: 1.0 stays a float, and no digit of a long integer is lost. */
   text: string;
-  line: unknown;
+  /** The reference solution. It has a namespace of its own, so that its calls of itself are not the answer's. */
   reference: string;
-}): Verifier {
-  const { entry_point: entry, task_id: id } = inputs.parse(line);
-  const number = /^(?:mbpp\/)?(\d+)$/i.exec(String(id))?.[1];
+}
+
+/** Compares the answer with the reference solution on every input, as EvalPlus does. */
+export function evalPlusVerifier({ entry, id, text, reference }: EvalPlusTests): Verifier {
+  const number = /^(?:mbpp\/)?(\d+)$/i.exec(id)?.[1];
+  const { shapes, sameSets, notNone } = problems();
+  const own = Object.keys(shapes).find((key) => shapes[key]?.includes(Number(number)));
   const rules = {
     entry,
-    shapes: (number && mbppShapes[number]) || ['='],
+    shapes: (own ?? '=').split(' '),
     isMbpp: number !== undefined,
     sameSets,
     notNone,
@@ -57,73 +69,8 @@ export function evalPlusVerifier({
       `REFERENCE = ${JSON.stringify(reference)}`,
       `RULES = ${JSON.stringify(JSON.stringify(rules))}`,
       `candidate = ${entry}`,
-      comparison,
+      assetText('evalplus.py'),
     ].join('\n'),
     names: [entry],
   });
 }
-
-/**
- * The rules are those of EvalPlus (evalplus/eval, Apache-2.0): equality, or for floats a tolerance with numpy's
- * `allclose`; a few problems have other right answers than the reference's.
- */
-const comparison = `
-import copy, json, math
-def shaped(v, shape):
-    if shape in ('complex', 'float'):
-        return {'complex': complex, 'float': float}[shape](v)
-    if shape == 'deep':
-        return tuple(shaped(x, shape) for x in v) if isinstance(v, list) else v
-    if shape in ('', '='):
-        return v
-    kind, rest = shape[0], shape[1:]
-    if kind == 'D':
-        return {key: shaped(x, rest) for key, x in v.items()}
-    if not isinstance(v, list):
-        return v
-    items = [shaped(x, rest) for x in v]
-    if kind == 'S':
-        return set(items) if items else {}
-    return tuple(items) if kind == 'T' else items
-def floats(v):
-    if isinstance(v, (list, tuple)) and v:
-        return all(isinstance(x, float) for x in v)
-    return isinstance(v, float)
-def near(a, b, atol):
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(near(x, y, atol) for x, y in zip(a, b))
-    return a == b or abs(a - b) <= atol + 1e-7 * abs(b)
-def digits(a, b):
-    width = max(len(str(a)), len(str(b)))
-    return sum(abs(int(x) - int(y)) for x, y in zip(str(a).zfill(width), str(b).zfill(width)))
-def pyramid(edge, height):
-    return round(edge ** 2 + 2 * edge * math.sqrt((edge / 2) ** 2 + height ** 2))
-rules, line = json.loads(RULES), json.loads(LINE)
-entry, shapes, atol = rules['entry'], rules['shapes'], line.get('atol', 0)
-own = {'__name__': 'reference'}
-exec(compile(REFERENCE, 'reference.py', 'exec'), own)
-def right(out, expected, given):
-    if entry == 'find_zero' and not rules['isMbpp']:
-        return abs(sum(c * math.pow(out, i) for i, c in enumerate(given[0]))) <= atol
-    exact = out == expected
-    if rules['isMbpp']:
-        if entry == 'are_equivalent' or (entry == 'sum_div' and out == 0):
-            return True
-        if entry == 'surface_Area' and abs(out - pyramid(*given)) <= atol:
-            return True
-        if entry == 'digit_distance_nums' and out == digits(*given):
-            return True
-        if entry in rules['sameSets']:
-            exact = set(out) == set(expected)
-        elif entry in rules['notNone']:
-            exact = out == expected if isinstance(out, bool) else expected == (out is not None)
-    tolerance = 1e-6 if atol == 0 and floats(expected) else atol
-    return exact or (tolerance != 0 and type(out) is type(expected) and near(out, expected, tolerance))
-for given in [*line['base_input'], *(line.get('plus_input') or [])]:
-    args = [shaped(x, shapes[min(at, len(shapes) - 1)]) for at, x in enumerate(given)]
-    expected = own[entry](*copy.deepcopy(args))
-    if rules['isMbpp'] and entry in rules['notNone']:
-        expected = expected if isinstance(expected, bool) else expected is not None
-    out = candidate(*copy.deepcopy(args))
-    assert right(out, expected, args), '%s%.200r is %.200r, not %.200r' % (entry, tuple(args), out, expected)
-`;

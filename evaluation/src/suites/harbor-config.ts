@@ -65,13 +65,14 @@ const artifact = z.union([
 
 const step = z.object({
   name: z.string(),
-  min_reward: z.union([z.number(), z.record(z.string(), z.number())]).optional(),
+  min_reward: z
+    .union([z.number().transform((reward) => ({ reward })), z.record(z.string(), z.number())])
+    .optional(),
   agent,
   verifier,
   healthcheck: healthcheck.optional(),
   artifacts: z.array(artifact).default([]),
 });
-export type HarborStep = z.infer<typeof step>;
 
 /** task.toml, as far as it decides a verdict. Older files say `memory = "2G"` and `allow_internet`. */
 export const harborConfig = z.object({
@@ -92,6 +93,26 @@ export const harborConfig = z.object({
   steps: z.array(step).default([]),
 });
 export type HarborConfig = z.infer<typeof harborConfig>;
+
+/** A step with the settings of the task where it has none of its own. */
+export interface HarborStep extends Partial<z.infer<typeof step>> {
+  name: string;
+  agent: z.infer<typeof agent>;
+  verifier: HarborVerifier;
+  /** Where its files are: in the task's folder, then in its own. */
+  folders: string[];
+}
+
+/** The steps of a task; one without steps is a single step itself. */
+export function stepsOf({ steps, agent: whole, verifier: shared }: HarborConfig): HarborStep[] {
+  if (steps.length === 0) return [{ name: 'solve', agent: whole, verifier: shared, folders: [''] }];
+  return steps.map((own) => ({
+    ...own,
+    agent: { ...whole, ...own.agent },
+    verifier: { ...shared, ...own.verifier, env: { ...shared.env, ...own.verifier.env } },
+    folders: ['', `steps/${own.name}/`],
+  }));
+}
 
 /** Megabytes of `memory_mb`, or of an older `memory = "2G"`. */
 export function memoryOf({ memory_mb: megabytes, memory }: HarborEnvironment): number {
@@ -120,17 +141,19 @@ export function unsupportedOf(config: HarborConfig): string | null {
   const environments = [main, own.environment, ...steps.map(({ verifier: of }) => of.environment)];
   const each = (wrong: (given: HarborEnvironment) => boolean) =>
     environments.some((given) => given && wrong(given));
-  if (each(({ os }) => os.toLowerCase() !== 'linux')) return 'It needs another system than Linux.';
+  if (each(({ os }) => os.toLowerCase() !== 'linux'))
+    return 'It needs an operating system other than Linux.';
   if (each(({ gpus, tpu }) => gpus > 0 || Boolean(tpu))) return 'It needs a GPU or a TPU.';
   if (each(({ mcp_servers: servers }) => servers.length > 0))
-    return 'It brings MCP servers, which are not started for tasks.';
+    return 'It needs MCP servers, which are not started for tasks.';
   if ([own, ...steps.map(({ verifier: of }) => of)].some(({ collect }) => collect.length > 0))
     return 'It has [[verifier.collect]] commands, which are not run.';
   const all = [...artifacts, ...steps.flatMap((given) => given.artifacts)];
   if (all.some(({ service }) => service !== 'main'))
-    return 'It takes artifacts from other services of a compose file.';
+    return 'It collects artifacts from other services of a compose file.';
   const modes = steps.map(({ verifier: of }) => isSeparate(of) ?? isSeparate(own) ?? false);
-  if (new Set(modes).size > 1) return 'Some of its steps are verified apart and others are not.';
+  if (new Set(modes).size > 1)
+    return 'Some of its steps are verified in a separate container and others are not.';
   const variables = [
     config.solution.env,
     own.env,
@@ -140,6 +163,6 @@ export function unsupportedOf(config: HarborConfig): string | null {
   const missing = variables
     .map((value) => template.exec(value))
     .find((found) => found && found[2] === undefined);
-  if (missing) return `It takes ${missing[1]} from the host, which tasks do not get.`;
+  if (missing) return `It needs ${missing[1]} from the host, which tasks do not get.`;
   return null;
 }

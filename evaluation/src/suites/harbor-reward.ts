@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Entry } from '../entries.js';
-import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
+import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../model.js';
 import { isKilled, sealedCounts, sealedReport } from './seal.js';
+import type { Counts } from './test-reports.js';
 
 const rewardObject = z.record(z.string(), z.number());
 
@@ -42,23 +43,32 @@ export function judgeReward(
   { usesPytest, writable }: { usesPytest: boolean; writable: WritableRewards },
 ): Verdict {
   const { files, output } = given;
-  if (isKilled(given)) return failed('The test script was killed.', 'no_result');
+  if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const rewards = rewardsOf(files, writable);
-  if (!rewards) return invalid('no_result', `There is no reward. ${output.slice(-200).trim()}`);
+  if (!rewards) return invalid('no_result', `No reward was written. ${output.slice(-200).trim()}`);
   const reward = rewards.reward ?? Object.values(rewards)[0] ?? 0;
   if (writable.numbers && !writable.json && !writable.numbers.has(reward))
-    return failed(`The reward is ${reward}, which no test of the task writes.`, 'no_result');
-  const counts = sealedCounts(given);
-  if (reward > 0 && usesPytest && (!counts || counts.tests === 0))
-    return failed('A reward was written, and pytest has no report.', 'no_result');
-  if (reward >= 1 && counts && counts.failed > 0)
-    return failed('A full reward was written, and pytest reports failures.', 'no_result');
+    return fail(`The reward is ${reward}, which the task’s tests never write.`, 'no_result');
+  const contradiction = contradictionOf(reward, sealedCounts(given), usesPytest);
+  if (contradiction) return fail(contradiction, 'no_result');
   const tests = usesPytest ? sealedReport(given)?.tests : undefined;
   // One task never counts for more than itself; `rewards` has what was written.
-  const counted = Math.min(Math.max(reward, 0), 1);
-  if (reward >= 1) return passed(`The reward is ${reward}.`, { reward: counted, rewards, tests });
-  const more = { reward: counted, rewards, ...(tests && { tests }) };
-  return failed(`The reward is ${reward}.`, 'wrong', more);
+  const more = { reward: Math.min(Math.max(reward, 0), 1), rewards, ...(tests && { tests }) };
+  const detail = `The reward is ${reward}.`;
+  return reward >= 1 ? pass(detail, more) : fail(detail, 'wrong', more);
+}
+
+/** What pytest's own report says against a reward. */
+function contradictionOf(
+  reward: number,
+  counts: Counts | undefined,
+  usesPytest: boolean,
+): string | null {
+  if (reward > 0 && usesPytest && !counts?.tests)
+    return 'A reward was written, but pytest left no report.';
+  if (reward >= 1 && counts && counts.failed > 0)
+    return 'A full reward was written, but pytest reports failures.';
+  return null;
 }
 
 /** Undefined when there is none, it is empty or does not parse: an error of the trial, not a zero. */

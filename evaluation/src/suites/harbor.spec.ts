@@ -68,12 +68,12 @@ it('steps have thresholds by key, setups and healthchecks', () => {
 });
 
 it.each([
-  ['[environment]\nos = "Windows"', 'It needs another system than Linux.'],
+  ['[environment]\nos = "Windows"', 'It needs an operating system other than Linux.'],
   ['[environment]\ngpus = 1', 'It needs a GPU or a TPU.'],
   ['[[environment.mcp_servers]]\nname = "a"\nurl = "http://a"', /MCP servers/],
   ['[[verifier.collect]]\ncommand = "true"', /collect/],
   ['artifacts = [{source = "/a", service = "db"}]', /other services/],
-  ['[verifier.env]\nKEY = "${OPENAI_API_KEY}"', /takes OPENAI_API_KEY from the host/],
+  ['[verifier.env]\nKEY = "${OPENAI_API_KEY}"', /needs OPENAI_API_KEY from the host/],
   [
     '[[steps]]\nname = "a"\n[steps.verifier]\nenvironment_mode = "separate"\n[[steps]]\nname = "b"',
     /Some of its steps/,

@@ -1,12 +1,13 @@
 import { AppError } from '@belay/protocol';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import { folder, hashOf, type Entry } from '../entries.js';
-import type { Check, Environment, ImageSource, Step, Task, Verifier } from '../model.js';
+import { folderEntry, contentHash, type Entry } from '../entries.js';
+import type { SecondRun, TaskEnvironment, ImageSource, Step, Task, Verifier } from '../model.js';
 import {
   harborConfig,
   isSeparate,
   memoryOf,
+  stepsOf,
   unsupportedOf,
   withDefaults,
   type HarborConfig,
@@ -16,8 +17,8 @@ import {
 import { directoryHash } from './directory-hash.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
-import { pytestCheck, pytestPlugin, sealFiles, seedOf, withPytestPlugin } from './seal.js';
-import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
+import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 /** Harbor's task layout: Terminal-Bench 2 and others. */
@@ -30,7 +31,7 @@ export const harbor: Suite = {
 type Files = Map<string, Entry>;
 
 function taskOf({ name, files }: TaskFolder): Task {
-  const config = configOf(name, textOf(files, 'task.toml') ?? '');
+  const config = configOf(name, fileText(files, 'task.toml') ?? '');
   const own = config.steps.map((step) => step.verifier).find((each) => isSeparate(each));
   const separate = isSeparate(own ?? config.verifier) ?? false;
   const { environment, artifacts, steps } = config;
@@ -52,13 +53,11 @@ function taskOf({ name, files }: TaskFolder): Task {
     tries: 1,
     labels: labelsOf(config.metadata),
     checksum: directoryHash(files.values()),
-    content: hashOf('harbor', [...files.values()]),
+    content: contentHash('harbor', [...files.values()]),
     unsupported:
       unsupportedOf(config) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
-    steps: (steps.length > 0 ? steps : [null]).map((step) =>
-      stepOf(files, config, { step, separate }),
-    ),
+    steps: stepsOf(config).map((step) => stepOf(files, config, { step, separate })),
   };
 }
 
@@ -74,13 +73,13 @@ function imageOf(
   prefix: string,
   { docker_image: name }: HarborEnvironment,
 ): ImageSource | null {
-  const context = below(files, prefix);
+  const context = entriesBelow(files, prefix);
   if (context.some(({ path }) => path === 'Dockerfile')) return { kind: 'build', files: context };
   return name ? { kind: 'image', name } : null;
 }
 
 /** A list of allowed hosts cannot be held here, so it means no network. */
-function environmentOf(given: HarborEnvironment, image: ImageSource): Environment {
+function environmentOf(given: HarborEnvironment, image: ImageSource): TaskEnvironment {
   const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {
     image,
@@ -96,80 +95,88 @@ function environmentOf(given: HarborEnvironment, image: ImageSource): Environmen
 /** The verifier's own image: of the step's tests, of the task's, or the one that is named. */
 function verifierEnvironment(
   files: Files,
-  config: HarborConfig,
-  step: HarborStep | null,
-): Environment {
-  const given = step?.verifier.environment ?? config.verifier.environment ?? config.environment;
-  const mode = step?.verifier.network_mode ?? config.verifier.network_mode ?? given.network_mode;
+  { environment: main }: HarborConfig,
+  { verifier, ...step }: HarborStep,
+): TaskEnvironment {
+  const given = verifier.environment ?? main;
   const image = imageOf(files, testsImage(files, step) ?? 'environment/', given);
-  return environmentOf({ ...given, network_mode: mode }, image ?? { kind: 'build', files: [] });
+  return environmentOf(
+    { ...given, network_mode: verifier.network_mode ?? given.network_mode },
+    image ?? { kind: 'build', files: [] },
+  );
 }
 
 /** The folder of tests that is an image of its own, and then has the tests in it. */
-const testsImage = (files: Files, step: HarborStep | null): string | undefined =>
-  [...(step ? [`steps/${step.name}/tests/`] : []), 'tests/'].find((prefix) =>
-    files.has(`${prefix}Dockerfile`),
-  );
+const testsImage = (files: Files, { folders }: Pick<HarborStep, 'folders'>): string | undefined =>
+  folders.map((path) => `${path}tests/`).findLast((path) => files.has(`${path}Dockerfile`));
 
 function stepOf(
   files: Files,
   config: HarborConfig,
-  { step, separate }: { step: HarborStep | null; separate: boolean },
+  { step, separate }: { step: HarborStep; separate: boolean },
 ): Step {
-  const prefix = step ? `steps/${step.name}/` : '';
-  const tests = [...below(files, 'tests/'), ...(step ? below(files, `${prefix}tests/`) : [])];
+  const own = step.folders.at(-1) ?? '';
+  const { verifier } = step;
+  return {
+    name: step.name,
+    instruction: fileText(files, `${own}instruction.md`) ?? '',
+    files: [],
+    ...(own && {
+      files: entriesBelow(files, `${own}workdir/`),
+      setup: 'setup.sh',
+      healthcheck: step.healthcheck,
+    }),
+    oracle: {
+      kind: 'script',
+      files: entriesBelow(files, `${own}solution/`).map(at('/solution')),
+      command: ['bash', '/solution/solve.sh'],
+      env: withDefaults(config.solution.env),
+    },
+    verifier: verifierOf(files, step, separate && verifierEnvironment(files, config, step)),
+    limits: {
+      build: config.environment.build_timeout_sec,
+      agent: step.agent.timeout_sec ?? noLimit,
+      verify: verifier.timeout_sec ?? 600,
+    },
+    minReward: step.min_reward ?? null,
+  };
+}
+
+/** `environment` is the verifier's own, if it has one. */
+function verifierOf(
+  files: Files,
+  step: HarborStep,
+  environment: TaskEnvironment | false,
+): Verifier {
+  const tests = step.folders.flatMap((path) => entriesBelow(files, `${path}tests/`));
   const usesPytest = tests.some(
     ({ path, bytes }) => path === 'test.sh' && /\bpytest\b/.test(bytes.toString()),
   );
   const writable = writableRewards(tests);
+  const command = ['bash', '/tests/test.sh'];
+  const hasTests = environment && testsImage(files, step);
   const verifier: Verifier = {
-    ...(separate && { environment: verifierEnvironment(files, config, step) }),
+    ...(environment && { environment }),
     files: [
-      ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folder(path)),
-      ...(separate && testsImage(files, step)
-        ? []
-        : [folder('/tests'), ...tests.map(at('/tests'))]),
-      ...(usesPytest ? sealFiles(pytestPlugin) : []),
+      ...['/logs', '/logs/agent', '/logs/artifacts'].map((path) => folderEntry(path)),
+      ...(hasTests ? [] : [folderEntry('/tests'), ...tests.map(at('/tests'))]),
+      ...(usesPytest ? sealFiles('belay_seal.py') : []),
     ],
     folders: ['/logs/verifier'],
-    command: usesPytest ? withPytestPlugin(['bash', '/tests/test.sh']) : ['bash', '/tests/test.sh'],
+    command: usesPytest ? withPytestPlugin(command) : command,
     sealed: usesPytest,
-    env: {
-      ...withDefaults(config.verifier.env),
-      ...withDefaults(step?.verifier.env ?? {}),
-    },
-    user: step?.verifier.user ?? config.verifier.user ?? null,
+    env: withDefaults(step.verifier.env),
+    user: step.verifier.user ?? null,
     collect: ['reward.json', 'reward.txt', 'ctrf.json'].map((name) => `/logs/verifier/${name}`),
     judge: (outcome) => judgeReward(outcome, { usesPytest, writable }),
   };
-  return {
-    name: step?.name ?? 'solve',
-    instruction: textOf(files, `${prefix}instruction.md`) ?? '',
-    files: step ? below(files, `${prefix}workdir/`) : [],
-    ...(step && { setup: 'setup.sh', healthcheck: step.healthcheck }),
-    oracle: {
-      kind: 'script',
-      files: below(files, `${prefix}solution/`).map(at('/solution')),
-      command: ['bash', '/solution/solve.sh'],
-      env: withDefaults(config.solution.env),
-    },
-    verifier: { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) },
-    limits: {
-      build: config.environment.build_timeout_sec,
-      agent: step?.agent.timeout_sec ?? config.agent.timeout_sec ?? noLimit,
-      verify: step?.verifier.timeout_sec ?? config.verifier.timeout_sec ?? 600,
-    },
-    minReward:
-      typeof step?.min_reward === 'number'
-        ? { reward: step.min_reward }
-        : (step?.min_reward ?? null),
-  };
+  return { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) };
 }
 
 /** Of a script without pytest only the verdict is compared. */
 const againWith =
   (verifier: Verifier) =>
-  (word: string): Check => ({
+  (word: string): SecondRun => ({
     verifier: { ...verifier, env: { ...verifier.env, PYTHONHASHSEED: String(seedOf(word)) } },
     decoys: 0,
     honest: null,

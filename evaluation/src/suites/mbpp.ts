@@ -1,17 +1,9 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { file, hashOf } from '../entries.js';
 import type { Task } from '../model.js';
-import {
-  evalPlusLimits,
-  evalPlusMemory,
-  evalPlusVerifier,
-  hasInputs,
-  numpyImage,
-  usesNumpy,
-} from './evalplus.js';
-import { pythonEnvironment, pythonLimits } from './human-eval.js';
-import { pythonVerifier } from './python-program.js';
+import { evalPlusTests } from './evalplus.js';
+import type { PythonProgram } from './python-program.js';
+import { pythonTask } from './python-task.js';
 import { dataFile, tasksOfLines } from './reading.js';
 import type { Readable } from './readable-tasks.js';
 import type { Suite } from './suite.js';
@@ -41,61 +33,33 @@ export const mbpp: Suite = {
 };
 
 function taskOf(value: unknown, { bytes }: Pick<Readable<unknown>, 'bytes'>): Task {
-  const given = problem.parse(value);
-  const text = bytes.toString();
-  const id = typeof given.task_id === 'number' ? `MBPP/${given.task_id}` : given.task_id;
-  const reference = given.code ?? given.canonical_solution;
-  if (reference === undefined)
+  const line = problem.parse(value);
+  const id = typeof line.task_id === 'number' ? `MBPP/${line.task_id}` : line.task_id;
+  const solution = line.code ?? line.canonical_solution;
+  if (solution === undefined)
     throw new AppError('invalid_input', `${id} has no reference solution (code).`);
-  const { verifier, limits, more } = testsOf(id, reference, { given, value, text });
-  return {
+  const inputs = evalPlusTests(value, { text: bytes.toString(), reference: solution });
+  return pythonTask({
     suite: 'mbpp',
     id,
-    environment: { ...pythonEnvironment, ...more },
-    user: null,
-    artifacts: { kind: 'files', paths: ['solution.py'] },
-    scoring: 'final',
-    tries: 1,
-    content: hashOf('mbpp', hasInputs(value) ? text : given, limits),
-    steps: [
-      {
-        name: 'solve',
-        instruction: instructionOf(given),
-        files: [],
-        oracle: { kind: 'files', files: [file('solution.py', reference)] },
-        verifier,
-        limits,
-        minReward: null,
-      },
-    ],
-  };
+    instruction: instructionOf(line),
+    files: [],
+    solution,
+    tests: inputs ?? programOf(id, solution, line),
+    line,
+  });
 }
 
-function testsOf(
-  id: string,
-  reference: string,
-  { given, value, text }: { given: Problem; value: unknown; text: string },
-) {
-  if (hasInputs(value))
-    return {
-      verifier: evalPlusVerifier({ text, line: value, reference }),
-      limits: evalPlusLimits,
-      more: evalPlusMemory,
-    };
-  const { test, test_setup_code: setup } = given;
-  if (test === undefined && given.test_list.length === 0)
+function programOf(id: string, reference: string, line: Problem): PythonProgram {
+  const { test, test_setup_code: setup, test_list: list, test_imports } = line;
+  if (test === undefined && list.length === 0)
     throw new AppError('invalid_input', `${id} has neither tests nor inputs to test it with.`);
-  const imports = [...given.test_imports, ...setup.split(/\r?\n/).filter(isImport)];
-  const tests = test ?? given.test_list.join('\n');
+  const imports = [...test_imports, ...setup.split(/\r?\n/).filter(isImport)];
   return {
-    verifier: pythonVerifier({
-      before: imports.map((line) => `${line}\n`).join(''),
-      reference,
-      // The set-up may use what the solution defines.
-      tests: `${setup}\n${tests}\n`,
-    }),
-    limits: usesNumpy(tests) ? evalPlusLimits : pythonLimits,
-    more: usesNumpy(tests) ? numpyImage : {},
+    before: imports.map((each) => `${each}\n`).join(''),
+    reference,
+    // The set-up may use what the solution defines.
+    tests: `${setup}\n${test ?? list.join('\n')}\n`,
   };
 }
 

@@ -13,7 +13,7 @@ export function fromLines(log: string, read: LineReader): TestResults {
   return Object.fromEntries(tests);
 }
 
-export const failing = (names: Iterable<string>): TestResults =>
+export const failedTests = (names: Iterable<string>): TestResults =>
   Object.fromEntries(Array.from(names, (name) => [name, 'FAILED' as const]));
 
 // oxlint-disable-next-line no-control-regex

@@ -47,7 +47,7 @@ describe('polyglot', () => {
     expect(names(join(packed, 'go'))).toEqual(['go/twice']);
     expect(names(join(packed, 'python/twice'))).toEqual(['python/twice']);
     for (const none of ['java', 'py', '../none'])
-      expect(() => read(join(packed, none))).toThrow('There is nothing at');
+      expect(() => read(join(packed, none))).toThrow('does not exist');
   });
 
   it('gives the reference in Rust the manifest with its own packages', () => {
@@ -70,7 +70,7 @@ describe('polyglot', () => {
     expect(notes).toEqual([
       'Exercises in ruby (1), zig (1) are skipped: there is no toolchain for them.',
     ]);
-    expect(() => read(join(root, 'ruby'))).toThrow(/has exercises in ruby \(1\) only/);
+    expect(() => read(join(root, 'ruby'))).toThrow(/has only exercises in ruby \(1\)/);
   });
 
   it('results of Go and Rust are those that the runner prints, and must agree with its exit code', () => {

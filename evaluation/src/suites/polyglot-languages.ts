@@ -1,220 +1,113 @@
-import { posix } from 'node:path';
-import { file, type Entry } from '../entries.js';
-import type { ToolchainName, Verifier } from '../model.js';
-import {
-  cppDecoys,
-  goDecoys,
-  javaDecoyFile,
-  javaDecoys,
-  jestDecoyTests,
-  pythonDecoys,
-  rustDecoys,
-  type Decoys,
-} from './decoys.js';
-import {
-  inAnotherOrder,
-  jestReporter,
-  jestReporterPath,
-  judgeSealed,
-  pytestPlugin,
-  pythonPath,
-  sealFiles,
-  seedOf,
-} from './seal.js';
+import { z } from 'zod';
+import { assetTable } from '../asset-table.js';
+import { fileEntry, type Entry } from '../entries.js';
+import { toolchainName, type Verifier } from '../model.js';
+import { decoyKind, decoysOf, withDecoys } from './decoys.js';
+import { inAnotherOrder, judgeSealed, sealFiles, seedOf } from './seal.js';
 import { judgePrinted, goTests, rustTests } from './printed-tests.js';
 import { judgeJunit } from './test-reports.js';
 
-export interface Language {
-  toolchain: ToolchainName;
+const language = z.object({
+  toolchain: toolchainName,
   /** Tests that the exercise skips for beginners run all the same. */
-  unskip(test: Entry): Entry;
-  /** A folder that is carried whole, where solutions may have files of their own; it ends with a slash. */
-  sources?: string;
-  /** Where a reference file goes, if not in the stub's place. */
-  examplePlace?(path: string): string;
+  unskip: z.object({ from: z.string(), to: z.string() }).optional(),
+  /** A folder that is collected whole, where solutions may have files of their own; it ends with a slash. */
+  sources: z.string().optional(),
   /** The reference's own manifest, with the packages that it needs, and whose place it takes. */
-  manifest?: { example: string; place: string };
-  verifier(files: {
-    solution: string[];
-    test: string[];
-  }): Pick<Verifier, 'files' | 'command' | 'env' | 'sealed' | 'collect' | 'judge'>;
-  /** The second run of a pass: the verification with other arguments, and decoys among its tests. */
-  check: {
-    decoys: Decoys;
-    /** In the test file itself, or a file of their own. */
-    file?(word: string): Entry;
-    change(verifier: Verifier, word: string): Verifier;
+  manifest: z.object({ example: z.string(), place: z.string() }).optional(),
+  /** By path, what is beside the tests: texts, and links with their targets. */
+  files: z.record(z.string(), z.string()).default({}),
+  links: z.record(z.string(), z.string()).default({}),
+  /** `{tests}` are the names of the test files. */
+  command: z.array(z.string()),
+  env: z.record(z.string(), z.string()).default({}),
+  judge: z.enum(['pytest', 'jest', 'junit', 'go', 'cargo']),
+  /** Where the runner's report is. Its path is random, so that a report which the solution made up has another one. */
+  report: z.string().optional(),
+  /** Tests that must fail in the second run of a pass, at the end of a test file. */
+  decoys: decoyKind,
+  /** A file of their own for them, for a language that has a file for each class. */
+  decoyFile: z.string().optional(),
+  /** Arguments for another order of the tests in the second run. */
+  reorder: z.array(z.string()).default([]),
+});
+export type Language = z.infer<typeof language>;
+
+const table = assetTable('polyglot-languages.json', z.record(z.string(), language));
+
+export const exerciseLanguage = (name: string): Language | undefined =>
+  Object.hasOwn(table(), name) ? table()[name] : undefined;
+
+export const languageNames = (): string[] => Object.keys(table());
+
+/** A test file without the marks of skipped tests. */
+export function unskipped({ unskip }: Language, test: Entry): Entry {
+  if (!unskip) return test;
+  const text = test.bytes.toString().replace(new RegExp(unskip.from, 'g'), unskip.to);
+  return { ...test, bytes: Buffer.from(text) };
+}
+
+type Runner = Pick<Verifier, 'files' | 'command' | 'env' | 'sealed' | 'collect' | 'judge'>;
+
+const sealed = (plugin: Parameters<typeof sealFiles>[0]) => ({
+  files: sealFiles(plugin),
+  judge: judgeSealed,
+});
+
+/** What runs the test files and judges their results. */
+export function runnerOf(given: Language, tests: string[]): Runner {
+  const { report = '' } = given;
+  const judges: Record<Language['judge'], () => Pick<Runner, 'judge'> & { files?: Entry[] }> = {
+    pytest: () => sealed('belay_seal.py'),
+    jest: () => sealed('seal-reporter.cjs'),
+    junit: () => ({ judge: (outcome) => judgeJunit(outcome, report) }),
+    go: () => ({ judge: judgePrinted(goTests) }),
+    cargo: () => ({ judge: judgePrinted(rustTests) }),
+  };
+  const { files: plugins = [], judge } = judges[given.judge]();
+  return {
+    files: [
+      ...Object.entries(given.files).map(([path, text]) => fileEntry(path, text)),
+      ...Object.entries(given.links).map(([path, target]): Entry => ({
+        ...fileEntry(path, ''),
+        kind: 'link',
+        target,
+      })),
+      ...plugins,
+    ],
+    command: given.command.flatMap((word) => (word === '{tests}' ? tests : word)),
+    sealed: plugins.length > 0,
+    env: { HOME: '/tmp', PYTHONDONTWRITEBYTECODE: '1', ...given.env },
+    collect: report ? [report] : [],
+    judge,
   };
 }
 
-export const languageOf = (name: string): Language | undefined =>
-  Object.hasOwn(languages, name) ? languages[name] : undefined;
+/** The verification once more: its tests in another order, and decoys at the end of the test file `host`. */
+export function rerunOf(
+  given: Language,
+  verifier: Verifier,
+  { host, word }: { host: Entry | undefined; word: string },
+): Verifier {
+  const decoys = decoysOf(given.decoys);
+  const changed =
+    given.judge === 'pytest'
+      ? inAnotherOrder(verifier, word)
+      : withArguments(given, verifier, word);
+  if (given.decoyFile) {
+    const own = fileEntry(given.decoyFile.replace('{word}', word), decoys.text(word));
+    return { ...changed, files: [...changed.files, own] };
+  }
+  const files = changed.files.map((entry) =>
+    entry === host ? withDecoys(decoys, word, entry) : entry,
+  );
+  return { ...changed, files };
+}
 
-/** Random, so that a report which the solution made up has another name. */
-const report = '/tmp/{proof}.xml';
-
-const asIs = (test: Entry): Entry => test;
-
-const replaced = (from: RegExp, to: string) => (test: Entry) => ({
-  ...test,
-  bytes: Buffer.from(test.bytes.toString().replace(from, to)),
-});
-
-const env = { HOME: '/tmp', PYTHONDONTWRITEBYTECODE: '1' };
-
-const javascript: Language = {
-  toolchain: 'javascript',
-  unskip: replaced(/\bxtest\(/g, 'test('),
-  verifier: () => ({
-    files: [
-      {
-        ...file('/app/node_modules', ''),
-        kind: 'link',
-        target: '/toolchain/node_modules',
-      },
-      ...sealFiles(jestReporter),
-    ],
-    command: [
-      'node_modules/.bin/jest',
-      '--ci',
-      // Before the reporters, which take every word that follows.
-      './',
-      '--reporters=default',
-      `--reporters=${jestReporterPath}`,
-    ],
-    sealed: true,
-    env,
-    collect: [],
-    judge: judgeSealed,
-  }),
-  check: {
-    decoys: jestDecoyTests,
-    change: (verifier, word) => ({
-      ...verifier,
-      command: [...verifier.command, '--randomize', `--seed=${seedOf(word)}`],
-    }),
-  },
-};
-
-const python: Language = {
-  toolchain: 'base',
-  unskip: asIs,
-  verifier: ({ test }) => ({
-    files: sealFiles(pytestPlugin),
-    command: [
-      'python3',
-      '-P',
-      '-m',
-      'pytest',
-      '-p',
-      'belay_seal',
-      '-p',
-      'no:cacheprovider',
-      ...test,
-    ],
-    sealed: true,
-    env: { ...env, PYTHONPATH: pythonPath },
-    collect: [],
-    judge: judgeSealed,
-  }),
-  check: { decoys: pythonDecoys, change: inAnotherOrder },
-};
-
-const jars =
-  'CP=$(ls /usr/share/java/{junit-jupiter*,junit-platform-{commons,console,engine,launcher,reporting}*,opentest4j*,apiguardian-api*,picocli*,univocity-parsers*,assertj-core*,byte-buddy*}.jar 2>/dev/null | tr "\\n" :)';
-
-const java: Language = {
-  toolchain: 'java',
-  unskip: replaced(/@Disabled\([^)]*\)/g, ''),
-  sources: 'src/main/java/',
-  examplePlace: (path) => `src/main/java/${posix.basename(path)}`,
-  verifier: () => ({
-    files: [],
-    command: [
-      'bash',
-      '-c',
-      `${jars}; javac -d /tmp/out -cp "$CP" src/main/java/*.java src/test/java/*.java && java -cp "$CP" org.junit.platform.console.ConsoleLauncher --classpath /tmp/out --scan-classpath /tmp/out --reports-dir /tmp/{proof}`,
-    ],
-    env,
-    collect: ['/tmp/{proof}/TEST-junit-jupiter.xml'],
-    judge: (outcome) => judgeJunit(outcome, '/tmp/{proof}/TEST-junit-jupiter.xml'),
-  }),
-  check: {
-    decoys: javaDecoys,
-    file: javaDecoyFile,
-    change: (verifier, word) =>
-      withArguments(
-        verifier,
-        ` --config=junit.jupiter.testmethod.order.default='org.junit.jupiter.api.MethodOrderer$Random' --config=junit.jupiter.execution.order.random.seed=${seedOf(word)}`,
-      ),
-  },
-};
-
-const cpp: Language = {
-  toolchain: 'cpp',
-  unskip: asIs,
-  verifier: () => ({
-    files: [
-      file('/app/belay_main.cpp', '#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n'),
-    ],
-    command: [
-      'bash',
-      '-c',
-      `mkdir -p /tmp/t/test && ln -s /usr/include/catch2/catch.hpp /tmp/t/test/ && g++ -std=c++17 -pthread -I/tmp/t -DEXERCISM_TEST_SUITE -DEXERCISM_RUN_ALL_TESTS *.cpp -ltbb -o /tmp/t/run && /tmp/t/run -r junit -o ${report}`,
-    ],
-    env,
-    collect: [report],
-    judge: (outcome) => judgeJunit(outcome, report),
-  }),
-  check: {
-    decoys: cppDecoys,
-    change: (verifier, word) => withArguments(verifier, ` --order rand --rng-seed ${seedOf(word)}`),
-  },
-};
-
-/** At the end of a shell line. */
-const withArguments = (verifier: Verifier, more: string): Verifier => ({
-  ...verifier,
-  command: verifier.command.with(-1, `${verifier.command.at(-1)}${more}`),
-});
-
-/** Tests whose results are in the runner's own words, as the tests of the reference's run must be. */
-const go: Language = {
-  toolchain: 'go',
-  unskip: asIs,
-  verifier: () => ({
-    files: [],
-    command: ['go', 'test', '-v', './...'],
-    env: { ...env, GOCACHE: '/tmp/go', GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' },
-    collect: [],
-    judge: judgePrinted(goTests),
-  }),
-  check: {
-    decoys: goDecoys,
-    change: (verifier, word) => ({
-      ...verifier,
-      command: [...verifier.command, `-shuffle=${seedOf(word)}`],
-    }),
-  },
-};
-
-const rust: Language = {
-  toolchain: 'rust',
-  unskip: asIs,
-  manifest: { example: '.meta/Cargo-example.toml', place: 'Cargo.toml' },
-  verifier: () => ({
-    files: [],
-    command: ['cargo', 'test', '--offline', '--', '--include-ignored'],
-    env: { ...env, CARGO_HOME: '/tmp/cargo', CARGO_TARGET_DIR: '/tmp/target' },
-    collect: [],
-    judge: judgePrinted(rustTests),
-  }),
-  check: {
-    decoys: rustDecoys,
-    change: (verifier) => ({ ...verifier, command: [...verifier.command, '--test-threads=1'] }),
-  },
-};
-
-const languages: Record<string, Language> = { javascript, python, java, cpp, go, rust };
-
-export const languageNames = Object.keys(languages);
+/** At the end of the command, which may be a line for a shell. */
+function withArguments({ reorder }: Language, verifier: Verifier, word: string): Verifier {
+  const { command } = verifier;
+  const more = reorder.map((each) => each.replace('{seed}', String(seedOf(word))));
+  if (command[0] !== 'bash') return { ...verifier, command: [...command, ...more] };
+  return { ...verifier, command: command.with(-1, [command.at(-1), ...more].join(' ')) };
+}

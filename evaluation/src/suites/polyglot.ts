@@ -1,12 +1,19 @@
 import { posix, resolve, sep } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { hashOf, ownedBy, type Entry } from '../entries.js';
+import { contentHash, ownedBy, type Entry } from '../entries.js';
 import type { Task, Verifier } from '../model.js';
-import { withDecoys } from './decoys.js';
-import { languageNames, languageOf, type Language } from './polyglot-languages.js';
+import { decoysOf } from './decoys.js';
+import {
+  languageNames,
+  exerciseLanguage,
+  runnerOf,
+  rerunOf,
+  unskipped,
+  type Language,
+} from './polyglot-languages.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
-import { readEachFolder, textOf, type TaskFolder } from './reading.js';
+import { readEachFolder, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
 const config = z.object({
@@ -31,14 +38,14 @@ export const polyglot: Suite = {
     }));
     const left = Object.groupBy(found, (folder) => {
       const [language = ''] = folder.name.split('/');
-      return languageOf(language) || isBroken(folder) ? '' : language;
+      return exerciseLanguage(language) || isBroken(folder) ? '' : language;
     });
     const skipped = Object.entries(left).filter(([language]) => language !== '');
     const names = skipped.map(([language, all = []]) => `${language} (${all.length})`).join(', ');
     if (skipped.length > 0 && !left[''])
       throw new AppError(
         'invalid_input',
-        `${path} has exercises in ${names} only. Languages that can be run are ${languageNames.join(', ')}.`,
+        `${path} has only exercises in ${names}. The languages that can be run are ${languageNames().join(', ')}.`,
       );
     if (skipped.length > 0)
       note?.(`Exercises in ${names} are skipped: there is no toolchain for them.`);
@@ -77,15 +84,15 @@ const user = 1000;
 
 function taskOf(id: string, files: Map<string, Entry>): Task {
   const [name = ''] = id.split('/');
-  const language = languageOf(name);
+  const language = exerciseLanguage(name);
   if (!language) throw new AppError('invalid_input', `There is no toolchain for ${name}.`);
   const { solution, test, example } = config.parse(
-    JSON.parse(textOf(files, '.meta/config.json') ?? ''),
+    JSON.parse(fileText(files, '.meta/config.json') ?? ''),
   ).files;
   const hidden = (file: string) => test.includes(file) || /^\.(meta|approaches|docs)\//.test(file);
   const visible = [...files.values()].filter((entry) => !hidden(entry.path));
-  const tests = test.map((file) => language.unskip(absolute(entryOf(files, file))));
-  const own = language.verifier({ solution, test });
+  const tests = test.map((file) => unskipped(language, absolute(entryOf(files, file))));
+  const own = runnerOf(language, test);
   const verifier: Verifier = {
     ...own,
     files: [...own.files, ...tests],
@@ -108,7 +115,7 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
     scoring: 'final',
     tries: 2,
     labels: { language: name },
-    content: hashOf('polyglot', [...files.values()], limits, verifier.command, verifier.env),
+    content: contentHash('polyglot', [...files.values()], limits, verifier.command, verifier.env),
     steps: [
       {
         name: 'solve',
@@ -128,33 +135,26 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
 
 /** The second run: decoys at the end of the first file of tests that can have some. */
 const checkOf =
-  ({ check }: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
+  (language: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
   (word) => {
-    const { decoys } = check;
-    const changed = check.change(verifier, word);
+    const { count, honest } = decoysOf(language.decoys);
     const host = tests.find(({ path }) => /spec|test/i.test(posix.basename(path))) ?? tests[0];
-    const files = changed.files.map((entry) =>
-      entry === host && !check.file ? withDecoys(decoys, word, entry) : entry,
-    );
-    return {
-      verifier: { ...changed, files: [...files, ...(check.file ? [check.file(word)] : [])] },
-      decoys: decoys.count,
-      honest: decoys.honest,
-    };
+    return { verifier: rerunOf(language, verifier, { host, word }), decoys: count, honest };
   };
 
 const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}` });
 
 function entryOf(files: Map<string, Entry>, path: string): Entry {
   const found = files.get(path);
-  if (!found) throw new AppError('invalid_input', `An exercise names ${path}, which is not there.`);
+  if (!found)
+    throw new AppError('invalid_input', `An exercise names ${path}, which does not exist.`);
   return found;
 }
 
 /** The text as Aider's benchmark puts it. */
 function instructionOf(files: Map<string, Entry>, solution: string[]): string {
   const parts = ['introduction.md', 'instructions.md', 'instructions.append.md']
-    .map((name) => textOf(files, `.docs/${name}`))
+    .map((name) => fileText(files, `.docs/${name}`))
     .filter((text) => text !== undefined);
   const names = solution.map((file) => posix.basename(file)).join(' ');
   return `${parts.join('')}
@@ -180,13 +180,13 @@ function exampleFiles(
   { solution, example }: { solution: string[]; example: string[] },
 ): Entry[] {
   const like = (path: string) => (file: string) => posix.extname(file) === posix.extname(path);
-  const { manifest } = language;
+  const { manifest, sources } = language;
   const own = manifest && files.get(manifest.example);
   const examples = example.map((path) => {
     const index = example.filter(like(path)).indexOf(path);
-    const place =
-      language.examplePlace?.(path) ?? solution.filter(like(path))[index] ?? posix.basename(path);
-    return { ...entryOf(files, path), path: place };
+    const name = posix.basename(path);
+    const stub = solution.filter(like(path))[index] ?? name;
+    return { ...entryOf(files, path), path: sources ? `${sources}${name}` : stub };
   });
   return own && manifest ? [...examples, { ...own, path: manifest.place }] : examples;
 }

@@ -1,44 +1,42 @@
-import { failed, invalid, passed, type Verdict, type VerifierOutput } from '../model.js';
-import type { Outcome } from './test-reports.js';
-
-type Tests = Record<string, Outcome>;
+import { fail, invalid, pass, type Verdict, type VerifierOutput } from '../model.js';
+import type { TestResult, TestResults } from './test-log.js';
 
 /**
  * For runners that only print. Names that the tested program prints are of no use to it: the exit code is the engine's,
  * and each test that the reference solution passes must be there.
  */
 export const judgePrinted =
-  (testsIn: (output: string) => Tests) =>
+  (testsIn: (output: string) => TestResults) =>
   ({ exitCode, output }: VerifierOutput): Verdict => {
     const tests = testsIn(output);
     const results = Object.values(tests);
-    if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
-    if (results.includes('FAILED')) return failed('A test failed.', 'wrong', { tests });
+    if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`, 'wrong', { tests });
+    if (results.includes('FAILED')) return fail('A test failed.', 'wrong', { tests });
     if (!results.includes('PASSED'))
       return invalid('no_result', `No test ran. ${output.slice(-200)}`);
     const count = results.filter((result) => result === 'PASSED').length;
-    return passed(`${count} tests passed.`, { tests });
+    return pass(`${count} tests passed.`, { tests });
   };
 
 /** `go test -v`. A name that comes twice, of two packages, has passed when both have. */
-export const goTests = (output: string): Tests =>
+export const goTests = (output: string): TestResults =>
   collected(output.matchAll(/^\s*--- (?<word>PASS|FAIL|SKIP): (?<name>\S+)/gm));
 
 /** `cargo test`, of all of its programs. */
-export const rustTests = (output: string): Tests =>
+export const rustTests = (output: string): TestResults =>
   collected(
     output.matchAll(/^test (?<name>\S+)(?: - should panic)? \.\.\. (?<word>ok|FAILED|ignored)/gm),
   );
 
-const words: Record<string, Outcome> = {
+const words: Record<string, TestResult> = {
   PASS: 'PASSED',
   ok: 'PASSED',
   FAIL: 'FAILED',
   FAILED: 'FAILED',
 };
 
-function collected(lines: Iterable<RegExpMatchArray>): Tests {
-  const tests = new Map<string, Outcome>();
+function collected(lines: Iterable<RegExpMatchArray>): TestResults {
+  const tests = new Map<string, TestResult>();
   for (const { groups: { name = '', word = '' } = {} } of lines)
     if (tests.get(name) !== 'FAILED') tests.set(name, words[word] ?? 'SKIPPED');
   return Object.fromEntries(tests);

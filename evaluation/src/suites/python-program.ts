@@ -1,13 +1,13 @@
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import {
-  failed,
-  passed,
+  fail,
+  pass,
   proofFile,
   type VerifierOutput,
   type Verdict,
   type Verifier,
 } from '../model.js';
-import { judge as judgeProgram } from './python-judge.js';
+import { assetText } from '../asset-text.js';
 
 /** Linux takes 128 KiB for one variable. */
 const mostInline = 100_000;
@@ -32,9 +32,11 @@ export function pythonVerifier({
 }: PythonProgram): Verifier {
   const parts = { before, reference, tests };
   return {
-    files: Object.entries(parts).map(([name, text]) => file(`/verify/${name}.py`, text, 0o400)),
+    files: Object.entries(parts).map(([name, text]) =>
+      fileEntry(`/verify/${name}.py`, text, 0o400),
+    ),
     folders: [],
-    command: ['python3', '-I', '-c', judgeProgram],
+    command: ['python3', '-I', '-c', judgeProgram()],
     env: {
       BELAY_PROOF: '{proof}',
       BELAY_NAMES: JSON.stringify(names),
@@ -46,6 +48,17 @@ export function pythonVerifier({
     judge,
   };
 }
+
+/** The judge with the program of its worker; both begin with the codec. */
+function judgeProgram(): string {
+  if (program === undefined) {
+    const codec = assetText('python-codec.py');
+    const worker = encoded(codec + assetText('python-worker.py'));
+    program = codec + assetText('python-judge.py').replace('{worker}', worker);
+  }
+  return program;
+}
+let program: string | undefined;
 
 function inline(carried: Entry[], parts: Record<string, string>) {
   const solution = carried.find(({ path }) => path === '/app/solution.py');
@@ -62,9 +75,9 @@ const encoded = (text: string) => Buffer.from(text).toString('base64');
 
 function judge({ exitCode, output, files }: VerifierOutput): Verdict {
   const proof = files.get(proofFile)?.toString() ?? '';
-  if (exitCode === 0 && proof && output.includes(`\n${proof}\n`)) return passed();
-  if (exitCode === 0) return failed('The program ended before its tests did.', 'no_result');
-  return failed(lastLine(output) || `The program ended with code ${exitCode}.`);
+  if (exitCode === 0 && proof && output.includes(`\n${proof}\n`)) return pass();
+  if (exitCode === 0) return fail('The program ended before its tests did.', 'no_result');
+  return fail(lastLine(output) || `The program exited with code ${exitCode}.`);
 }
 
 const lastLine = (output: string): string =>

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { hashOf } from '../entries.js';
+import { contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 
 /** Something that a task is made of, which may be broken. */
@@ -31,15 +31,19 @@ export function tasksFrom<T>(
       value = each.read();
       tasks.push(taskOf(value, each));
     } catch (error) {
-      const fault = faultOf(error, each.where);
+      const fault = faultSentence(error, each.where);
       faults.push(fault);
       tasks.push(brokenTask({ suite, id: idOf(value) ?? each.name, fault, bytes: each.bytes }));
     }
   }
   if (tasks.length === 0)
-    throw new AppError('invalid_input', `${path} has no task: name the data of ${suite}.`);
+    throw new AppError(
+      'invalid_input',
+      `${path} contains no tasks. Name data of the suite ${suite}.`,
+    );
   if (faults.length < tasks.length) return tasks;
-  const more = faults.length > shownFaults ? ` And ${faults.length - shownFaults} more.` : '';
+  const more =
+    faults.length > shownFaults ? ` ${faults.length - shownFaults} more tasks cannot be read.` : '';
   throw new AppError('invalid_input', `${faults.slice(0, shownFaults).join(' ')}${more}`);
 }
 
@@ -58,7 +62,7 @@ function idOf(value: unknown): string | undefined {
 }
 
 /** One sentence with the place; of wrong fields the first three. */
-export function faultOf(error: unknown, where: string): string {
+export function faultSentence(error: unknown, where: string): string {
   if (error instanceof z.ZodError) {
     const issues = error.issues
       .slice(0, shownFaults)
@@ -99,6 +103,6 @@ function brokenTask({
     tries: 1,
     broken: true,
     unsupported: fault,
-    content: hashOf(suite, 'broken', bytes),
+    content: contentHash(suite, 'broken', bytes),
   };
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix, relative } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
-import { file, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { linesIn, unreadable, type Line } from '../lines.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
@@ -89,13 +89,13 @@ function parsedLine(line: string): unknown {
 
 /** The data file of a suite: the path itself, or the one file in the folder whose name matches. */
 export function dataFile(path: string, matches: RegExp): string {
-  if (!exists(path)) throw new AppError('invalid_input', `There is nothing at ${path}.`);
+  if (!exists(path)) throw new AppError('invalid_input', `${path} does not exist.`);
   if (statSync(path).isFile()) return path;
   const names = readdirSync(path).filter((name) => matches.test(name));
   if (names.length === 1 && names[0]) return join(path, names[0]);
   throw new AppError(
     'invalid_input',
-    `${path} has ${names.length} files that match ${matches.source}: name one with --data.`,
+    `${path} has ${names.length} files that match ${matches.source}. Name one with --data.`,
   );
 }
 
@@ -135,7 +135,7 @@ function readPackedBelow(path: string, marker: string): Readable<TaskFolder>[] {
   const all = exists(join(root, 'tasks.jsonl')) ? readEachFolder(root, marker) : [];
   const found = all.filter(({ name }) => `${name}/`.startsWith(prefix));
   if (found.length === 0)
-    throw new AppError('invalid_input', `There is nothing at ${path.slice(0, 200)}.`);
+    throw new AppError('invalid_input', `${path.slice(0, 200)} does not exist.`);
   return found.map((folder) => {
     const name = folder.name.slice(prefix.length) || basename(path);
     return { ...folder, name, read: () => ({ ...folder.read(), name }) };
@@ -163,11 +163,11 @@ function unpacked(line: unknown, path: string): TaskFolder {
     if (posix.isAbsolute(name) || posix.normalize(name) !== name || name.split('/')[0] === '..')
       throw new AppError(
         'invalid_input',
-        `${path}: the task ${task} has a file ${name}, which lies outside of its folder.`,
+        `${path}: the task ${task} has a file ${name}, which is outside its folder.`,
       );
-    if (typeof content === 'string') return file(name, content);
+    if (typeof content === 'string') return fileEntry(name, content);
     const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');
-    return file(name, bytes, content.executable ? 0o755 : 0o644);
+    return fileEntry(name, bytes, content.executable ? 0o755 : 0o644);
   });
   return { name: task, files: new Map(entries.map((entry) => [entry.path, entry])) };
 }
@@ -198,7 +198,7 @@ function* filesIn(root: string, below = ''): Generator<[string, Entry]> {
     if (entry.isDirectory()) yield* filesIn(root, path);
     else if (entry.isFile()) {
       const executable = (statSync(join(root, path)).mode & 0o100) !== 0;
-      yield [path, file(path, readFileSync(join(root, path)), executable ? 0o755 : 0o644)];
+      yield [path, fileEntry(path, readFileSync(join(root, path)), executable ? 0o755 : 0o644)];
     }
   }
 }
@@ -212,12 +212,12 @@ function exists(path: string): boolean {
 }
 
 /** The files below a folder of a task, with the folder taken off. */
-export function below(files: Map<string, Entry>, prefix: string): Entry[] {
+export function entriesBelow(files: Map<string, Entry>, prefix: string): Entry[] {
   return [...files.values()]
     .filter(({ path }) => path.startsWith(prefix))
     .map((entry) => ({ ...entry, path: entry.path.slice(prefix.length) }));
 }
 
-export function textOf(files: Map<string, Entry>, path: string): string | undefined {
+export function fileText(files: Map<string, Entry>, path: string): string | undefined {
   return files.get(path)?.bytes.toString();
 }

@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
-import { file, folder, type Entry } from '../entries.js';
-import { pythonDecoys, withDecoys } from './decoys.js';
-import type { Counts, Outcome } from './test-reports.js';
+import { assetText } from '../asset-text.js';
+import { fileEntry, folderEntry, type Entry } from '../entries.js';
+import { decoysOf, withDecoys } from './decoys.js';
+import type { TestResults } from './test-log.js';
+import type { Counts } from './test-reports.js';
 import {
-  failed,
+  fail,
   invalid,
-  passed,
+  pass,
   proofFile,
   type Verdict,
   type Verifier,
@@ -15,29 +17,32 @@ import {
 
 /** What a test runner reports of a whole run. */
 export interface SealedReport {
-  tests: Record<string, Outcome>;
+  tests: TestResults;
   /** What failed beside tests, such as files that could not be loaded. */
   errors: number;
 }
 
-/** Holds the key, and whatever the runner loads to use it. Writable for everyone, so that the runner can remove the key. */
-export const sealFolder = '/verify-seal';
+/** Holds the key. Writable for everyone, so that the runner can remove it. */
+const sealFolder = '/verify-seal';
 const plugins = '/verify-plugins';
+
+/** A plugin of the folder `assets`. */
+export type SealPlugin = 'belay_seal.py' | 'seal-reporter.cjs';
 
 /**
  * A runner's plugin takes the key and removes it before any tested code is loaded, and prints the report sealed with it
  * to the container's log once the run has ended. The log is the engine's: what was printed cannot be changed, and the
  * first sealed line counts. Neither arguments nor environment name a file or hold a secret.
  */
-export const sealFiles = (plugin: Entry): Entry[] => [
-  folder(plugins),
-  { ...plugin, path: `${plugins}/${plugin.path}` },
+export const sealFiles = (plugin: SealPlugin): Entry[] => [
+  folderEntry(plugins),
+  fileEntry(`${plugins}/${plugin}`, assetText(plugin), 0o444),
 ];
 
 /** The key is known to this verification alone. */
 export const sealKey = (proof: string): Entry[] => [
-  folder(sealFolder, 0o777),
-  file(`${sealFolder}/key`, proof, 0o444),
+  folderEntry(sealFolder, 0o777),
+  fileEntry(`${sealFolder}/key`, proof, 0o444),
 ];
 
 const maxReport = 64 * 2 ** 20;
@@ -76,70 +81,18 @@ export function judgeSealed(given: VerifierOutput): Verdict {
   const { exitCode, output } = given;
   const report = sealedReport(given);
   const tests = report?.tests;
-  if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`, 'wrong', { tests });
+  if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`, 'wrong', { tests });
   if (!report || !tests)
-    return failed('The tests ended with code 0 and left no report.', 'no_result');
+    return fail('The tests exited with code 0 but left no report.', 'no_result');
   const results = Object.values(tests);
   const bad = results.filter((result) => result === 'FAILED').length + report.errors;
-  if (bad > 0) return failed(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });
+  if (bad > 0) return fail(`${bad} of ${results.length} tests failed.`, 'wrong', { tests });
   if (!results.includes('PASSED'))
     return invalid('no_result', `No test ran. ${withoutSeals(output).slice(-200)}`);
-  return passed(`${results.filter((result) => result === 'PASSED').length} tests passed.`, {
+  return pass(`${results.filter((result) => result === 'PASSED').length} tests passed.`, {
     tests,
   });
 }
-
-/** For `pytest -p belay_seal`, with `pythonPath`. Another user's or root's processes cannot look into this one then. */
-export const pytestPlugin = file(
-  'belay_seal.py',
-  `import ctypes, hashlib, hmac, json, os, base64, zlib
-def _plugin():
-    try:
-        with open('${sealFolder}/key', 'rb') as key:
-            seal = hmac.new(key.read(), digestmod=hashlib.sha256)
-        os.unlink('${sealFolder}/key')
-    except OSError:
-        return None
-    try:
-        ctypes.CDLL(None).prctl(4, 0)
-    except Exception:
-        pass
-    try:
-        log = os.open('/proc/1/fd/1', os.O_WRONLY)
-    except OSError:
-        log = os.dup(1)
-    write, dumps, compress, encode = os.write, json.dumps, zlib.compress, base64.b64encode
-    tests, errors = {}, []
-    class Plugin:
-        def pytest_runtest_logreport(self, report):
-            name = report.nodeid
-            if report.failed:
-                tests[name] = 'FAILED'
-            elif report.skipped:
-                tests.setdefault(name, 'XFAIL' if hasattr(report, 'wasxfail') else 'SKIPPED')
-            elif report.when == 'call':
-                tests.setdefault(name, 'XFAIL' if hasattr(report, 'wasxfail') else 'PASSED')
-        def pytest_collectreport(self, report):
-            if report.failed:
-                errors.append(report.nodeid)
-        def pytest_sessionfinish(self, session, exitstatus):
-            text = encode(compress(dumps({'tests': tests, 'errors': len(errors)}).encode()))
-            sealed = seal.copy()
-            sealed.update(text)
-            line = ('\\nbelay-seal ' + sealed.hexdigest() + ' ').encode() + text + b'\\n'
-            while line:
-                line = line[write(log, line):]
-    return Plugin()
-_made = _plugin()
-del _plugin
-def pytest_configure(config):
-    global _made
-    if _made:
-        config.pluginmanager.register(_made, 'belay-sealing')
-    _made = None
-`,
-  0o444,
-);
 
 export const pythonPath = plugins;
 
@@ -156,18 +109,19 @@ export const withPytestPlugin = (command: string[]): string[] => [
 export const pytestCheck =
   (verifier: Verifier): Verifier['check'] =>
   (word) => {
+    const decoys = decoysOf('python');
     const changed = inAnotherOrder(verifier, word);
     const host = changed.files.find(({ path }) => /^\/tests\/(.*\/)?test_[^/]*\.py$/.test(path));
     return {
       verifier: {
         ...changed,
         files: changed.files.map((entry) =>
-          entry === host ? withDecoys(pythonDecoys, word, entry) : entry,
+          entry === host ? withDecoys(decoys, word, entry) : entry,
         ),
-        judge: (given) => failed('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
+        judge: (given) => fail('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
       },
-      decoys: host ? pythonDecoys.count : 0,
-      honest: pythonDecoys.honest,
+      decoys: host ? decoys.count : 0,
+      honest: decoys.honest,
     };
   };
 
@@ -176,25 +130,11 @@ export const seedOf = (word: string): number => Number.parseInt(word.slice(1, 8)
 
 /** For `pytest -p belay_order`, with `pythonPath`. */
 export const orderPlugin = (word: string): Entry =>
-  file(
+  fileEntry(
     `${plugins}/belay_order.py`,
-    `import random
-def pytest_collection_modifyitems(items):
-    own = [item for item in items if '${word}' in item.name]
-    groups = {}
-    for item in items:
-        if '${word}' not in item.name:
-            groups.setdefault(item.parent.nodeid, []).append(item)
-    chance, mixed = random.Random(${seedOf(word)}), list(groups.values())
-    for group in mixed:
-        before = list(group)
-        chance.shuffle(group)
-        if group == before:
-            group.reverse()
-    chance.shuffle(mixed)
-    own.sort(key=lambda item: '${word}_zz_' in item.name)
-    items[:] = [item for group in mixed for item in group] + own
-`,
+    assetText('belay_order.py')
+      .replaceAll('{word}', word)
+      .replace('{seed}', String(seedOf(word))),
     0o444,
   );
 
@@ -214,34 +154,3 @@ export function inAnotherOrder(verifier: Verifier, word: string): Verifier {
 
 const asPlugin = '-p belay_seal';
 const withOrder = `${asPlugin} -p belay_order`;
-
-/** For `jest --reporters`: it lives in Jest's own process, outside of the contexts of the tests. */
-export const jestReporter = file(
-  'seal-reporter.cjs',
-  `'use strict';
-const { readFileSync, unlinkSync, writeSync } = require('node:fs');
-const { createHmac } = require('node:crypto');
-const { deflateSync } = require('node:zlib');
-const key = readFileSync('${sealFolder}/key');
-unlinkSync('${sealFolder}/key');
-const words = { passed: 'PASSED', failed: 'FAILED' };
-module.exports = class {
-  onRunComplete(_contexts, results) {
-    const tests = {};
-    for (const suite of results.testResults)
-      for (const { fullName, status } of suite.testResults) {
-        let name = fullName;
-        for (let number = 2; name in tests; number += 1) name = fullName + ' #' + number;
-        tests[name] = words[status] ?? 'SKIPPED';
-      }
-    const report = JSON.stringify({ tests, errors: results.numRuntimeErrorTestSuites });
-    const text = deflateSync(report).toString('base64');
-    const seal = createHmac('sha256', key).update(text).digest('hex');
-    writeSync(1, '\\nbelay-seal ' + seal + ' ' + text + '\\n');
-  }
-};
-`,
-  0o444,
-);
-
-export const jestReporterPath = `${plugins}/${jestReporter.path}`;

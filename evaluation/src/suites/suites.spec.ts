@@ -13,7 +13,7 @@ import {
   terminalBenchData,
   write,
 } from '../testing/fixtures.js';
-import { file } from '../entries.js';
+import { fileEntry } from '../entries.js';
 import { judgeReward, writableRewards, type WritableRewards } from './harbor-reward.js';
 import { suiteNamed } from './index.js';
 import { readFolders } from './reading.js';
@@ -21,7 +21,8 @@ import { judgeInstance } from './swe-bench-logs.js';
 import type { Instance } from './swe-bench-instance.js';
 import { judgePytest } from './terminal-bench.js';
 import { judgeSealed, sealedReport } from './seal.js';
-import { junitCounts, type Outcome } from './test-reports.js';
+import type { TestResult } from './test-log.js';
+import { junitCounts } from './test-reports.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
@@ -62,7 +63,7 @@ it('a gzipped file and a packed folder are the same tasks', () => {
 });
 
 it('says what is wrong with data', () => {
-  expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('There is nothing at');
+  expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('does not exist');
   write(at('bad'), { 'x.jsonl': '{"a":1}\nno json\n' });
   expect(() => suiteNamed('swe-bench').read(at('bad'))).toThrow('line 2, is not JSON');
   expect(() => suiteNamed('chess')).toThrow('There is no suite chess');
@@ -79,7 +80,7 @@ const report = (tests: number, failures: number) =>
     `<testsuites><testsuite name="x" errors="0" failures="${failures}" tests="${tests}">`,
   );
 
-const sealed = (results: Outcome[], key = 'key'): string => {
+const sealed = (results: TestResult[], key = 'key'): string => {
   const tests = Object.fromEntries(results.map((result, index) => [`t${index}`, result]));
   const text = deflateSync(JSON.stringify({ tests, errors: 0 })).toString('base64');
   return `\nbelay-seal ${createHmac('sha256', key).update(text).digest('hex')} ${text}\n`;
@@ -97,10 +98,10 @@ it('reports of JUnit are counted', () => {
 });
 
 describe('attacks: reports of a test runner', () => {
-  const passing: Outcome[] = ['PASSED', 'PASSED'];
+  const passing: TestResult[] = ['PASSED', 'PASSED'];
 
   it('only the first one that has the seal of this verification counts', () => {
-    const failing: Outcome[] = ['PASSED', 'FAILED'];
+    const failing: TestResult[] = ['PASSED', 'FAILED'];
     const changed = sealed(failing).replace(/ [^ ]+\n$/, sealed(passing).slice(-40));
     for (const output of [
       '',
@@ -125,9 +126,9 @@ describe('attacks: reports of a test runner', () => {
 
 it('Terminal-Bench: the summary must list tests, all passed, and agree with the report', () => {
   const summary = (lines: string) => `=== short test summary info ===\n${lines}\n`;
-  const judge = (lines: string, found?: Outcome[], exitCode = 0) =>
+  const judge = (lines: string, found?: TestResult[], exitCode = 0) =>
     judgePytest(withKey(`${found ? sealed(found) : ''}${summary(lines)}`, { exitCode }));
-  const three: Outcome[] = ['PASSED', 'SKIPPED', 'XFAIL'];
+  const three: TestResult[] = ['PASSED', 'SKIPPED', 'XFAIL'];
   expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', three).outcome).toBe('pass');
   expect(judge('PASSED a::b\nSKIPPED c\nXFAIL d', three, 137).cause).toBe('no_result');
   expect(judge('PASSED a::b\nFAILED c - no', ['PASSED', 'FAILED']).outcome).toBe('fail');
@@ -160,7 +161,7 @@ it('Harbor: reward.json wins, and a missing reward is not 0', () => {
   for (const files of [{}, { 'reward.txt': '' }, { 'reward.txt': 'good' }])
     expect(judge(files as Record<string, string>).outcome).toBe('invalid');
   const plain = writableRewards([
-    file(
+    fileEntry(
       'test.sh',
       '# reward.txt\nif [ $? -eq 0 ]; then echo 1; else echo "0"; fi > /l/reward.txt\n',
     ),
@@ -171,7 +172,7 @@ it('Harbor: reward.json wins, and a missing reward is not 0', () => {
   for (const reward of ['0.99', '2', '-1'])
     expect(judge({ 'reward.txt': reward }, plain)).toMatchObject({ reward: 0, cause: 'no_result' });
   for (const line of ['echo "$score" > reward.txt', 'echo $(bc) > reward.txt', 'fi > reward.txt'])
-    expect(writableRewards([file('test.sh', line)]).numbers).toBeNull();
+    expect(writableRewards([fileEntry('test.sh', line)]).numbers).toBeNull();
 });
 
 describe('SWE-bench', () => {

@@ -1,29 +1,20 @@
-import { file } from '../entries.js';
-import { failed, type Check, type Verifier, type VerifierOutput } from '../model.js';
+import { fileEntry } from '../entries.js';
+import { fail, type SecondRun, type Verifier, type VerifierOutput } from '../model.js';
 import { quoted } from '../shell-quoted.js';
-import {
-  browserDecoys,
-  consoleDecoys,
-  functionDecoys,
-  jasmineDecoys,
-  jestDecoyTests,
-  mochaDecoys,
-  prismDecoys,
-  pythonDecoys,
-  unittestCaseDecoys,
-  type Decoys,
-} from './decoys.js';
+import { decoysOf, type DecoyKind } from './decoys.js';
 import { orderPlugin, pythonPath, seedOf } from './seal.js';
 import { jestResults } from './swe-bench-jest.js';
 import { hiddenPaths, testFolderOf } from './swe-bench-paths.js';
 import type { RunnableInstance } from './swe-bench-classic.js';
+import { runnerNameOf, type RunnerName } from './swe-bench-parsers.js';
 import type { TestResults } from './test-log.js';
 
 /** How a runner's tests are run again. */
 interface Runner {
-  decoys: Decoys;
+  /** None for runners that no test can be added to: the tests run once more as they are. */
+  decoys?: DecoyKind;
   /** Where they go: the end of a hidden file, or a file of their own beside or above one. */
-  place(hidden: string, word: string): string | null;
+  place?(hidden: string, word: string): string | null;
   /** The script with the tests in another order. */
   reorder?(script: string, seed: number): string;
   env?(seed: number): Record<string, string>;
@@ -36,7 +27,7 @@ const pythonFile = (hidden: string) =>
 const hashSeed = (seed: number) => ({ PYTHONHASHSEED: String(seed) });
 
 const pytest: Runner = {
-  decoys: pythonDecoys,
+  decoys: 'python',
   place: pythonFile,
   reorder: (script) => script.replaceAll(/\bPYTHONPATH=(?=\S)/g, `$&${pythonPath}:`),
   env: (seed) => ({
@@ -47,7 +38,7 @@ const pytest: Runner = {
 };
 
 const mocha: Runner = {
-  decoys: mochaDecoys,
+  decoys: 'mocha',
   place: (hidden) => (/\.[cm]?js$/.test(hidden) ? hidden : null),
 };
 
@@ -58,30 +49,28 @@ const javascriptFile = (hidden: string) =>
     ? hidden
     : null;
 
-const inJest: Runner = { decoys: jestDecoyTests, place: javascriptFile };
+const inJest: Runner = { decoys: 'jest', place: javascriptFile };
 /** Of these logs only files are read. */
 const jestFiles: Runner = { ...inJest, results: jestResults };
 
 /** Karma, and mocha in a page. */
-const inBrowser: Runner = { decoys: browserDecoys, place: javascriptFile };
+const inBrowser: Runner = { decoys: 'browser', place: javascriptFile };
 
-/** The tests once more as they are, for runners that no test can be added to. */
-const again: Runner = {
-  decoys: { count: 0, honest: null, text: () => '' },
-  place: () => null,
-};
-
-/** By parser, since it says whose log it reads. */
-const runners: Record<string, Runner> = {
-  parse_log_django: {
-    decoys: unittestCaseDecoys,
+const runners: Record<RunnerName | 'console', Runner> = {
+  pytest,
+  mocha,
+  jestFiles,
+  browser: inBrowser,
+  again: {},
+  django: {
+    decoys: 'unittest',
     place: pythonFile,
     reorder: (script) => script.replaceAll(/\bruntests\.py /g, 'runtests.py --reverse '),
     env: hashSeed,
   },
-  parse_log_sympy: { decoys: functionDecoys, place: pythonFile, env: hashSeed },
-  parse_log_marked: {
-    decoys: jasmineDecoys,
+  sympy: { decoys: 'functions', place: pythonFile, env: hashSeed },
+  jasmine: {
+    decoys: 'jasmine',
     place: (hidden, word) => {
       const folder = testFolderOf(hidden);
       return folder === undefined ? null : `${folder}/${word}-spec.js`;
@@ -89,40 +78,26 @@ const runners: Record<string, Runner> = {
     reorder: (script, seed) =>
       script.replaceAll(/\/jasmine\b[^\n;&|]*/g, `$& --random=true --seed=${seed}`),
   },
-  parse_log_prismjs: {
-    decoys: prismDecoys,
+  prism: {
+    decoys: 'prism',
     place: (hidden, word) => {
       const [, folder] = /^(tests\/languages\/[^/]+)\/[^/]+\.test$/.exec(hidden) ?? [];
       return folder === undefined ? null : `${folder}/${word}_0.test`;
     },
   },
-  parse_log_eslint: mocha,
-  parse_log_highlightjs: mocha,
-  parse_log_calypso: {
+  calypso: {
     ...inJest,
     place: (hidden) => (/\/test\/[^/]+\.jsx?$/.test(hidden) ? hidden : null),
   },
-  parse_log_carbon: jestFiles,
-  parse_log_grommet: jestFiles,
-  parse_log_prettier: jestFiles,
-  parse_log_react_pdf: jestFiles,
-  parse_log_scratch_gui: jestFiles,
-  parse_log_bpmn_js: inBrowser,
-  parse_log_chart_js: inBrowser,
-  parse_log_next: inBrowser,
-  parse_log_openlayers: inBrowser,
-  parse_log_p5js: {
+  p5: {
     ...inBrowser,
     place: (hidden) => (/^test\/unit\/.*\.js$/.test(hidden) ? hidden : null),
   },
-  console_assert: {
-    decoys: consoleDecoys,
+  console: {
+    decoys: 'console',
     place: (hidden) => (hidden === 'test.js' ? hidden : null),
   },
 };
-
-const inPytest =
-  /^parse_log_(pytest\w*|astroid|astropy|flask|marshmallow|matplotlib|pvlib|pydicom|pylint|pyvista|requests|scikit|seaborn|sphinx|sqlfluff|xarray)$/;
 
 /**
  * The second run of a pass: the same script, with tests that must fail beside the hidden ones once these are in place,
@@ -132,9 +107,9 @@ export function instanceCheck(
   instance: RunnableInstance,
   verifier: Verifier,
   testsOf: (output: VerifierOutput) => TestResults | undefined,
-): (word: string) => Check {
+): (word: string) => SecondRun {
   const runner = runnerOf(instance);
-  const { decoys } = runner;
+  const decoys = runner.decoys && decoysOf(runner.decoys);
   return (word) => {
     const host = placed(instance, runner, word);
     const seed = seedOf(word);
@@ -148,7 +123,7 @@ export function instanceCheck(
     return {
       verifier: {
         ...verifier,
-        files: [...files, file('/verify/decoys', decoys.text(word)), orderPlugin(word)],
+        files: [...files, fileEntry('/verify/decoys', decoys?.text(word) ?? ''), orderPlugin(word)],
         env: { ...verifier.env, ...runner.env?.(seed) },
         judge: (output) => {
           const tests = testsOf(output);
@@ -156,20 +131,20 @@ export function instanceCheck(
             tests && host && runner.results
               ? runner.results(output.output, tests, { host, word })
               : tests;
-          return failed('The second run.', 'wrong', { tests: read });
+          return fail('The second run.', 'wrong', { tests: read });
         },
       },
-      decoys: host ? decoys.count : 0,
-      honest: decoys.honest,
+      decoys: (host && decoys?.count) || 0,
+      honest: decoys?.honest ?? null,
     };
   };
 }
 
-function runnerOf({ log_parser: name, version }: RunnableInstance): Runner {
-  if (inPytest.test(name)) return pytest;
-  const isJest = name === 'parse_log_lighthouse' && /^[3-8]\./.test(version ?? '');
-  if (isJest) return jestFiles;
-  return (Object.hasOwn(runners, name) ? runners[name] : undefined) ?? again;
+function runnerOf({ log_parser: parser, version }: RunnableInstance): Runner {
+  if (parser === 'console_assert') return runners.console;
+  // Before 3.0 and after 8.6 these are tests of Mocha.
+  const isMocha = parser === 'parse_log_lighthouse' && !/^[3-8]\./.test(version);
+  return runners[isMocha ? 'again' : runnerNameOf(parser)];
 }
 
 /** Only files that the test patch leaves there. */
@@ -177,7 +152,7 @@ function placed(instance: RunnableInstance, runner: Runner, word: string): strin
   const there = hiddenPaths(instance).filter((path) =>
     instance.test_patch.includes(`\n+++ b/${path}`),
   );
-  return there.flatMap((path) => runner.place(path, word) ?? [])[0];
+  return there.flatMap((path) => runner.place?.(path, word) ?? [])[0];
 }
 
 const startMarker = />>>>> Start Test Output/;

@@ -124,7 +124,7 @@ it('keeps what a line says itself', () => {
 });
 
 it.each([
-  [classic('own/thing', '1.0', ''), /no environment is known for own\/thing 1\.0\.$/],
+  [classic('own/thing', '1.0', ''), /there is no known environment for own\/thing 1\.0\.$/],
   [classic('chartjs/Chart.js', '4.0', patch('test/a.js')), /need a browser of its time/],
   [classic('django/django', '4.2', patch('tests/a.json')), /need files that its test patch/],
   [
@@ -135,7 +135,10 @@ it.each([
     ),
     /test patch has binary files/,
   ],
-  [classic('a/b', '', '', { eval_script: 'true', log_parser: 'none' }), /No parser is called none/],
+  [
+    classic('a/b', '', '', { eval_script: 'true', log_parser: 'none' }),
+    /There is no parser called none/,
+  ],
 ])('says in one sentence why a line cannot be run', (line, sentence) => {
   expect(taskOf(line).unsupported).toMatch(sentence);
 });

@@ -37,14 +37,14 @@ export function completed(instance: Instance, lookup: SpecLookup = specOf): Comp
     return {
       instance: whole('', ''),
       setup: null,
-      unsupported: `It has no eval_script, and no environment is known for ${repo} ${version || 'without a version'}.`,
+      unsupported: `It has no eval_script, and there is no known environment for ${repo} ${version || 'without a version'}.`,
     };
   const commands = commandsOf(instance, spec);
   const fault =
     commands.length === 0
-      ? `Its tests need ${spec.environment.needs ?? 'files that its test patch does not name'}: name data with an eval_script, and its image.`
+      ? `Its tests need ${spec.environment.needs ?? 'files that its test patch does not name'}. Use data with an eval_script, and its image.`
       : /^Binary files .* differ\r?$/m.test(instance.test_patch)
-        ? 'Its test patch has binary files, which the data leave out.'
+        ? 'Its test patch has binary files, which are not in the data.'
         : null;
   return {
     instance: whole(scriptOf(instance, spec, commands), spec.logParser, spec.evalType),

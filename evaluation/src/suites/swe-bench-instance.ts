@@ -11,7 +11,7 @@ function parsedList(text: string, context: z.RefinementCtx): string[] {
   try {
     return z.array(z.string()).parse(JSON.parse(text));
   } catch {
-    context.addIssue('is not a JSON list of texts');
+    context.addIssue('is not a JSON list of strings');
     return z.NEVER;
   }
 }

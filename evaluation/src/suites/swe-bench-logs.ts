@@ -1,5 +1,5 @@
-import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
-import { failing } from './parsed-lines.js';
+import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../model.js';
+import { failedTests } from './parsed-lines.js';
 import type { RunnableInstance } from './swe-bench-classic.js';
 import type { Instance } from './swe-bench-instance.js';
 import { sealedReport } from './seal.js';
@@ -50,7 +50,7 @@ function assertionsIn(log: string): TestResults {
   const named = messages.filter((text) => /^Q[0-9a-f]{12} \d+$/.test(text ?? ''));
   return {
     'test.js': named.length === messages.length ? 'PASSED' : 'FAILED',
-    ...failing(named.map(String)),
+    ...failedTests(named.map(String)),
   };
 }
 
@@ -60,28 +60,31 @@ export const isKnownParser = (name: string): boolean =>
 /** Resolved when every test that must pass does. The exit code is the engine's, not what the log says. */
 export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verdict {
   const { exitCode, output } = outcome;
-  if (exitCode === patchRefused) return failed('The patch does not apply.', 'patch_refused');
+  if (exitCode === patchRefused) return fail('The patch does not apply.', 'patch_refused');
   if (exitCode === testPatchRefused)
     return invalid('no_result', 'The test patch does not apply, so no hidden test was run.');
   if (exitCode === setupFailed) return invalid('infrastructure', output.slice(-400));
   const log = between(output);
-  if (log === undefined) return failed('The log has no test output.', 'no_result');
+  if (log === undefined) return fail('The log has no test output.', 'no_result');
   const parsed = parsedLog(instance, log, outcome);
-  if (!parsed) return invalid('no_result', `No parser is called ${instance.log_parser}.`);
+  if (!parsed) return invalid('no_result', `There is no parser called ${instance.log_parser}.`);
   const { tests, ran } = parsed;
   const anyFailed = Object.values(tests).some(
     (result) => result === 'FAILED' || result === 'ERROR',
   );
   if (!ran || (exitCode !== 0 && !anyFailed))
-    return failed(`The tests ended with code ${exitCode} and no result.`, 'no_result');
+    return fail(`The tests exited with code ${exitCode} and without a result.`, 'no_result');
   const isGood = goodBy(instance.eval_type, tests);
   const wrong = [
     ...instance.FAIL_TO_PASS.filter((test) => !isGood(test, 'FAIL_TO_PASS')),
     ...instance.PASS_TO_PASS.filter((test) => !isGood(test, 'PASS_TO_PASS')),
   ];
   const all = instance.FAIL_TO_PASS.length + instance.PASS_TO_PASS.length;
-  if (wrong.length === 0 && all > 0) return passed(`${all} tests are good.`, { tests });
-  return failed(`${wrong.length} of ${all} tests are not good.`, 'wrong', { tests });
+  if (wrong.length === 0 && all > 0)
+    return pass(`${all} ${all === 1 ? 'test has' : 'tests have'} the expected result.`, { tests });
+  return fail(`${wrong.length} of ${all} tests do not have the expected result.`, 'wrong', {
+    tests,
+  });
 }
 
 export function goodBy(type: Instance['eval_type'], tests: Record<string, string>) {

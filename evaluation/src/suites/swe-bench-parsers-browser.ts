@@ -1,4 +1,4 @@
-import { failing, fromLines, Headings, indentOf, withoutColours } from './parsed-lines.js';
+import { failedTests, fromLines, Headings, indentOf, withoutColours } from './parsed-lines.js';
 import type { LogParser, TestResult, TestResults } from './test-log.js';
 
 /**
@@ -14,12 +14,12 @@ const karmaFailure =
     });
 
 const chartFailures = karmaFailure(/Chrome\s[\d.]{1,40}[^\S\r\n]\([^)\n]{1,80}\)[^\S\r\n]/);
-const chart: LogParser = (log) => failing(chartFailures(withoutColours(log)));
+const chart: LogParser = (log) => failedTests(chartFailures(withoutColours(log)));
 
 const bpmnFailures = karmaFailure(
   /(?:2KPhantomJS\s[\d.]{1,40}|Chrome\sHeadless\s[^()\n]{1,40}|HeadlessChrome\s[\d.]{1,40})\s\(Linux\s[^)\n]{1,40}\)\s/,
 );
-const bpmn: LogParser = (log) => failing(bpmnFailures(log));
+const bpmn: LogParser = (log) => failedTests(bpmnFailures(log));
 
 const openlayersKarma = karmaFailure(
   /Chrome\s(?:Headless\s)?[\d.]{1,40}\s\(Linux\s[^)\n]{1,40}\)\s/,
@@ -41,7 +41,7 @@ const openlayers: LogParser = (log) => {
       open = undefined;
     } else open?.push(text);
   }
-  return failing(names.map((name) => name.replace(/\s+/g, ' ').trim()));
+  return failedTests(names.map((name) => name.replace(/\s+/g, ' ').trim()));
 };
 
 const next: LogParser = (log, { version }) =>
@@ -105,7 +105,7 @@ const p5: LogParser = (given) => {
   const names = Array.from(found, ([, text = '']) => text.split('\n')).filter((lines) =>
     lines.every((line, at) => indentOf(line) > (at === 0 ? 0 : indentOf(lines[at - 1] ?? ''))),
   );
-  return failing(names.map((lines) => lines.map((line) => line.trim()).join(':')));
+  return failedTests(names.map((lines) => lines.map((line) => line.trim()).join(':')));
 };
 
 /** Without objects and lists that were printed. */
@@ -159,10 +159,7 @@ function outermost(ranges: [number, number][]): [number, number][] {
   return found;
 }
 
-export const browserParsers: Record<string, LogParser> = {
-  parse_log_bpmn_js: bpmn,
-  parse_log_chart_js: chart,
-  parse_log_next: next,
-  parse_log_openlayers: openlayers,
-  parse_log_p5js: p5,
-};
+export const browserParsers = { bpmn, chart, next, openlayers, p5 } satisfies Record<
+  string,
+  LogParser
+>;

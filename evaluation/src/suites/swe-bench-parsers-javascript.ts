@@ -177,18 +177,15 @@ function numbered(given: string, temporary: Map<string, number>): string {
   return line;
 }
 
-export const javascriptParsers: Record<string, LogParser> = {
+export const javascriptParsers = {
   ...browserParsers,
-  parse_log_calypso: calypso,
-  parse_log_carbon: jestFiles,
-  parse_log_eslint: eslint,
-  parse_log_grommet: grommet,
-  parse_log_highlightjs: highlight,
-  parse_log_lighthouse: lighthouse,
-  parse_log_marked: marked,
-  parse_log_prettier: jestFiles,
-  parse_log_prismjs: prism,
-  parse_log_quarto_cli: quarto,
-  parse_log_react_pdf: jestFiles,
-  parse_log_scratch_gui: jestFiles,
-};
+  calypso,
+  eslint,
+  grommet,
+  highlight,
+  jestFiles,
+  lighthouse,
+  marked,
+  prism,
+  quarto,
+} satisfies Record<string, LogParser>;

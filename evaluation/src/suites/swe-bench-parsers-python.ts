@@ -1,11 +1,16 @@
 import { fromLines, type LineReader } from './parsed-lines.js';
 import type { LogParser, TestResult } from './test-log.js';
 
-/** A line of pytest's summary, `-rA`: `SKIPPED [2] file:3: reason` counts skips and names no test. */
+const isResult = (word = ''): word is TestResult =>
+  /^(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)$/.test(word);
+
+/** `SKIPPED [2] file:3: reason` counts skips and names no test. */
+const isCount = (result: string, word = '') => result === 'SKIPPED' && /^\[\d+\]$/.test(word);
+
+/** A line of pytest's summary, `-rA`. */
 const summaryLine: LineReader = (line) => {
-  const [, result, test = ''] = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\s+(\S+)/.exec(line) ?? [];
-  if (!result || (result === 'SKIPPED' && /^\[\d+\]$/.test(test))) return undefined;
-  return [test, result as TestResult];
+  const [, result, test = ''] = /^([A-Z]+)\s+(\S+)/.exec(line) ?? [];
+  return isResult(result) && !isCount(result, test) ? [test, result] : undefined;
 };
 
 const pytest: LogParser = (log) => fromLines(log, summaryLine);
@@ -24,22 +29,25 @@ const pytestOptions: LogParser = (log) =>
     return [`${test.slice(0, open)}[${short}]`, result];
   });
 
+const wordsOf = (text: string) => text.split(/\s/).filter(Boolean);
+
 /** Names may have blanks; older versions print the result after the name. */
 const pytestLong: LogParser = (log) =>
   fromLines(log, (given) => {
     // oxlint-disable-next-line no-control-regex
     const line = given.replace(/\[\d{1,9}m/g, '').replace(/[\u0001-\u001f]/g, '');
-    const [, before, rest = ''] = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\s(.*)$/.exec(line) ?? [];
-    if (before) {
-      const [said = ''] = before === 'FAILED' ? rest.split(' - ', 1) : [rest];
-      const words = said.split(/\s/).filter(Boolean);
-      const counted = before === 'SKIPPED' && /^\[\d+\]$/.test(words[0] ?? '');
-      return words.length > 0 && !counted ? [words.join(' '), before as TestResult] : undefined;
-    }
-    const words = line.split(/\s/).filter(Boolean);
-    const after = /^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)$/.exec(words.pop() ?? '')?.[0];
-    return after && words.length > 0 ? [words.join(' '), after as TestResult] : undefined;
+    const [, first, rest = ''] = /^([A-Z]+)\s(.*)$/.exec(line) ?? [];
+    if (!isResult(first)) return resultAtEnd(line);
+    const [name = ''] = first === 'FAILED' ? rest.split(' - ', 1) : [rest];
+    const words = wordsOf(name);
+    return words.length > 0 && !isCount(first, words[0]) ? [words.join(' '), first] : undefined;
   });
+
+const resultAtEnd: LineReader = (line) => {
+  const words = wordsOf(line);
+  const last = words.pop();
+  return isResult(last) && words.length > 0 ? [words.join(' '), last] : undefined;
+};
 
 /** Two mouse buttons have had other names since Python 3.11. */
 const matplotlib: LogParser = (log, origin) =>
@@ -71,24 +79,27 @@ const django: LogParser = (log) => {
   let latest: string | undefined;
   for (const given of log.split('\n')) {
     const line = given.trim();
-    const set = (test: string, result: TestResult) => tests.set(test, result);
-    if (line.includes('--version is equivalent to version'))
-      set('--version is equivalent to version', 'PASSED');
     if (line.includes(' ... ')) latest = line.split(' ... ', 1)[0];
-    const [, passed] = /^(.*) \.\.\. {1,2}(?:ok|OK)$/.exec(line) ?? [];
-    if (passed !== undefined) set(withoutMigration(passed), 'PASSED');
-    for (const [ending, result] of endings) {
-      const at = line.indexOf(ending);
-      if (at >= 0 && (result === 'SKIPPED' || line.endsWith(ending)))
-        set(line.slice(0, at), result);
-    }
-    const [, word, test] = /^(FAIL|ERROR):\s*(\S+)/.exec(line) ?? [];
-    if (test) set(test, word === 'FAIL' ? 'FAILED' : 'ERROR');
-    if (line.startsWith('ok') && latest !== undefined) set(latest, 'PASSED');
+    for (const [test, result] of djangoResults(line)) tests.set(test, result);
+    if (line.startsWith('ok') && latest !== undefined) tests.set(latest, 'PASSED');
   }
   for (const test of interrupted(log)) tests.set(test, 'PASSED');
   return Object.fromEntries(tests);
 };
+
+function* djangoResults(line: string): Generator<[test: string, result: TestResult]> {
+  if (line.includes('--version is equivalent to version'))
+    yield ['--version is equivalent to version', 'PASSED'];
+  const [, passed] = /^(.*) \.\.\. {1,2}(?:ok|OK)$/.exec(line) ?? [];
+  if (passed !== undefined) yield [withoutMigration(passed), 'PASSED'];
+  for (const [ending, result] of endings) {
+    const at = line.indexOf(ending);
+    if (at >= 0 && (result === 'SKIPPED' || line.endsWith(ending)))
+      yield [line.slice(0, at), result];
+  }
+  const [, word, test] = /^(FAIL|ERROR):\s*(\S+)/.exec(line) ?? [];
+  if (test) yield [test, word === 'FAIL' ? 'FAILED' : 'ERROR'];
+}
 
 const endings: [string, TestResult][] = [
   [' ... skipped', 'SKIPPED'],
@@ -113,25 +124,12 @@ function* interrupted(log: string): Generator<string> {
   }
 }
 
-export const pythonParsers: Record<string, LogParser> = {
-  parse_log_pytest: pytest,
-  parse_log_pytest_options: pytestOptions,
-  parse_log_pytest_v2: pytestLong,
-  parse_log_astroid: pytest,
-  parse_log_flask: pytest,
-  parse_log_marshmallow: pytest,
-  parse_log_pvlib: pytest,
-  parse_log_pyvista: pytest,
-  parse_log_sqlfluff: pytest,
-  parse_log_xarray: pytest,
-  parse_log_pydicom: pytestOptions,
-  parse_log_requests: pytestOptions,
-  parse_log_pylint: pytestOptions,
-  parse_log_astropy: pytestLong,
-  parse_log_scikit: pytestLong,
-  parse_log_sphinx: pytestLong,
-  parse_log_matplotlib: matplotlib,
-  parse_log_seaborn: seaborn,
-  parse_log_sympy: sympy,
-  parse_log_django: django,
-};
+export const pythonParsers = {
+  pytest,
+  pytestOptions,
+  pytestLong,
+  matplotlib,
+  seaborn,
+  sympy,
+  django,
+} satisfies Record<string, LogParser>;

@@ -14,7 +14,7 @@ it.each(logs.map((log) => ({ version: '', ...log })))(
 );
 
 it('has a log for every parser', () => {
-  expect(new Set(logs.map(({ parser }) => parser))).toEqual(new Set(logParserNames));
+  expect(new Set(logs.map(({ parser }) => parser))).toEqual(new Set(logParserNames()));
   expect(logParserOf('toString')).toBeUndefined();
 });
 
@@ -52,15 +52,18 @@ describe('attacks: logs that are made to take long', () => {
     Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
   ];
 
-  const parsers = new Set(logs.map(({ parser }) => logParserOf(parser)));
+  // Of most parsers each version reads alike, and has no log of its own above.
+  const parsers = new Map(
+    logs.map(({ parser, version = '' }) => {
+      const parse = logParserOf(parser);
+      return [`${parse?.name} ${version}`, (log: string) => parse?.(log, { version })];
+    }),
+  );
 
   it.each(hostile.map((log) => [log.slice(0, 40), log]))('%j', (_, log) => {
+    const text = `+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`;
     const parseAll = () => {
-      for (const parse of parsers)
-        for (const version of ['2.0', '10.0', '1.27'])
-          parse?.(`+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`, {
-            version,
-          });
+      for (const parse of parsers.values()) parse(text);
     };
     expect(processorMs(parseAll)).toBeLessThan(10_000);
   });

@@ -1,17 +1,52 @@
+import { z } from 'zod';
+import { assetTable } from '../asset-table.js';
 import { javascriptParsers } from './swe-bench-parsers-javascript.js';
 import { pythonParsers } from './swe-bench-parsers-python.js';
 import type { LogParser } from './test-log.js';
+
+const parsers = { ...pythonParsers, ...javascriptParsers } satisfies Record<string, LogParser>;
+
+/** How tests are run again when a first run has passed; swe-bench-check.ts has each. */
+const runnerName = z.enum([
+  'pytest',
+  'django',
+  'sympy',
+  'jasmine',
+  'prism',
+  'mocha',
+  'calypso',
+  'jestFiles',
+  'browser',
+  'p5',
+  'again',
+]);
+export type RunnerName = z.infer<typeof runnerName>;
 
 /**
  * By SWE-Bench's own names. The ids in its data were made by its parsers (swebench/harness/log_parsers, MIT), so these
  * read the same ids out of the same logs.
  */
-const parsers: Record<string, LogParser> = { ...pythonParsers, ...javascriptParsers };
+const table = assetTable(
+  'swe-bench-parsers.json',
+  z.record(
+    z.string(),
+    z.object({
+      log: z.enum(Object.keys(parsers) as (keyof typeof parsers)[]),
+      runner: runnerName.default('again'),
+    }),
+  ),
+);
 
-export const logParserOf = (name: string): LogParser | undefined =>
-  Object.hasOwn(parsers, name) ? parsers[name] : undefined;
+const rowOf = (name: string) => (Object.hasOwn(table(), name) ? table()[name] : undefined);
 
-export const logParserNames = Object.keys(parsers);
+export function logParserOf(name: string): LogParser | undefined {
+  const row = rowOf(name);
+  return row && parsers[row.log];
+}
+
+export const runnerNameOf = (name: string): RunnerName => rowOf(name)?.runner ?? 'again';
+
+export const logParserNames = (): string[] => Object.keys(table());
 
 /** That a runner ran at least one test, for parsers that see failures only. A count of 0 is none. */
 export const suiteRan = (log: string): boolean => log.split('\n').some((line) => ran.test(line));

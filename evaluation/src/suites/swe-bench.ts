@@ -1,6 +1,7 @@
 import { AppError } from '@belay/protocol';
-import { file, hashOf, ownedBy } from '../entries.js';
-import type { Environment, Task, Verifier } from '../model.js';
+import { assetText } from '../asset-text.js';
+import { fileEntry, contentHash, ownedBy } from '../entries.js';
+import type { TaskEnvironment, Task, Verifier } from '../model.js';
 import { dataFile, tasksOfLines } from './reading.js';
 import type { Suite } from './suite.js';
 import { instanceCheck } from './swe-bench-check.js';
@@ -9,7 +10,7 @@ import { completed, type Completed, type RunnableInstance } from './swe-bench-cl
 import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench-logs.js';
 import { specOf, type SpecLookup } from './swe-bench-specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench-paths.js';
-import { evaluationScript, guard, recordedExit } from './swe-bench-scripts.js';
+import { recordedExit } from './swe-bench-scripts.js';
 
 /**
  * SWE-Bench instances: of harness version 5, with their image or their files and their evaluation script, and its
@@ -34,7 +35,7 @@ const nulEnded = (paths: string[]) => paths.map((path) => `${path}\0`).join('');
 const wholeLimits = { build: 1_800, agent: 1_800, verify: 1_800 };
 
 function taskOf({ instance: given, setup, unsupported }: Completed): Task {
-  const files = Object.entries(given.base_files ?? {}).map(([path, text]) => file(path, text));
+  const files = Object.entries(given.base_files ?? {}).map(([path, text]) => fileEntry(path, text));
   const own = files.length > 0;
   const user = own ? 1000 : 0;
   // A repository of a few files is tested in a second; a planted bug may loop for ever.
@@ -55,7 +56,7 @@ function taskOf({ instance: given, setup, unsupported }: Completed): Task {
       type: given.eval_type,
     },
     labels: { repository: given.repo },
-    content: hashOf('swe-bench', given, limits),
+    content: contentHash('swe-bench', given, limits),
     unsupported: unsupported ?? parserFault(given.log_parser),
     steps: [
       {
@@ -75,15 +76,15 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
   const isGuarded = given.log_parser === 'console_assert';
   return {
     files: [
-      file('/verify/evaluate.sh', evaluationScript({ init: own }), 0o755),
-      file('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
-      file('/verify/hidden', nulEnded(hiddenPaths(given))),
-      file('/verify/reference', nulEnded(referencePaths(given))),
-      file('/verify/answering', answeringPaths(given)),
-      file('/verify/guard.cjs', guard),
+      fileEntry('/verify/evaluate.sh', assetText('evaluate.sh'), 0o755),
+      fileEntry('/verify/eval.sh', recordedExit(given.eval_script), 0o755),
+      fileEntry('/verify/hidden', nulEnded(hiddenPaths(given))),
+      fileEntry('/verify/reference', nulEnded(referencePaths(given))),
+      fileEntry('/verify/answering', answeringPaths(given)),
+      fileEntry('/verify/guard.cjs', assetText('guard.cjs')),
     ],
     folders: [],
-    command: ['bash', '/verify/evaluate.sh'],
+    command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],
     sealed: isGuarded,
     env: { HOME: '/tmp', ...(isGuarded && { NODE_OPTIONS: '--require=/verify/guard.cjs' }) },
     user: own ? '1000' : null,
@@ -93,12 +94,12 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
 }
 
 const parserFault = (name: string): string | null =>
-  isKnownParser(name) ? null : `No parser is called ${name}.`;
+  isKnownParser(name) ? null : `There is no parser called ${name}.`;
 
 function environmentOf(
   { base_files, ...given }: RunnableInstance,
   setup: Completed['setup'],
-): Environment {
+): TaskEnvironment {
   const common = {
     cpus: 1,
     memoryMb: 4096,

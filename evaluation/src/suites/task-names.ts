@@ -19,7 +19,7 @@ export function withCheckedNames(tasks: Task[]): Task[] {
     if (other !== undefined)
       throw new AppError(
         'invalid_input',
-        `The tasks ${shown(other)} and ${shown(id)} would share the folder ${folder}: rename one.`,
+        `The tasks ${shown(other)} and ${shown(id)} would share the folder ${folder}. Rename one of them.`,
       );
     folders.set(folder, id);
   }
@@ -32,12 +32,13 @@ function stepFault(name: string): string[] {
 }
 
 function faultOf(name: string, { folders }: { folders: boolean }): string | null {
-  if (name.length > mostLetters) return `its name has more than ${mostLetters} letters`;
+  if (name.length > mostLetters) return `its name has more than ${mostLetters} characters`;
   // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f\\]/.test(name)) return 'its name has signs that no file name has';
+  if (/[\u0000-\u001f\u007f\\]/.test(name))
+    return 'its name has characters that file names cannot have';
   const parts = name.split('/');
   if (parts.some((part) => ['', '.', '..'].includes(part)))
-    return 'its name is a path of this machine or leads out of a folder';
+    return 'its name is an absolute path or leads out of the folder';
   return folders || parts.length === 1 ? null : 'it has a slash';
 }
 

@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { file, folder, hashOf, type Entry } from '../entries.js';
+import { fileEntry, folderEntry, contentHash, type Entry } from '../entries.js';
 import {
-  failed,
-  passed,
+  fail,
+  pass,
   type Oracle,
   type VerifierOutput,
   type Task,
@@ -11,16 +11,9 @@ import {
   type Verifier,
 } from '../model.js';
 import { labelsOf } from './labels.js';
-import { below, tasksOfFolders, textOf, type TaskFolder } from './reading.js';
+import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
-import {
-  isKilled,
-  pytestCheck,
-  pytestPlugin,
-  sealedCounts,
-  sealFiles,
-  withPytestPlugin,
-} from './seal.js';
+import { isKilled, pytestCheck, sealedCounts, sealFiles, withPytestPlugin } from './seal.js';
 
 const description = z.object({
   instruction: z.string(),
@@ -42,20 +35,20 @@ export const terminalBench: Suite = {
 const hidden = /^(solution\.(sh|yaml)|run-tests\.sh|task\.yaml|docker-compose\.yaml|tests\/)/;
 
 function taskOf({ name, files }: TaskFolder): Task {
-  const given = description.parse(parse(textOf(files, 'task.yaml') ?? ''));
+  const given = description.parse(parse(fileText(files, 'task.yaml') ?? ''));
   const context = [...files.values()].filter(({ path }) => !hidden.test(path));
   const limits = {
     build: 1_200,
     agent: given.max_agent_timeout_sec,
     verify: given.max_test_timeout_sec,
   };
-  const script = textOf(files, 'run-tests.sh') ?? 'uvx pytest $TEST_DIR/test_outputs.py -rA\n';
+  const script = fileText(files, 'run-tests.sh') ?? 'uvx pytest $TEST_DIR/test_outputs.py -rA\n';
   const verifier: Verifier = {
     files: [
-      folder('/tests'),
-      ...below(files, 'tests/').map((entry) => ({ ...entry, path: `/tests/${entry.path}` })),
-      file('/tests/run-tests.sh', script, 0o755),
-      ...sealFiles(pytestPlugin),
+      folderEntry('/tests'),
+      ...entriesBelow(files, 'tests/').map((entry) => ({ ...entry, path: `/tests/${entry.path}` })),
+      fileEntry('/tests/run-tests.sh', script, 0o755),
+      ...sealFiles('belay_seal.py'),
     ],
     folders: ['/logs', '/agent-logs'],
     command: withPytestPlugin(['bash', '/tests/run-tests.sh']),
@@ -81,11 +74,11 @@ function taskOf({ name, files }: TaskFolder): Task {
     scoring: 'final',
     tries: 1,
     labels: labelsOf(given),
-    content: hashOf('terminal-bench', [...files.values()]),
+    content: contentHash('terminal-bench', [...files.values()]),
     unsupported:
       given.parser_name === 'pytest'
         ? null
-        : `The parser ${given.parser_name} is not known; pytest is.`,
+        : `The parser ${given.parser_name} is not supported; only pytest is.`,
     steps: [
       {
         name: 'solve',
@@ -102,10 +95,10 @@ function taskOf({ name, files }: TaskFolder): Task {
 
 function oracleOf(files: Map<string, Entry>): Oracle {
   const script =
-    textOf(files, 'solution.sh') ?? typedSolution(textOf(files, 'solution.yaml') ?? '[]');
+    fileText(files, 'solution.sh') ?? typedSolution(fileText(files, 'solution.yaml') ?? '[]');
   return {
     kind: 'script',
-    files: [folder('/oracle'), file('/oracle/solution.sh', script, 0o755)],
+    files: [folderEntry('/oracle'), fileEntry('/oracle/solution.sh', script, 0o755)],
     command: ['bash', '/oracle/solution.sh'],
     env: {},
   };
@@ -119,18 +112,18 @@ function typedSolution(yaml: string): string {
 
 /** Terminal-Bench's verdict by the summary that pytest prints, which must agree with pytest's own report. */
 export function judgePytest(given: VerifierOutput): Verdict {
-  if (isKilled(given)) return failed('The test script was killed.', 'no_result');
+  if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const tests = pytestSummary(given.output);
-  if (!tests) return failed('There is no summary of pytest.', 'no_result');
+  if (!tests) return fail('pytest printed no summary.', 'no_result');
   const results = Object.values(tests);
-  if (results.length === 0) return failed('The summary lists no test.', 'no_result');
+  if (results.length === 0) return fail('The summary lists no test.', 'no_result');
   const bad = results.filter((result) => !['PASSED', 'SKIPPED', 'XFAIL'].includes(result));
   if (bad.length > 0)
-    return failed(`${bad.length} of ${results.length} tests failed.`, 'wrong', { tests });
+    return fail(`${bad.length} of ${results.length} tests failed.`, 'wrong', { tests });
   const counts = sealedCounts(given);
   if (!counts || counts.failed > 0 || counts.tests < results.length)
-    return failed('What was printed is not what pytest reports.', 'no_result', { tests });
-  return passed(`${results.length} tests passed.`, { tests });
+    return fail('The printed summary differs from pytest’s own report.', 'no_result', { tests });
+  return pass(`${results.length} tests passed.`, { tests });
 }
 
 /** Results by test id, from the last summary in the output. */

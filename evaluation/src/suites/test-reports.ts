@@ -1,6 +1,5 @@
-import { failed, invalid, passed, type VerifierOutput, type Verdict } from '../model.js';
-
-export type Outcome = 'PASSED' | 'FAILED' | 'SKIPPED' | 'XFAIL';
+import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../model.js';
+import type { TestResults } from './test-log.js';
 
 export interface Counts {
   tests: number;
@@ -23,9 +22,9 @@ export function junitCounts(report: Buffer | undefined): Counts | undefined {
  * Results by name of a JUnit report. What tests printed is not part of its structure. Undefined when the suites
  * count fewer tests.
  */
-export function junitTests(report: Buffer | undefined): Record<string, Outcome> | undefined {
+export function junitTests(report: Buffer | undefined): TestResults | undefined {
   const text = (report?.toString() ?? '').replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, '');
-  const tests: Record<string, Outcome> = {};
+  const tests: TestResults = {};
   const cases = text.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g);
   let found = 0;
   for (const [, attributes = '', content = ''] of cases) {
@@ -49,11 +48,11 @@ export function judgeJunit(given: VerifierOutput, path: string): Verdict {
   const tests = junitTests(report);
   const verdict = judgeReport(given, counts);
   if (verdict.outcome !== 'pass') return { ...verdict, ...(tests && { tests }) };
-  if (!tests) return failed('The report names other tests than it counts.', 'no_result');
+  if (!tests) return fail('The report does not name all the tests that it counts.', 'no_result');
   const good = Object.values(tests).filter((result) => result === 'PASSED').length;
   return good === 0
-    ? invalid('no_result', 'No test ran: all were skipped.')
-    : passed(`${good} tests passed.`, { tests });
+    ? invalid('no_result', 'No test ran: all of them were skipped.')
+    : pass(`${good} tests passed.`, { tests });
 }
 
 /**
@@ -64,9 +63,9 @@ export function judgeReport(
   { exitCode, output }: VerifierOutput,
   counts: Counts | undefined,
 ): Verdict {
-  if (exitCode !== 0) return failed(`The tests ended with code ${exitCode}.`);
-  if (!counts) return failed('The tests ended with code 0 and left no report.', 'no_result');
+  if (exitCode !== 0) return fail(`The tests exited with code ${exitCode}.`);
+  if (!counts) return fail('The tests exited with code 0 but left no report.', 'no_result');
   if (counts.tests === 0) return invalid('no_result', `No test ran. ${output.slice(-200)}`);
-  if (counts.failed > 0) return failed(`${counts.failed} of ${counts.tests} tests failed.`);
-  return passed(`${counts.tests} tests passed.`);
+  if (counts.failed > 0) return fail(`${counts.failed} of ${counts.tests} tests failed.`);
+  return pass(`${counts.tests} tests passed.`);
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { command, nop, oracle } from '../agents/baselines.js';
+import type { Trial } from '../model.js';
 import type { CheatedSuite } from './cheats.js';
 import type { TrialBench } from './trial-bench.js';
 
@@ -11,34 +12,36 @@ export function describeCheating(
 ): void {
   describe(`attacks: ${suite}`, () => {
     const data = make(join(bench.folder, suite));
+    const lines = new Map(
+      leftovers.map(([name, more]) => [`leaves ${name}`, more ? `${honest}; ${more}` : honest]),
+    );
+    for (const [name, line] of Object.entries(cheats)) lines.set(name, line);
+    let trials: Promise<Trial[]>;
+    beforeAll(() => {
+      trials = bench.trials(suite, data, { agents: [...lines.values()].map(command) });
+    });
+    const verdictOf = async (name: string) =>
+      (await trials)[[...lines.keys()].indexOf(name)]?.verdict;
 
-    it('passes the reference solution and not nothing', async () => {
-      const reference = await bench.trial(suite, data, oracle);
-      expect(reference.verdict).toMatchObject({ outcome: 'pass', reward: 1 });
-      const nothing = await bench.trial(suite, data, nop);
-      expect(nothing.verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+    it.each([
+      ['passes', 'the reference solution', oracle, { outcome: 'pass', reward: 1 }],
+      ['does not pass', 'nothing', nop, { outcome: 'fail', reward: 0 }],
+    ])('%s %s', async (_result, _name, agent, expected) => {
+      const [trial] = await bench.trials(suite, data, { agents: [agent] });
+      expect(trial?.verdict).toMatchObject(expected);
     });
 
-    // Trials wait for their containers, so a few run at once.
-    it.concurrent.each(leftovers)(
-      'passes an agent that does the work and leaves %s',
-      async (_name, more) => {
-        const line = more ? `${honest}; ${more}` : honest;
-        const { verdict } = await bench.trial(suite, data, command(line));
-        expect(verdict).toMatchObject({ outcome: 'pass', reward: 1 });
-      },
-    );
+    it.each(leftovers)('passes an agent that does the work and leaves %s', async (name) => {
+      expect(await verdictOf(`leaves ${name}`)).toMatchObject({ outcome: 'pass', reward: 1 });
+    });
 
-    it.concurrent.each(Object.entries(cheats))(
-      'gives nothing to an agent that %s',
-      async (_name, line) => {
-        const { verdict } = await bench.trial(suite, data, command(line));
-        expect(verdict).toMatchObject({
-          outcome: expect.stringMatching(/fail|invalid/),
-          reward: 0,
-        });
-        expect(verdict.cause).not.toMatch(/infrastructure|build_failed/);
-      },
-    );
+    it.each(Object.keys(cheats))('gives nothing to an agent that %s', async (name) => {
+      const verdict = await verdictOf(name);
+      expect(verdict).toMatchObject({
+        outcome: expect.stringMatching(/fail|invalid/),
+        reward: 0,
+      });
+      expect(verdict?.cause).not.toMatch(/infrastructure|build_failed/);
+    });
   });
 }

@@ -1,5 +1,5 @@
 import type { TestResults } from '../suites/test-log.js';
-import { forEach, type RepositoryLog } from './repository-log.js';
+import { forParsers, type RepositoryLog } from './repository-log.js';
 
 const jestLog = `PASS packages/a/a.test.js (5.123 s)
 PASS packages/b/b.test.js
@@ -30,7 +30,7 @@ const mochaReport = (passes: string[], failures: string[]) => {
 };
 
 export const javascriptLogs: RepositoryLog[] = [
-  ...forEach(['carbon', 'prettier', 'react_pdf', 'scratch_gui', 'grommet'], jestLog, inJest),
+  ...forParsers(['carbon', 'prettier', 'react_pdf', 'scratch_gui', 'grommet'], jestLog, inJest),
   {
     parser: 'parse_log_calypso',
     log: `+ ./node_modules/.bin/jest --verbose -c=test/client/jest.config.json client/a/test/index.js

@@ -1,5 +1,5 @@
 import type { TestResults } from '../suites/test-log.js';
-import { forEach, type RepositoryLog } from './repository-log.js';
+import { forParsers, type RepositoryLog } from './repository-log.js';
 
 const pytestLog = `collected 5 items
 
@@ -53,13 +53,13 @@ const inLong: TestResults = {
 };
 
 export const pythonLogs: RepositoryLog[] = [
-  ...forEach(
+  ...forParsers(
     ['pytest', 'astroid', 'flask', 'marshmallow', 'pvlib', 'pyvista', 'sqlfluff', 'xarray'],
     pytestLog,
     inPytest,
   ),
-  ...forEach(['pytest_options', 'pydicom', 'requests', 'pylint'], optionsLog, inOptions),
-  ...forEach(['pytest_v2', 'astropy', 'scikit', 'sphinx'], longLog, inLong),
+  ...forParsers(['pytest_options', 'pydicom', 'requests', 'pylint'], optionsLog, inOptions),
+  ...forParsers(['pytest_v2', 'astropy', 'scikit', 'sphinx'], longLog, inLong),
   {
     parser: 'parse_log_matplotlib',
     log: 'PASSED lib/matplotlib/tests/test_widgets.py::test_zoom[MouseButton.LEFT-3]\nFAILED lib/x.py::test_b[MouseButton.RIGHT] - no\n',

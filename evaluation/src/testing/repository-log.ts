@@ -8,5 +8,5 @@ export interface RepositoryLog {
   tests: TestResults;
 }
 
-export const forEach = (parsers: string[], log: string, tests: TestResults): RepositoryLog[] =>
+export const forParsers = (parsers: string[], log: string, tests: TestResults): RepositoryLog[] =>
   parsers.map((name) => ({ parser: `parse_log_${name}`, log, tests }));

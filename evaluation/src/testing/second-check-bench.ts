@@ -5,25 +5,32 @@ import { polyglotData, write } from './fixtures.js';
 import { answering, TrialBench } from './trial-bench.js';
 
 export const wins = { outcome: 'pass' };
-export const differs = /^Not the same in a second and a third run of the tests: /;
+export const differs = /^Different in a second and a third run of the tests: /;
 export const loses = {
   outcome: 'fail',
-  detail: expect.stringMatching(/that must fail did not|claims to equal everything/) as string,
+  detail: expect.stringMatching(
+    /that must fail passed in a second run|claims to equal everything/,
+  ) as string,
 };
 
 /** Answers that are judged, and what the checks after a pass find in them. */
 export class SecondCheckBench extends TrialBench {
-  async verdictOf(
+  /** The verdicts of answers that are the text of this file. */
+  async verdictsOf<Name extends string>(
     suite: string,
     data: string,
-    files: Record<string, string>,
-    known: Validity[] = [],
-  ): Promise<Verdict> {
-    return (await this.trial(suite, data, answering(files), known)).verdict;
+    { path, answers, known }: { path: string; answers: Record<Name, string>; known?: Validity[] },
+  ): Promise<Record<Name, Verdict>> {
+    const names = Object.keys(answers) as Name[];
+    const agents = names.map((name) => answering({ [path]: answers[name] }));
+    const trials = await this.trials(suite, data, { agents, known });
+    return Object.fromEntries(
+      trials.map(({ verdict }, index) => [names[index], verdict]),
+    ) as Record<Name, Verdict>;
   }
 
-  /** An exercise in Python with two tests. */
-  python(): { wrong: string; answer(text: string): Promise<Verdict> } {
+  /** The verdicts of answers to an exercise in Python with two tests. */
+  python<Name extends string>(answers: Record<Name, string>): Promise<Record<Name, Verdict>> {
     const data = polyglotData(join(this.folder, 'python'));
     write(data, {
       'python/twice/twice_test.py': [
@@ -35,9 +42,6 @@ export class SecondCheckBench extends TrialBench {
         '',
       ].join('\n'),
     });
-    return {
-      wrong: 'def twice(n): return 0\n',
-      answer: (text) => this.verdictOf('polyglot', data, { 'twice.py': text }),
-    };
+    return this.verdictsOf('polyglot', data, { path: 'twice.py', answers });
   }
 }

@@ -1,18 +1,31 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Agent } from '../agents/agent.js';
-import { command } from '../agents/baselines.js';
+import { workdirOf, type Agent } from '../agents/agent.js';
+import { fixedArtifacts } from '../agents/baselines.js';
+import { noArtifacts } from '../artifacts.js';
 import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
-import type { Trial } from '../model.js';
+import { fileEntry, ownedBy, under } from '../entries.js';
+import { withLimits } from '../evaluation.js';
+import type { ImageSource, Task, Trial } from '../model.js';
 import { runTrials } from '../run.js';
 import { suiteNamed } from '../suites/index.js';
 import type { Validity } from '../validity.js';
 import { temporary } from './fixtures.js';
 
-type Toolchain = 'base' | 'javascript' | 'java' | 'cpp';
+type Toolchain = 'javascript' | 'java' | 'cpp';
 
-const engine = new Engine();
+/** Most of the time trials wait for the engine, so more of them run than there are processors. */
+class BusyEngine extends Engine {
+  override capacity = async () => ({ cpus: Number.MAX_VALUE, memoryMb: Number.MAX_VALUE });
+}
+const engine = new BusyEngine();
+
+/** The engine lists what a container has changed by comparing all files, so tasks do without those that no test uses. */
+const withoutUnused =
+  'RUN find /usr/share -mindepth 1 -maxdepth 1 ! -name git-core -exec rm -rf {} + && rm -rf /usr/local/lib/node_modules /usr/lib/systemd /var/lib/dpkg';
+
+const base = { kind: 'toolchain', name: 'base' } as const;
 
 /** Trials in real containers for the tests of one file: the images of these toolchains are there before them. */
 export class TrialBench {
@@ -25,11 +38,15 @@ export class TrialBench {
   /** For the data of the tests; removed after them. */
   readonly folder = this.#temporary.folder;
   readonly #made: string[] = [];
+  #small = '';
 
-  constructor(toolchains: Toolchain[] = ['base']) {
+  constructor(toolchains: Toolchain[] = []) {
     beforeAll(async () => {
-      for (const name of toolchains)
-        await this.images.ensure({ kind: 'toolchain', name }, AbortSignal.timeout(590_000));
+      const signal = AbortSignal.timeout(590_000);
+      const { name: from } = await this.images.ensure(base, signal);
+      for (const name of toolchains) await this.images.ensure({ kind: 'toolchain', name }, signal);
+      const files = [fileEntry('Dockerfile', `FROM ${from}\n${withoutUnused}\n`)];
+      this.#small = (await this.images.ensure({ kind: 'build', files }, signal)).name;
     }, 600_000);
     afterAll(async () => {
       this.#temporary.remove();
@@ -42,14 +59,33 @@ export class TrialBench {
     this.#made.push(image);
   }
 
-  /** One trial of the only task of this data. */
-  async trial(suite: string, data: string, agent: Agent, known?: Validity[]): Promise<Trial> {
-    const [trial] = await runTrials(
+  /**
+   * A trial of the only task of this data by each of the agents, in their order: attempts of one run, a few at once, which
+   * share its run of the reference.
+   */
+  trials(
+    suite: string,
+    data: string,
+    { agents, known }: { agents: Agent[]; known?: Validity[] },
+  ): Promise<Trial[]> {
+    const agent: Agent = {
+      name: agents.map(({ name }) => name).join(),
+      model: null,
+      setup: async (context) => {
+        const own = agents[context.attempt - 1];
+        if (!own) throw new Error(`There is no agent ${context.attempt}.`);
+        return own.setup(context);
+      },
+    };
+    return runTrials(
       {
-        tasks: suiteNamed(suite).read(data),
+        tasks: suiteNamed(suite)
+          .read(data)
+          // However busy the machine is, a limit does not decide a verdict.
+          .map((task) => withLimits(this.#withSmallImage(task), 10)),
         agent,
-        attempts: 1,
-        concurrency: 1,
+        attempts: agents.length,
+        concurrency: 3,
         network: 'none',
         out: mkdtempSync(join(this.folder, 'run-')),
         signal: new AbortController().signal,
@@ -57,16 +93,38 @@ export class TrialBench {
       },
       { engine, images: this.images },
     );
-    if (!trial) throw new Error(`${data} has no task.`);
-    return trial;
+  }
+
+  /** In place of the base image, and of what a line FROM has it stand in for. */
+  #withSmallImage(task: Task): Task {
+    const { image } = task.environment;
+    const source = (): ImageSource => {
+      if (image.kind === 'toolchain' && image.name === 'base')
+        return { kind: 'image', name: this.#small };
+      if (image.kind !== 'build') return image;
+      const files = image.files.map((entry) => ({
+        ...entry,
+        bytes: Buffer.from(entry.bytes.toString().replace(/^FROM .*$/m, `FROM ${this.#small}`)),
+      }));
+      return { kind: 'build', files };
+    };
+    return { ...task, environment: { ...task.environment, image: source() } };
   }
 }
 
-/** An agent that leaves these files as its answer. */
-export function answering(files: Record<string, string>): Agent {
-  return command(
-    Object.entries(files)
-      .map(([path, text]) => `echo ${Buffer.from(text).toString('base64')} | base64 -d > ${path}`)
-      .join(' && '),
-  );
-}
+/** An agent that leaves these files as its answer, without a container. */
+export const answering = (files: Record<string, string>): Agent => ({
+  name: 'answering',
+  model: null,
+  setup: (context) =>
+    fixedArtifacts(() => ({
+      ...noArtifacts,
+      entries: ownedBy(
+        under(
+          workdirOf(context),
+          Object.entries(files).map(([path, text]) => fileEntry(path, text)),
+        ),
+        Number(context.task.user ?? 0),
+      ),
+    })),
+});

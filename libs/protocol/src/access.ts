@@ -33,7 +33,7 @@ export type SessionAccess = z.infer<typeof sessionAccess>;
 export const tokenLabel = z
   .string()
   .trim()
-  .min(1, 'name what will use it')
+  .min(1, 'name the program that will use it')
   .max(100)
   .regex(/^[^\p{C}]*$/u, 'a label is one line of visible text');
 
@@ -134,7 +134,7 @@ export const auditEntry = z.object({
   api: apiName,
   action: z.string().describe('The route, such as `sessions.stop`, or the operation.'),
   session: z.string().nullable(),
-  subject: z.string().describe('What it was about, in one line; no input beside.'),
+  subject: z.string().describe('What it was about, in one line, without the input.'),
   address: z.string().nullable(),
   outcome: z.string().describe('`ok`, or the code of the error.'),
 });

@@ -63,7 +63,7 @@ const skillSentences = ({
   programs,
 }: NonNullable<ActionManifest['skill']>): string[] => [
   `Guides agents that read it by instructions (${instructions}).`,
-  files > 0 ? `Puts ${pluralText(files, 'file')} into their sandboxes.` : 'Has no files besides.',
+  files > 0 ? `Puts ${pluralText(files, 'file')} into their sandboxes.` : 'Has no other files.',
   ...(programs.length > 0
     ? [`Agents may run its programs, with the rights of their sandboxes: ${programs.join(', ')}.`]
     : []),

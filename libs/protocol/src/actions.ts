@@ -163,7 +163,7 @@ export const actionManifest = manifestFile.extend({
     .object({
       instructions: z.string().describe('A fingerprint of `SKILL.md`.'),
       files: z.int().nonnegative().describe('Besides `SKILL.md`.'),
-      programs: z.array(z.string()).describe('Those of them that can be run.'),
+      programs: z.array(z.string()).describe('Those of them that are executable.'),
     })
     .optional(),
 });
@@ -188,7 +188,7 @@ export const installedAction = z.object({
   enabled: z.boolean().describe('Whether new sessions have it unless they choose.'),
   installed: z.iso.datetime({ offset: true }),
   state: z.enum(['installing', 'ready', 'failed']),
-  error: z.string().nullable().describe('Why the install failed, in one sentence.'),
+  error: z.string().nullable().describe('Why the installation failed, in one sentence.'),
   missingSecrets: z.array(z.string()).describe('Secrets that it declares and that are not set.'),
 });
 export type InstalledAction = z.infer<typeof installedAction>;
@@ -237,7 +237,7 @@ export const actionInstall = z.object({
       error: z.string().nullable().describe('Why it failed, in one sentence.'),
     }),
   ),
-  lines: z.array(z.string()).describe('Of the log, those that follow `after`.'),
+  lines: z.array(z.string()).describe('The lines of the log that follow `after`.'),
   next: z.int().describe('The `after` of the lines to come.'),
 });
 export type ActionInstall = z.infer<typeof actionInstall>;
@@ -249,7 +249,7 @@ export const sessionAction = z.object({
   asynchronous: z
     .literal(true)
     .optional()
-    .describe('Its calls by the model run in the background.'),
+    .describe('The model’s calls of it run in the background.'),
   title: z.string(),
   description: z.string(),
   inputSchema: jsonSchema,

@@ -13,7 +13,7 @@ export const newComparison = newSession
       .array(modelName)
       .min(1)
       .max(maxCompared)
-      .describe('Each once; how often each works on it is said by `runs`.'),
+      .describe('Each model once; `runs` says how many sessions each one gets.'),
     runs: z.int().min(1).max(maxCompared).default(1).describe('Sessions of each model.'),
   })
   .superRefine(({ models, runs, workspace }, context) => {
@@ -40,7 +40,7 @@ const othersOfKept = z.array(
 
 export const keptSession = z.object({
   session: z.string(),
-  others: othersOfKept.describe('What became of the others, so that it can be undone.'),
+  others: othersOfKept.describe('What happened to the others, so that it can be undone.'),
 });
 export type KeptSession = z.infer<typeof keptSession>;
 

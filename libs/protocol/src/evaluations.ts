@@ -25,7 +25,7 @@ export const evaluationTrial = z.object({
   seconds: z.object({ build: z.number(), agent: z.number(), verify: z.number() }),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
-  answer: blobId.nullable().describe('What was handed in: a diff, or the files.'),
+  answer: blobId.nullable().describe('What the agent handed in: a diff, or the files.'),
   log: blobId.nullable().describe('What the tests printed.'),
 });
 export type EvaluationTrial = z.infer<typeof evaluationTrial>;
@@ -37,7 +37,7 @@ export const evaluationInfo = z.object({
   model: z.string().nullable(),
   tasks: z.array(z.string()).min(1),
   attempts: z.int().positive(),
-  folder: z.string().describe('Where its results are; the truth is there.'),
+  folder: z.string().describe('Where its results are; this folder is authoritative.'),
   host: z.string(),
   created: z.iso.datetime({ offset: true }),
 });
@@ -50,11 +50,11 @@ export const evaluationProgress = z.object({
   checks: z
     .object({ done: z.int().nonnegative(), all: z.int().positive() })
     .nullable()
-    .describe('Trials of the preflight, while it goes on.'),
+    .describe('Trials of the preflight while it is running.'),
   reason: z.string().nullable().describe('Why it ended early, for the user.'),
   score: z
     .object({
-      value: z.number().describe('Mean reward of the trials so far; invalid ones count as 0.'),
+      value: z.number().describe('Mean reward of the trials so far; invalid trials count as 0.'),
       interval: z.tuple([z.number(), z.number()]).describe('95 %.'),
       valid: z.number().nullable().describe('The same over the tasks that preflight found valid.'),
     })

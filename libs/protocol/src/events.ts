@@ -79,7 +79,7 @@ export const eventArgs = {
     moreChanges: z
       .literal(true)
       .optional()
-      .describe('Of a user’s call: `note` is about other files besides.'),
+      .describe('Of a user’s call: whether `note` covers other files, too.'),
   }),
   /** agent: the plan is now this Markdown. */
   plan: z.object({

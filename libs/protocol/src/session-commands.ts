@@ -132,7 +132,7 @@ export const sessionCommands = {
     label: 'Show',
     title: 'Show a session',
     description:
-      'Shows what a session does now: its state, the question or the approvals that wait for the user, its plan and what it has used.',
+      'Shows what a session is doing: its state, the question or the approvals waiting for the user, its plan and its usage.',
     scope: 'view',
   }),
   events: define({
@@ -159,7 +159,7 @@ export const sessionCommands = {
     label: 'Send',
     title: 'Send a message',
     description:
-      'Sends a message of the user to a session: an instruction, or the answer to its question. An ended session is resumed by it.',
+      'Sends a message of the user to a session: an instruction, or the answer to its question. This resumes a session that has ended.',
     body: newMessage,
   }),
   edit: define({

@@ -33,7 +33,7 @@ const limits = {
     .int()
     .positive()
     .nullable()
-    .describe('Calls of a model, but for those that shorten the conversation.'),
+    .describe('Calls of a model, except those that shorten the conversation.'),
   tokens: z.int().positive().nullable().describe('Prompt and reply together.'),
   dollars: z.number().positive().nullable(),
   seconds: z.number().positive().nullable().describe('Wall time since the start.'),
@@ -69,15 +69,15 @@ const way = {
         .string()
         .refine(
           (entry) => !/^\s*read-only:.*:443\s*$/i.test(entry),
-          'port 443 is TLS, which cannot be held to reading: leave out read-only, or name another port',
+          'port 443 is TLS, which cannot be restricted to reading: leave out read-only, or name another port',
         )
         .refine(
           (entry) => !entry.trim().startsWith('@') || hostSetIn(entry) !== undefined,
-          `there is no such set of hosts; there are ${hostSetNames.map((name) => `@${name}`).join(', ')}`,
+          `unknown set of hosts; the known sets are ${hostSetNames.map((name) => `@${name}`).join(', ')}`,
         ),
     )
     .describe(
-      'More hosts: name, name:port, *.name or a set such as @npm, each but sets with `read-only:` before it for plain HTTP without uploads; they count in every profile but none.',
+      'More hosts: name, name:port, *.name or a set such as @npm. All but sets may begin with `read-only:`, for plain HTTP without uploads. They apply in every profile except `none`.',
     ),
 };
 
@@ -226,11 +226,11 @@ export const sessionSettings = z.object({
     .describe(
       'A shell command that the server runs in the sandbox when the session has ended, such as `npm test`; its exit code is shown.',
     ),
-  mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at its begin.'),
+  mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at its start.'),
   actions: z
     .array(sessionAction)
     .default([])
-    .describe('Installed actions, as they were at its begin.'),
+    .describe('Installed actions, as they were at its start.'),
   mounts: z
     .array(sessionMount)
     .default([])
@@ -306,7 +306,7 @@ export const sessionSummary = z.object({
   current: z
     .string()
     .nullable()
-    .describe('What it does this second, such as `terminal.run npm test`.'),
+    .describe('What it is doing right now, such as `terminal.run npm test`.'),
   waitingFor: z.array(approvalRequest).describe('Questions that wait for the user.'),
   question: z.string().nullable().describe('The question of `ask`, while it waits.'),
   options: z.array(z.string()).default([]).describe('The answers that this question offers.'),

@@ -4,13 +4,13 @@ import {
   compareRuns,
   preflightRun,
   regradeRun,
-  reportRun,
+  rebuildReport,
   resumeRun,
   startRun,
   type FromMap,
   type NewRun,
   type Summary,
-  type RunOptions,
+  type EvaluationOptions,
   type Trial,
   type Validity,
 } from '@belay/evaluation';
@@ -61,7 +61,7 @@ export const evalPreflight = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (runOptions) => preflightRun(out, runOptions));
 
 export function evalReport(out: string): void {
-  printSummary(out, reportRun(out, { connect: () => serverAt({}) }));
+  printSummary(out, rebuildReport(out, { connect: () => serverAt({}) }));
 }
 
 /** `belay eval compare A B`: B against A, task by task. */
@@ -84,7 +84,7 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
 async function interruptible(
   out: string,
   where: Where,
-  work: (runOptions: RunOptions & { cache: string }) => Promise<Summary>,
+  work: (runOptions: EvaluationOptions & { cache: string }) => Promise<Summary>,
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const stop = new AbortController();

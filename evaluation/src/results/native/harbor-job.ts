@@ -3,13 +3,13 @@ import type { RunFile } from '../run-file.js';
 import {
   agentName,
   exceptionOf,
-  modelName,
+  liteLlmName,
   timeText,
   verifierResult,
   type HarborTrial,
 } from './harbor-trial.js';
 import { Float, float } from './python-json.js';
-import { timesOf, tokensOf } from './record.js';
+import { timesOf, tokensOf } from './writer.js';
 
 /** Harbor's JobResult, without the trials, which have files of their own. */
 export function jobResult(run: RunFile, id: string, all: HarborTrial[]) {
@@ -48,7 +48,7 @@ export function jobResult(run: RunFile, id: string, all: HarborTrial[]) {
 }
 
 const keyOf = ({ agent, model }: RunFile, [first]: HarborTrial[]): string =>
-  [agentName(agent), model && modelName(model).split('/').slice(1).join('/'), first?.source]
+  [agentName(agent), model && liteLlmName(model).split('/').slice(1).join('/'), first?.source]
     .filter(Boolean)
     .join('__');
 

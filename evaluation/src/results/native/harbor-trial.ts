@@ -1,7 +1,7 @@
 import { belayVersion } from '@belay/protocol';
 import type { Cause, Task, Trial, Verdict } from '../../model.js';
 import { float } from './python-json.js';
-import { timesOf, tokensOf, uuidOf } from './record.js';
+import { timesOf, tokensOf, uuidOf } from './writer.js';
 
 export interface HarborTrial {
   trial: Trial;
@@ -26,7 +26,7 @@ export const agentName = (agent: string): string => {
 };
 
 /** LiteLLM's form, which Harbor takes models in. */
-export const modelName = (model: string): string => model.replace(':', '/');
+export const liteLlmName = (model: string): string => model.replace(':', '/');
 
 /** Harbor's TrialResult, with every field that it writes and in its order. */
 export function trialResult(each: HarborTrial, uri: string) {
@@ -157,7 +157,7 @@ function trialConfig({ trial, name, source, path, job, multiplier }: HarborTrial
     agent: {
       name: agentName(trial.agent),
       import_path: null,
-      model_name: trial.model === null ? null : modelName(trial.model),
+      model_name: trial.model === null ? null : liteLlmName(trial.model),
       n_concurrent: null,
       concurrency_group: null,
       skills: [],

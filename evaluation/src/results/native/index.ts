@@ -1,9 +1,9 @@
-import { aider } from './aider.js';
-import { harbor } from './harbor.js';
-import { samples } from './samples.js';
-import { sweBench } from './swe-bench.js';
-import { terminalBench } from './terminal-bench.js';
-import type { NativeInput, Writer } from './record.js';
+import { aiderFiles } from './aider-files.js';
+import { harborFiles } from './harbor-files.js';
+import { humanEvalFiles } from './human-eval-files.js';
+import { sweBenchFiles } from './swe-bench-files.js';
+import { terminalBenchFiles } from './terminal-bench-files.js';
+import type { NativeInput, Writer } from './writer.js';
 
 /** Writes a suite's own result files below `native/`; other tools of the format read them. */
 export function writeNative(out: string, input: NativeInput): void {
@@ -11,10 +11,10 @@ export function writeNative(out: string, input: NativeInput): void {
 }
 
 const writers: Record<string, Writer> = {
-  'human-eval': samples,
-  mbpp: samples,
-  'swe-bench': sweBench,
-  'terminal-bench': terminalBench,
-  harbor,
-  polyglot: aider,
+  'human-eval': humanEvalFiles,
+  mbpp: humanEvalFiles,
+  'swe-bench': sweBenchFiles,
+  'terminal-bench': terminalBenchFiles,
+  harbor: harborFiles,
+  polyglot: aiderFiles,
 };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trial, Verdict } from '../../model.js';
-import { failed, invalid, passed } from '../../model.js';
+import { fail, invalid, pass } from '../../model.js';
 import { suiteNamed } from '../../suites/index.js';
 import {
   harborData,
@@ -73,7 +73,7 @@ function written(suite: string, data: string, verdict: Verdict, kept: Record<str
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`${at}/${path}`, text])),
   );
   const record = { ...run(suite, data), tasks: [id] };
-  const tries = suite === 'polyglot' ? [failed('no'), verdict] : undefined;
+  const tries = suite === 'polyglot' ? [fail('no'), verdict] : undefined;
   writeNative(out, { run: record, tasks, trials: [trial(id, verdict, { tries })] });
   return {
     paths: readdirSync(join(out, 'native'), { recursive: true, withFileTypes: true })
@@ -90,7 +90,7 @@ const artifacts = (text: string) =>
 it('human-eval: samples and results, as json.dumps writes them', () => {
   const data = humanEvalData(join(folder, 'human-eval'));
   const prompt = 'def double(n):\n    """Twice n."""\n';
-  const { read } = written('human-eval', data, failed("NameError: name 'x' is not defined"), {
+  const { read } = written('human-eval', data, fail("NameError: name 'x' is not defined"), {
     'solve/artifacts.json': artifacts(`${prompt}    return x`),
   });
   const sample = '{"task_id": "Own/0", "completion": "    return x"';
@@ -102,7 +102,7 @@ it('human-eval: samples and results, as json.dumps writes them', () => {
 
 it('Aider: every field of .aider.results.json, where its statistics look', () => {
   const data = polyglotData(join(folder, 'polyglot'));
-  const { paths, read } = written('polyglot', data, passed());
+  const { paths, read } = written('polyglot', data, pass());
   const path =
     '2026-01-02-03-04-05--own__large/python/exercises/practice/twice/.aider.results.json';
   expect(paths).toEqual([path]);
@@ -137,7 +137,7 @@ it('Aider: every field of .aider.results.json, where its statistics look', () =>
 
 it('SWE-Bench: the folder of an instance, with its report', () => {
   const data = sweBenchData(join(folder, 'swe-bench'));
-  const verdict = passed('good', { tests: { 'test.js': 'PASSED' } });
+  const verdict = pass('good', { tests: { 'test.js': 'PASSED' } });
   const { paths, read } = written('swe-bench', data, verdict, {
     'solve/patch.diff': 'diff ä\n',
     'solve/test-output.txt': 'log',
@@ -159,7 +159,7 @@ it('SWE-Bench: the folder of an instance, with its report', () => {
 
 it('Terminal-Bench: results of the run and of its trial', () => {
   const data = terminalBenchData(join(folder, 'terminal-bench'));
-  const verdict = failed('1 failed', 'wrong', {
+  const verdict = fail('1 failed', 'wrong', {
     tests: { '/tests/t.py::test_a': 'PASSED', '/tests/t.py::test_b[x::y]': 'FAILED' },
   });
   const { paths, read } = written('terminal-bench', data, verdict);
@@ -207,7 +207,7 @@ describe('Harbor', () => {
   const data = harborData(join(folder, 'harbor'));
 
   it('has the job tree, with rewards as floats', () => {
-    const verdict = passed('1', { reward: 1, rewards: { reward: 1 } });
+    const verdict = pass('1', { reward: 1, rewards: { reward: 1 } });
     const { paths, read } = written('harbor', data, verdict, {
       'solve/artifacts.json': '{"entries":[]}',
       'solve/test-output.txt': 'log',
@@ -250,7 +250,7 @@ describe('Harbor', () => {
 
   it('has the checksum of the task’s folder, and a report of its tests as CTRF', () => {
     const tests = { 't.py::a': 'PASSED', 't.py::b': 'SKIPPED' };
-    const verdict = passed('1', { reward: 1, rewards: { reward: 1 }, tests });
+    const verdict = pass('1', { reward: 1, rewards: { reward: 1 }, tests });
     const { paths, read } = written('harbor', data, verdict, { 'solve/test-output.txt': 'log' });
     const of = (end: string) => JSON.parse(read(paths.find((path) => path.endsWith(end)) ?? ''));
     expect(of('verifier/ctrf.json')).toMatchObject({

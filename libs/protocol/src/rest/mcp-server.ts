@@ -63,14 +63,14 @@ export const oauthRoutes = {
   resource: route({
     method: 'GET',
     path: '/.well-known/oauth-protected-resource',
-    summary: 'Who gives tokens for the MCP server (RFC 9728)',
+    summary: 'The authorization server of the MCP server (RFC 9728)',
     response: metadata,
     access: 'open',
   }),
   resourceOfMcp: route({
     method: 'GET',
     path: '/.well-known/oauth-protected-resource/mcp',
-    summary: 'Who gives tokens for the MCP server (RFC 9728)',
+    summary: 'The authorization server of the MCP server (RFC 9728)',
     response: metadata,
     access: 'open',
   }),

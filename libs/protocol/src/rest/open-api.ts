@@ -46,10 +46,10 @@ export function openApiDocument(installed: readonly InstalledOperation[] = []): 
       },
       responses: {
         TooManyRequests: {
-          description: 'Too many requests of this caller, or a limit that is reached.',
+          description: 'Too many requests from this caller, or a limit was reached.',
           headers: {
             'Retry-After': {
-              description: 'After how many seconds the same request may be made again.',
+              description: 'The number of seconds after which the same request may be made again.',
               schema: { type: 'integer' },
             },
           },
@@ -159,7 +159,7 @@ function operationObject({ description, ...route }: Documented['route']): Json {
 }
 
 const tokens: Record<Access, string> = {
-  open: 'Open to all.',
+  open: 'Open to everyone.',
   view: 'The scope `view` is enough.',
   operate: '',
   admin: 'Needs the scope `admin`.',

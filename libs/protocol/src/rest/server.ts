@@ -113,7 +113,7 @@ export const operationRoutes = {
   tools: route({
     method: 'GET',
     path: '/api/operations/tools',
-    summary: 'The same as definitions of tools for a model of your own',
+    summary: 'The same as tool definitions for a model of your own',
     query: z.object({ format: toolFormat.default('openai') }),
     response: z.array(z.record(z.string(), z.unknown())),
   }),
@@ -128,7 +128,7 @@ export const monitoringRoutes = {
       ok: z.boolean(),
       database: z.boolean(),
       diskSpace: z.boolean().describe('Whether there is disk space to write.'),
-      engine: z.boolean().nullable().describe('What the container engine last said.'),
+      engine: z.boolean().nullable().describe('The last report of the container engine.'),
     }),
     otherStatus: 503,
     access: 'open',

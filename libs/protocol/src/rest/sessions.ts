@@ -96,7 +96,9 @@ export const sessionEventRoutes = {
         .min(0)
         .max(maxWaitSeconds)
         .default(0)
-        .describe('Seconds to wait when there is no event yet; the answer is then an empty list.'),
+        .describe(
+          'Seconds to wait when there is no event yet. The response is an empty list when none came.',
+        ),
     }),
     paged: true,
     response: z.array(event),
@@ -149,7 +151,7 @@ export const sessionFileRoutes = {
     query: filePath,
     headers: {
       Range: 'One range of bytes, such as `bytes=0-999` or `bytes=-1000`.',
-      'If-Range': 'The ETag of an earlier answer: the range counts only if the file is the same.',
+      'If-Range': 'The ETag of an earlier response: the range counts only if the file is the same.',
     },
     response: bytes('application/octet-stream'),
     otherStatus: 206,
@@ -157,10 +159,11 @@ export const sessionFileRoutes = {
   saveFile: route({
     method: 'PUT',
     path: '/api/sessions/:id/file',
-    summary: 'Writes a file of at most 50 MB, and the folders above it',
+    summary: 'Writes a file of at most 50 MB, and creates the folders above it',
     query: filePath.extend({ executable: z.stringbool().optional() }),
     headers: {
-      'If-Match': 'The ETag of an earlier answer: written only if the file is the same, else 409.',
+      'If-Match':
+        'The ETag of an earlier response: written only if the file is the same, else 409.',
       'If-None-Match': '`*`: written only if there is no such file, else 409.',
     },
     body: bytes('*/*'),

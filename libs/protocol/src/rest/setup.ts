@@ -31,11 +31,11 @@ export const modelRoutes = {
     summary: 'The models, and whether each can be called now',
     response: z.array(modelChoice),
   }),
-  /** One short call of a model, to see that it works. */
+  /** Makes one short call of a model to check that it works. */
   try: route({
     method: 'POST',
     path: '/api/models/trial',
-    summary: 'One short call of a model, to see that it works',
+    summary: 'Makes one short call of a model to check that it works',
     body: z.object({ model: modelName }),
     response: z.object({ text: z.string(), seconds: z.number() }),
   }),

@@ -3,11 +3,11 @@ import type { Task, Trial } from '../../model.js';
 import { goodBy } from '../../suites/swe-bench-logs.js';
 import { writeInside } from '../journal.js';
 import { pythonJson, pythonLines } from './python-json.js';
-import { kept, type NativeInput, type Writer } from './record.js';
+import { kept, type NativeInput, type Writer } from './writer.js';
 import { hasReport, sweBenchReport } from './swe-bench-report.js';
 
 /** Predictions, the run report and the folder of each evaluated instance; of further attempts with their number. */
-export const sweBench: Writer = (out, input) => {
+export const sweBenchFiles: Writer = (out, input) => {
   const attempts = new Set(input.trials.map(({ attempt }) => attempt));
   for (const attempt of attempts) {
     const trials = input.trials

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { languageOf } from '../../suites/polyglot-languages.js';
+import { exerciseLanguage } from '../../suites/polyglot-languages.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
 import { float, pythonJson } from './python-json.js';
-import { tokensOf, type Writer } from './record.js';
+import { tokensOf, type Writer } from './writer.js';
 
 /**
  * The folder that Aider's benchmark leaves, where its own `--stats` looks: DATE--NAME/LANGUAGE/exercises/practice/
  * EXERCISE/.aider.results.json. Of further attempts each has a folder of its own.
  */
-export const aider: Writer = (out, { run, trials }) => {
+export const aiderFiles: Writer = (out, { run, trials }) => {
   const model = run.model ?? run.agent;
   const date = run.created.slice(0, 19).replace('T', '-').replaceAll(':', '-');
   for (const trial of trials) {
     const { task, attempt, tries, verdict, dollars, seconds } = trial;
     const parts = task.split('/');
-    const language = parts.find((part) => languageOf(part)) ?? 'other';
+    const language = parts.find((part) => exerciseLanguage(part)) ?? 'other';
     const exercise = parts.at(-1) ?? task;
     const name = `${date}--${folderName(model)}${attempt > 1 ? `.${attempt}` : ''}`;
     const folder = join(out, 'native', name, language, 'exercises', 'practice', exercise);

@@ -9,15 +9,15 @@ import { ctrfOf } from './ctrf.js';
 import { jobResult } from './harbor-job.js';
 import {
   agentName,
-  modelName,
+  liteLlmName,
   stepResults,
   trialResult,
   type HarborTrial,
 } from './harbor-trial.js';
-import { kept, suffixOf, uuidOf, verifierFiles, type Writer } from './record.js';
+import { kept, suffixOf, uuidOf, verifierFiles, type Writer } from './writer.js';
 
 /** Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each trial. */
-export const harbor: Writer = (out, { run, tasks, trials }) => {
+export const harborFiles: Writer = (out, { run, tasks, trials }) => {
   const name = run.created.slice(0, 19).replace('T', '__').replaceAll(':', '-');
   const jobs = resolve(out, 'native', 'jobs');
   const job = { folder: join(jobs, name), id: uuidOf(`${run.created}${run.agent}`) };
@@ -140,7 +140,7 @@ function agentConfig(
 ): object {
   const name = agentName(agent);
   if (name === 'oracle') return {};
-  return { [key]: form({ name, ...(model && { model_name: modelName(model) }) }) };
+  return { [key]: form({ name, ...(model && { model_name: liteLlmName(model) }) }) };
 }
 
 /** config.json leaves out what has its default; result.json does not. */

@@ -1,21 +1,21 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { madeFolder, unusable } from './made-folder.js';
+import { makeResultsFolder, unusableFolder } from './make-results-folder.js';
 
 /**
  * Takes a results folder for this process, since two that append to it would double its lines. The lock of a process
  * that is gone is taken over. Throws `conflict` while another one works there; the returned function gives it back.
  */
-export function lockFolder(out: string): () => void {
-  madeFolder(out);
+export function lockResults(out: string): () => void {
+  makeResultsFolder(out);
   const path = join(out, 'run.lock');
   const own = join(out, `run.lock.${process.pid}`);
   const mark = markOf(process.pid);
   try {
     writeFileSync(own, mark);
   } catch (error) {
-    throw unusable(out, error);
+    throw unusableFolder(out, error);
   }
   try {
     for (let turn = 0; !take(own, path); turn += 1) {
@@ -35,7 +35,7 @@ function inUse(out: string, holder: string): AppError {
   const pid = holder.split(' ')[0] ?? '';
   return new AppError(
     'conflict',
-    `Another process (${pid}) works on ${out}: wait until it has ended, or stop it.`,
+    `Another process (${pid}) is working on ${out}. Wait until it has ended, or stop it.`,
   );
 }
 

@@ -3,53 +3,45 @@ import type { Cause, Task, Trial, Verdict } from '../../model.js';
 import { mean, passAtK } from '../../statistics.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
-import type { RunFile } from '../run-file.js';
-import { agentName, modelName } from './harbor-trial.js';
+import { agentName, liteLlmName } from './harbor-trial.js';
 import { float, pythonJson } from './python-json.js';
-import { timesOf, tokensOf, uuidOf, type Writer } from './record.js';
+import { timesOf, tokensOf, uuidOf, type Writer } from './writer.js';
 
 /** Terminal-Bench's run folder: results.json of the run, and one for each trial at TASK/TRIAL. */
-export const terminalBench: Writer = (out, { run, tasks, trials }) => {
+export const terminalBenchFiles: Writer = (out, { run, tasks, trials }) => {
   const id = folderName(run.created);
   const folder = join(out, 'native', 'runs', id);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const results = trials.map((trial) =>
     resultOf(trial, { task: byId.get(trial.task), out, run: id, attempts: run.attempts }),
   );
+  const write = (path: string, value: object) =>
+    writeInside(out, join(folder, path), pythonJson(value, { indent: 4, unicode: true }));
   for (const result of results)
-    writeInside(out, join(folder, result.task_id, result.trial_name, 'results.json'), text(result));
-  const isResolved = trials.map(({ verdict }) => verdict.outcome === 'pass');
+    write(join(result.task_id, result.trial_name, 'results.json'), result);
   const ids = (resolved: boolean) =>
-    trials.filter((_, index) => isResolved[index] === resolved).map(({ task }) => task);
-  writeInside(
-    out,
-    join(folder, 'results.json'),
-    text({
-      id: uuidOf(`${run.created}${run.agent}`),
-      results,
-      pass_at_k: passAtEligibleK(trials),
-      n_resolved: ids(true).length,
-      n_unresolved: ids(false).length,
-      resolved_ids: ids(true),
-      unresolved_ids: ids(false),
-      accuracy: float(trials.length > 0 ? ids(true).length / trials.length : 0),
-    }),
-  );
-  writeInside(out, join(folder, 'run_metadata.json'), text(metadataOf(run, { id, out, trials })));
-};
-
-/** Terminal-Bench's RunMetadata. Fields that this harness has nothing for are null. */
-function metadataOf(
-  run: RunFile,
-  { id, out, trials }: { id: string; out: string; trials: Trial[] },
-) {
-  const ended = Math.max(
-    Date.parse(run.created),
-    ...trials.map((trial) => timesOf(trial).ended.getTime()),
-  );
-  const passed = trials.filter(({ verdict }) => verdict.outcome === 'pass').length;
-  const at = (time: number) => new Date(time).toISOString().replace(/(\.\d+)Z$/, '$1000+00:00');
-  return {
+    trials
+      .filter(({ verdict }) => (verdict.outcome === 'pass') === resolved)
+      .map(({ task }) => task);
+  const [resolved, unresolved] = [ids(true), ids(false)];
+  const scores = {
+    accuracy: float(trials.length > 0 ? resolved.length / trials.length : 0),
+    pass_at_k: passAtEligibleK(trials),
+  };
+  write('results.json', {
+    id: uuidOf(`${run.created}${run.agent}`),
+    results,
+    pass_at_k: scores.pass_at_k,
+    n_resolved: resolved.length,
+    n_unresolved: unresolved.length,
+    resolved_ids: resolved,
+    unresolved_ids: unresolved,
+    accuracy: scores.accuracy,
+  });
+  const ends = trials.map((trial) => timesOf(trial).ended.getTime());
+  const ended = Math.max(Date.parse(run.created), ...ends);
+  // RunMetadata. Fields that this harness has nothing for are null.
+  write('run_metadata.json', {
     run_id: id,
     dataset_path: run.data,
     dataset_name: null,
@@ -65,19 +57,19 @@ function metadataOf(
     n_concurrent_trials: run.concurrency,
     n_attempts: run.attempts,
     dataset_size: run.tasks.length + run.unattempted.length,
-    accuracy: float(trials.length > 0 ? passed / trials.length : 0),
-    model_name: run.model === null ? null : modelName(run.model),
+    accuracy: scores.accuracy,
+    model_name: run.model === null ? null : liteLlmName(run.model),
     agent_kwargs: {},
     commit_hash: 'unknown',
     username: 'unknown',
-    start_time: at(Date.parse(run.created)),
-    end_time: at(ended),
+    start_time: timeText(new Date(run.created)),
+    end_time: timeText(new Date(ended)),
     s3_bucket: null,
-    pass_at_k: passAtEligibleK(trials),
-  };
-}
+    pass_at_k: scores.pass_at_k,
+  });
+};
 
-const text = (value: object) => pythonJson(value, { indent: 4, unicode: true });
+const timeText = (time: Date) => time.toISOString().replace(/(\.\d+)Z$/, '$1000+00:00');
 
 const failureModes: Partial<Record<Cause, string>> = {
   agent_timeout: 'agent_timeout',
@@ -100,7 +92,6 @@ function resultOf(trial: Trial, { task, out, run, attempts }: Around) {
   const { verdict } = trial;
   const tokens = tokensOf(out, trial);
   const times = timesOf(trial);
-  const at = (time: Date) => time.toISOString().replace(/(\.\d+)Z$/, '$1000+00:00');
   return {
     id: uuidOf(trial.key),
     trial_name: `${trial.task}.${trial.attempt}-of-${attempts}.${run}`,
@@ -113,12 +104,12 @@ function resultOf(trial: Trial, { task, out, run, attempts }: Around) {
     recording_path: null,
     total_input_tokens: tokens.prompt,
     total_output_tokens: tokens.completion,
-    trial_started_at: at(times.begun),
-    trial_ended_at: at(times.ended),
-    agent_started_at: at(times.built),
-    agent_ended_at: at(times.worked),
-    test_started_at: at(times.worked),
-    test_ended_at: at(times.ended),
+    trial_started_at: timeText(times.begun),
+    trial_ended_at: timeText(times.ended),
+    agent_started_at: timeText(times.built),
+    agent_ended_at: timeText(times.worked),
+    test_started_at: timeText(times.worked),
+    test_ended_at: timeText(times.ended),
   };
 }
 

@@ -10,13 +10,13 @@ const mostBytes = 256 * 1024;
 const mostBytesOfFile = 32 * 1024;
 
 /** The artifacts and the test output of a trial; null when there are none. */
-export interface TrialRecord {
+export interface TrialTexts {
   answer: string | null;
   log: string | null;
 }
 
 /** Reads the artifacts and the test output of each step from the results folder. */
-export function recordOf(out: string, trial: Pick<Trial, 'task' | 'attempt'>): TrialRecord {
+export function trialTexts(out: string, trial: Pick<Trial, 'task' | 'attempt'>): TrialTexts {
   const folder = trialFolder(out, trial);
   if (!existsSync(folder)) return { answer: null, log: null };
   const steps = readdirSync(folder, { withFileTypes: true })
@@ -47,9 +47,9 @@ function answerOf(step: string): string | null {
 }
 
 function contentOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) return `(${bytes.length} bytes that are not text)\n`;
+  if (!isUtf8(bytes)) return `(${bytes.length} bytes of binary data)\n`;
   const text = bytes.subarray(0, mostBytesOfFile).toString();
-  return bytes.length > mostBytesOfFile ? `${text}\n… ${bytes.length} bytes in all\n` : text;
+  return bytes.length > mostBytesOfFile ? `${text}\n… ${bytes.length} bytes in total\n` : text;
 }
 
 function logOf(step: string): string | null {
@@ -60,10 +60,10 @@ function logOf(step: string): string | null {
 const head = (text: string | null) =>
   text === null || text.length <= mostBytes
     ? text
-    : `${text.slice(0, mostBytes)}\n… the rest is in the results folder\n`;
+    : `${text.slice(0, mostBytes)}\n… see the results folder for the rest\n`;
 
 /** The end of a log matters most. */
 const tail = (text: string | null) =>
   text === null || text.length <= mostBytes
     ? text
-    : `The beginning is in the results folder …\n${text.slice(-mostBytes)}`;
+    : `See the results folder for the beginning …\n${text.slice(-mostBytes)}`;

