@@ -10,7 +10,7 @@ import type { CallContext } from '../call-context.js';
 import type { Command } from './command.js';
 import { keySequences } from './keys.js';
 import { listeners } from './listeners.js';
-import { outputText } from './plain-text.js';
+import { scrollbackText } from './scrollback-text.js';
 import { signalAll } from './process-tree.js';
 import { assertAgentTypes, busy } from './terminal-faults.js';
 import type { Terminal } from './terminal.js';
@@ -151,7 +151,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       const result = this.#result(terminal, context, { command: latest, limit: input.limit });
       return { ...result, ...named(latest), ...end };
     }
-    const page = outputText(terminal.output.scrollback, {
+    const page = scrollbackText(terminal.output.scrollback, {
       from: input.from,
       to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.scrollback.end)),
       limit: input.limit,
@@ -275,7 +275,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
     const readTo = this.#readTo[source];
     const from = screenStart(terminal, command) ?? about.from ?? readTo.get(terminal) ?? 0;
-    const text = outputText(terminal.output.scrollback, {
+    const text = scrollbackText(terminal.output.scrollback, {
       from,
       to,
       limit: about.limit ?? textLimitBytes,

@@ -1,10 +1,10 @@
-import { TerminalScreen } from './terminal-screen.js';
+import { TextScreen } from './text-screen.js';
 import type { Scrollback } from './scrollback.js';
 
 /** Longer stretches are rendered from both ends only. */
 const renderable = 512 * 1024;
 
-export interface OutputText {
+export interface ScrollbackText {
   text: string;
   omittedBytes: number;
   from: number;
@@ -15,10 +15,10 @@ export interface OutputText {
  * A stretch of a terminal as text for a model: escape sequences applied, the middle left out when it is longer than
  * `limit` bytes. `from` and `to` are exact; a character that is cut in two at the end waits for the next reading.
  */
-export function outputText(
+export function scrollbackText(
   scrollback: Scrollback,
   range: { from: number; to: number; limit: number; rows: number },
-): OutputText {
+): ScrollbackText {
   const from = Math.min(Math.max(range.from, scrollback.start), scrollback.end);
   const whole = Math.min(Math.max(range.to, from), scrollback.end);
   const lost = Math.max(0, Math.min(scrollback.start, range.to) - range.from);
@@ -26,7 +26,7 @@ export function outputText(
   if (whole - from <= renderable) {
     const bytes = scrollback.slice(from, whole);
     const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
-    const text = plainText(bytes.subarray(0, length), range.rows);
+    const text = screenText(bytes.subarray(0, length), range.rows);
     // Bytes that are not text may take three times as many as text: that is no reason to cut them.
     const limit = length <= range.limit ? 3 * range.limit : range.limit;
     return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
@@ -34,8 +34,8 @@ export function outputText(
   const half = renderable / 2;
   const head = scrollback.slice(from, from + half);
   const tail = scrollback.slice(whole - half, whole);
-  const first = plainText(head.subarray(0, completeLength(head)), range.rows);
-  const last = plainText(tail.subarray(incompleteStart(tail)), range.rows);
+  const first = screenText(head.subarray(0, completeLength(head)), range.rows);
+  const last = screenText(tail.subarray(incompleteStart(tail)), range.rows);
   const gap = whole - from - renderable;
   return {
     ...joined(fit({ head: first, gap, tail: last }, range.limit), lost),
@@ -49,13 +49,13 @@ export function outputText(
 const colours = /\x1b\[[\d;:]*m|\x1b\[0?K/g;
 
 /** Terminal output as the text that the screen would show in the end. */
-export function plainText(bytes: Uint8Array, rows: number): string {
+export function screenText(bytes: Uint8Array, rows: number): string {
   const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
   const uncoloured = text.replaceAll(colours, '');
   // A screen has no blanks at the ends of its lines; printed text may, and a diff is about them.
   // oxlint-disable-next-line no-control-regex
   if (!/[\0-\x08\x0b-\x1f\x7f]/.test(uncoloured)) return uncoloured;
-  const screen = new TerminalScreen(rows);
+  const screen = new TextScreen(rows);
   screen.write(text.replaceAll('\n', '\r\n'));
   return screen.toString();
 }
@@ -110,7 +110,7 @@ function fit({ head, gap, tail }: Halves, limit: number): Halves {
 function joined(
   { head, gap, tail }: Halves,
   lost: number,
-): Pick<OutputText, 'text' | 'omittedBytes'> {
+): Pick<ScrollbackText, 'text' | 'omittedBytes'> {
   const text = gap > 0 ? `${head}\n… ${gap} bytes left out …\n${tail}` : head + tail;
   const begin = lost > 0 ? `… ${lost} earlier bytes are no longer here …\n` : '';
   return { text: begin + text, omittedBytes: lost + gap };

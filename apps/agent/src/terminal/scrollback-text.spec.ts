@@ -1,8 +1,8 @@
 import { processorMs } from '@belay/testing';
-import { completeLength, outputText, plainText } from './plain-text.js';
+import { completeLength, scrollbackText, screenText } from './scrollback-text.js';
 import { Scrollback } from './scrollback.js';
 
-const plain = (text: string, rows = 24) => plainText(Buffer.from(text), rows);
+const plain = (text: string, rows = 24) => screenText(Buffer.from(text), rows);
 
 test.each([
   ['blanks in colours', '\x1b[31m-  \x1b[m\r\n\x1b[32m+\x1b[m\x1b[K\r\n', '-  \n+\n'],
@@ -86,18 +86,18 @@ test('hostile megabytes take no hostile time', () => {
 test('a character cut at the end waits for the next reading', () => {
   const scrollback = new Scrollback(0, 1000, () => Infinity);
   scrollback.append(Buffer.from([0x61, 0xf0, 0x9f]));
-  const first = outputText(scrollback, { from: 0, to: scrollback.end, limit: 100, rows: 24 });
+  const first = scrollbackText(scrollback, { from: 0, to: scrollback.end, limit: 100, rows: 24 });
   expect(first).toEqual({ text: 'a', omittedBytes: 0, from: 0, to: 1 });
   scrollback.append(Buffer.from([0x8e, 0x89]));
   expect(
-    outputText(scrollback, { from: first.to, to: scrollback.end, limit: 100, rows: 24 }).text,
+    scrollbackText(scrollback, { from: first.to, to: scrollback.end, limit: 100, rows: 24 }).text,
   ).toBe('🎉');
 });
 
 test('the middle of long text is left out, with its size', () => {
   const scrollback = new Scrollback(0, 10_000, () => Infinity);
   scrollback.append(Buffer.from(`${'é'.repeat(1000)}END`));
-  const { text, omittedBytes } = outputText(scrollback, {
+  const { text, omittedBytes } = scrollbackText(scrollback, {
     from: 0,
     to: scrollback.end,
     limit: 101,
@@ -112,7 +112,7 @@ test('the middle of long text is left out, with its size', () => {
 test('what the scrollback no longer has counts as left out', () => {
   const scrollback = new Scrollback(0, 10, () => Infinity);
   for (let index = 0; index < 2000; index += 1) scrollback.append(Buffer.from('0123456789'));
-  const { text, omittedBytes, from, to } = outputText(scrollback, {
+  const { text, omittedBytes, from, to } = scrollbackText(scrollback, {
     from: 0,
     to: scrollback.end,
     limit: 50,
@@ -128,7 +128,7 @@ test('what is gone is marked at the beginning, where it is missing', () => {
   const scrollback = new Scrollback(0, 10, () => Infinity);
   for (let index = 0; index < 20_000; index += 1) scrollback.append(Buffer.from('0123456789'));
   const all = { from: 0, to: scrollback.end, limit: 100_000, rows: 24 };
-  const { text, omittedBytes } = outputText(scrollback, all);
+  const { text, omittedBytes } = scrollbackText(scrollback, all);
   expect(omittedBytes).toBe(scrollback.start);
   expect(text.slice(0, 60)).toMatch(/^… \d+ earlier bytes are no longer here …\n\d+$/);
   expect(text).not.toContain('left out');
@@ -143,19 +143,19 @@ test('gaps are marked where they are, and nowhere else', () => {
   scrollback.append(Buffer.from('B'.repeat(300_000)));
   const all = { from: 0, to: scrollback.end, rows: 24 };
   // Both ends of a long output become text of different lengths: the gap is between them, not in the middle.
-  const { text } = outputText(scrollback, { ...all, limit: 400_000 });
+  const { text } = scrollbackText(scrollback, { ...all, limit: 400_000 });
   expect(/^A+\n… \d+ bytes left out …\nB+$/.test(text)).toBe(true);
-  const short = outputText(scrollback, { ...all, from: middle, to: middle + 10, limit: 10 });
+  const short = scrollbackText(scrollback, { ...all, from: middle, to: middle + 10, limit: 10 });
   expect(short).toMatchObject({ text: '-'.repeat(10), omittedBytes: 0 });
   const binary = new Scrollback(0, 10_000, () => Infinity);
   binary.append(Buffer.concat([Buffer.alloc(99, 0xff), Buffer.from('.')]));
-  const bytes = outputText(binary, { from: 0, to: 100, limit: 100, rows: 24 });
+  const bytes = scrollbackText(binary, { from: 0, to: 100, limit: 100, rows: 24 });
   expect(bytes).toMatchObject({ text: `${'\ufffd'.repeat(99)}.`, omittedBytes: 0 });
   const wide = new Scrollback(0, 10_000, () => Infinity);
   wide.append(Buffer.from('\x1b[9999Cx\n'.repeat(100)));
-  expect(outputText(wide, { from: 0, to: 1_000, limit: 1_000, rows: 24 }).text.length).toBeLessThan(
-    4_000,
-  );
+  expect(
+    scrollbackText(wide, { from: 0, to: 1_000, limit: 1_000, rows: 24 }).text.length,
+  ).toBeLessThan(4_000);
 });
 
 test('completeLength knows whole characters', () => {

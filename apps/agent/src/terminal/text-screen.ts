@@ -5,12 +5,19 @@ const token =
 /** Moving goes no further than this, so that no sequence makes a line without end. */
 const widest = 1_000;
 
+/** Parameters of a sequence: 0 is one that is left out, which counts as 1 in `count`. */
+interface Numbers {
+  first: number;
+  count: number;
+  second: number;
+}
+
 /**
  * Follows a terminal's output far enough to know what is left to read: overwritten progress lines, erased and moved
  * text, and the alternate screen of full-screen programs, which is gone when they leave it. Colours are dropped.
  * Columns count code points: a wide character takes one.
  */
-export class TerminalScreen {
+export class TextScreen {
   readonly #rows: number;
   #lines: string[][] = [[]];
   #row = 0;
@@ -61,7 +68,7 @@ export class TerminalScreen {
   #control(control: string): void {
     if (control === '\n' || control === '\v' || control === '\f') this.#feed();
     else if (control === '\r') this.#column = 0;
-    else if (control === '\b') this.#column = Math.max(0, this.#column - 1);
+    else if (control === '\b') this.#left(1);
     else if (control === '\t') this.#right(8 - (this.#column % 8));
   }
 
@@ -78,7 +85,7 @@ export class TerminalScreen {
   }
 
   #simple(final: string): void {
-    if (final === '7') this.#saved = { row: this.#row - this.#top, column: this.#column };
+    if (final === '7') this.#save();
     else if (final === '8') this.#restore();
     else if (final === 'E') this.#control('\n');
     else if (final === 'M') {
@@ -87,34 +94,45 @@ export class TerminalScreen {
     }
   }
 
+  /** Control sequences by their final character. */
+  readonly #sequences: Readonly<Record<string, (numbers: Numbers) => void>> = {
+    '@': ({ count }) => this.#widen(count),
+    A: ({ count }) => this.#move(-count),
+    B: ({ count }) => this.#move(count),
+    C: ({ count }) => this.#right(count),
+    D: ({ count }) => this.#left(count),
+    G: ({ count }) => this.#toColumn(count),
+    '`': ({ count }) => this.#toColumn(count),
+    H: ({ count, second }) => this.#moveTo(count, second || 1),
+    f: ({ count, second }) => this.#moveTo(count, second || 1),
+    J: ({ first }) => this.#eraseScreen(first),
+    K: ({ first }) => this.#eraseLine(first),
+    L: ({ count }) => this.#times(count, () => this.#insert(this.#row)),
+    M: ({ count }) => this.#times(count, () => this.#remove(this.#row)),
+    P: ({ count }) => this.#line().splice(this.#column, count),
+    S: ({ count }) => this.#times(count, () => this.#remove(this.#top + this.#regionTop)),
+    T: ({ count }) => this.#times(count, () => this.#insert(this.#top + this.#regionTop)),
+    X: ({ count }) => this.#line().fill(' ', this.#column, this.#column + count),
+    d: ({ count }) => this.#toRow(count),
+    r: ({ count, second }) => this.#region(count, second || this.#rows),
+    s: () => this.#save(),
+    u: () => this.#restore(),
+  };
+
   #sequence(final: string, parameters: string): void {
-    const numbers = parameters
+    if (final === 'h' || final === 'l') {
+      if (/^\?(1049|1047|47)$/.test(parameters)) this.#alternate(final === 'h');
+      return;
+    }
+    const [first = 0, second = 0] = parameters
       .replace(/^[<=>?]/, '')
       .split(';')
       .map(Number);
-    const [first = 0, second = 0] = numbers;
-    const count = first || 1;
-    if (final === 'h' || final === 'l') {
-      if (/^\?(1049|1047|47)$/.test(parameters)) this.#alternate(final === 'h');
-    } else if (final === 'A') this.#move(-count, 0);
-    else if (final === 'B') this.#move(count, 0);
-    else if (final === 'C') this.#right(count);
-    else if (final === 'D') this.#column = Math.max(0, this.#column - count);
-    else if (final === 'G' || final === '`') this.#column = Math.min(count, widest) - 1;
-    else if (final === 'd') this.#row = this.#top + Math.min(count, this.#rows) - 1;
-    else if (final === 'H' || final === 'f') this.#place(count, second || 1);
-    else if (final === 'K') this.#eraseLine(first);
-    else if (final === 'J') this.#eraseScreen(first);
-    else if (final === 'P') this.#line().splice(this.#column, count);
-    else if (final === '@') this.#widen(count);
-    else if (final === 'X') this.#line().fill(' ', this.#column, this.#column + count);
-    else if (final === 'L') this.#times(count, () => this.#insert(this.#row));
-    else if (final === 'M') this.#times(count, () => this.#remove(this.#row));
-    else if (final === 'S') this.#times(count, () => this.#remove(this.#top + this.#regionTop));
-    else if (final === 'T') this.#times(count, () => this.#insert(this.#top + this.#regionTop));
-    else if (final === 'r') this.#region(first || 1, second || this.#rows);
-    else if (final === 's') this.#simple('7');
-    else if (final === 'u') this.#restore();
+    this.#sequences[final]?.({ first, count: first || 1, second });
+  }
+
+  #left(count: number): void {
+    this.#column = Math.max(0, this.#column - count);
   }
 
   #right(count: number): void {
@@ -137,20 +155,31 @@ export class TerminalScreen {
   #region(from: number, to: number): void {
     this.#regionTop = Math.min(from, this.#rows) - 1;
     this.#regionBottom = Math.min(to, this.#rows) - 1;
-    this.#place(1, 1);
+    this.#moveTo(1, 1);
   }
 
-  #move(rows: number, columns: number): void {
+  #move(rows: number): void {
     this.#row = Math.min(
       this.#top + this.#rows - 1,
       Math.max(this.#before ? this.#top : 0, this.#row + rows),
     );
-    this.#column += columns;
   }
 
-  #place(row: number, column: number): void {
+  #moveTo(row: number, column: number): void {
+    this.#toRow(row);
+    this.#toColumn(column);
+  }
+
+  #toRow(row: number): void {
     this.#row = this.#top + Math.min(row, this.#rows) - 1;
+  }
+
+  #toColumn(column: number): void {
     this.#column = Math.min(column, widest) - 1;
+  }
+
+  #save(): void {
+    this.#saved = { row: this.#row - this.#top, column: this.#column };
   }
 
   #restore(): void {
