@@ -59,17 +59,23 @@ export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBy
   if (edit.change === 'INSERT' && added.length === 0) {
     throw new AppError('invalid_input', 'There is nothing to insert: `content` is empty.');
   }
-  const openEnd = lines.length > 0 && endOf(lines.at(-1) ?? '') === '';
   const ended = added.map((line) => `${line}${end}`);
-  const reachesEnd = start + count === lines.length;
-  if (openEnd && reachesEnd && ended.length > 0) {
+  if (hasOpenEnd(lines) && start + count === lines.length && ended.length > 0) {
     ended.push(withoutEnd(ended.pop() ?? ''));
-    const before = lines[start - 1];
-    if (before !== undefined && endOf(before) === '') lines[start - 1] = before + end;
+    closeLine(lines, start - 1, end);
   }
   lines.splice(start, count, ...ended);
   return mark + lines.join('');
 }
+
+/** A line that had no end because it was the last one gets one. */
+export function closeLine(lines: string[], at: number, end: string): void {
+  const line = lines[at];
+  if (line !== undefined && endOf(line) === '') lines[at] = line + end;
+}
+
+const hasOpenEnd = (lines: readonly string[]): boolean =>
+  lines.length > 0 && endOf(lines.at(-1) ?? '') === '';
 
 /**
  * The lines that tell where an edit goes: whoever has read one of these ranges knows. An insertion is between two lines;

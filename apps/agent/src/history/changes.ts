@@ -11,22 +11,22 @@ export const changeArguments = ['--raw', '--numstat', '-z', '--no-abbrev', '--no
 
 /** Reads the output of a diff with `changeArguments`: first what happened to each file, then its counts. */
 export function parseChanges(output: string): Change[] {
-  const fields = output.split('\0');
+  const fields = output.split('\0').values();
+  const next = (): string => fields.next().value ?? '';
   const statuses = new Map<string, Change['status']>();
   const changes: Change[] = [];
-  for (let at = 0; at < fields.length; at++) {
-    const field = fields[at] ?? '';
+  for (const field of fields) {
     if (field.startsWith(':')) {
       const letter = field.split(' ')[4]?.[0] ?? 'M';
-      const moved = letter === 'R' || letter === 'C';
-      at += moved ? 2 : 1;
-      statuses.set(fields[at] ?? '', statusOf(letter));
+      // The old path of a file that moved comes first.
+      if (letter === 'R' || letter === 'C') next();
+      statuses.set(next(), statusOf(letter));
       continue;
     }
     const [, added, removed, name] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];
-    if (added === undefined || removed === undefined || name === undefined) continue;
-    if (name === '') at += 2;
-    const path = name === '' ? (fields[at] ?? '') : name;
+    if (name === undefined) continue;
+    if (name === '') next();
+    const path = name || next();
     changes.push({
       path,
       status: statuses.get(path) ?? 'modified',

@@ -21,7 +21,7 @@ import {
   type Turn,
   type UserMessage,
 } from './conversation.js';
-import { isOwn, promptPosition } from './counted.js';
+import { endsSession, isOwn, promptPosition } from './counted.js';
 import { endText } from './end-text.js';
 import { begin, emptyState, noteText, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
@@ -234,9 +234,7 @@ export class ConversationFold {
     else if (isEvent(event, 'state')) {
       // The calls of a reply that was broken off by a crash stay open for the next start.
       if (isEnded(event.args.state)) this.#progress.turnEnded = state.ended = true;
-    } else if (isEvent(event, 'stop') || isEvent(event, 'limit') || isEvent(event, 'rewind')) {
-      if (!isEvent(event, 'rewind') || event.args.what !== 'files') this.#endSession();
-    }
+    } else if (endsSession(event)) this.#endSession();
     return true;
   }
 

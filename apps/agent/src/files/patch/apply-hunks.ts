@@ -1,5 +1,5 @@
 import { differingRun, type Region } from '../code-event.js';
-import { endAround, endOf, splitLines, toText, withoutEnd } from '../lines.js';
+import { closeLine, endAround, endOf, splitLines, toText, withoutEnd } from '../lines.js';
 import { newLines, oldLines, type Hunk } from './parse-hunk.js';
 
 export interface Applied {
@@ -45,7 +45,7 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
     const now = found === null || appends ? inEndsOf(lines, hunk, at) : newLines(hunk);
     const region = differingRun(lines.slice(at, at + old.length), now);
     if (region) regions.push({ ...region, line: region.line + at });
-    if (appends) closeLine(lines, at - 1);
+    if (appends) closeLine(lines, at - 1, endAround(lines, at - 1));
     splice(lines, at, old.length, now);
     offsets.push(at - stated);
     drift = at - stated;
@@ -53,12 +53,6 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
     from = at + now.length;
   }
   return { bytes: lines.join(''), offsets, regions };
-}
-
-/** A line that had no end because it was the last one gets that of the lines before it. */
-function closeLine(lines: string[], at: number): void {
-  const line = lines[at];
-  if (line !== undefined && endOf(line) === '') lines[at] = line + endAround(lines, at);
 }
 
 interface Search {

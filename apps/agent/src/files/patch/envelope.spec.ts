@@ -100,7 +100,7 @@ describe('patches in the form of codex', () => {
     put('a', 'one\n');
     await expect(
       apply('*** Begin Patch', '*** Update File: a', '@@', '-one', '+1', 'two', '*** End Patch'),
-    ).rejects.toThrow('Line 6 of the patch begins with none of space, + and -: two');
+    ).rejects.toThrow('Line 6 of the patch does not begin with a space, + or -: two');
     await expect(
       apply('*** Begin Patch', '*** Add File: b', 'no plus', '*** End Patch'),
     ).rejects.toThrow('Line 3 of the patch belongs to no file: no plus.');

@@ -89,24 +89,33 @@ class FileReader {
     this.at = next - 1;
   }
 
+  /** Git’s extended header lines. */
   #extended(line: string): void {
-    const [, word, value = ''] =
-      /^(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)$/.exec(
-        line,
-      ) ?? [];
-    if (word === 'new mode' || word === 'new file mode') this.#mode = modeOf(value);
-    if (word === 'new file mode') this.#from = null;
-    if (word === 'deleted file mode') this.#to = null;
-    if (word?.startsWith('rename')) this.#renamed = true;
-    if (word?.startsWith('copy')) this.#copy = true;
-    if (word?.endsWith(' from')) this.#from = toText(unquotedBytes(value));
-    if (word?.endsWith(' to')) this.#to = toText(unquotedBytes(value));
     if (line === 'GIT binary patch' || /^Binary files .* differ$/.test(line)) {
       throw new AppError(
         'invalid_input',
         `The patch changes the binary file ${this.#to ?? this.#from}: write it with files.write and encoding base64. Nothing was changed.`,
       );
     }
+    this.#readMove(line);
+    this.#readMode(line);
+  }
+
+  #readMove(line: string): void {
+    const [, how, end, value = ''] = /^(rename|copy) (from|to) (.*)$/.exec(line) ?? [];
+    if (how === undefined) return;
+    if (how === 'copy') this.#copy = true;
+    else this.#renamed = true;
+    const path = toText(unquotedBytes(value));
+    if (end === 'from') this.#from = path;
+    else this.#to = path;
+  }
+
+  #readMode(line: string): void {
+    const [, of, mode = ''] = /^(new|new file|deleted file) mode (.*)$/.exec(line) ?? [];
+    if (of === 'new' || of === 'new file') this.#mode = modeOf(mode);
+    if (of === 'new file') this.#from = null;
+    if (of === 'deleted file') this.#to = null;
   }
 
   #finish(): FilePatch | undefined {
