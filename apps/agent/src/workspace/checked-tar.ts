@@ -37,7 +37,7 @@ export class CheckedTar extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.#left > 0 || this.#head.length > 0) return done(invalid('it is cut off'));
+    if (this.#left > 0 || this.#head.length > 0) return done(invalid('it is incomplete'));
     done(null, Buffer.alloc(2 * blockBytes));
   }
 
@@ -96,7 +96,7 @@ export class CheckedTar extends Transform {
     if (type !== 'x') return;
     const records = readRecords(text);
     if (!records || [...records.keys()].some((key) => key.startsWith('GNU.sparse')))
-      throw invalid('it has headers that are not understood');
+      throw invalid('it has unknown headers');
     for (const key of ['path', 'linkpath', 'size'] as const) {
       const value = records.get(key);
       if (value !== undefined) this.#said[key] = value;
@@ -105,26 +105,28 @@ export class CheckedTar extends Transform {
 
   #entry(header: TarHeader): void {
     if (!Number.isSafeInteger(header.size) || header.size < 0 || header.size >= 8 ** 11)
-      throw invalid(`the size of ${shown(header.name)} is none`);
+      throw invalid(`the size of ${shown(header.name)} is invalid`);
     const type = header.type === '0' && header.name.endsWith('/') ? '5' : header.type;
     const name = this.#checkedPath(header.name);
-    const kind = kinds[type];
-    if (kind) throw invalid(`it has ${kind} in it, ${shown(name)}`);
-    if (!'0125'.includes(type))
-      throw invalid(`${shown(name)} is of the kind ${type}, which is not understood`);
+    requireKnown(type, name);
     if (name === '') {
       if (type !== '5') throw invalid('a file has no name');
       return this.#begin('drop', 0);
     }
     if (type === '5' && this.#links.has(name)) throw throughLink(name);
-    const link = type === '1' ? this.#checkedPath(header.link) : header.link;
-    if (type === '2' && (link.length > maxPathBytes || link.includes('\0') || link === ''))
-      throw invalid(`the link ${shown(name)} leads nowhere`);
-    this.#noteLink(name, type === '2' || (type === '1' && this.#links.has(link)));
+    const link = this.#checkedLink({ ...header, type, name });
     const isFile = type === '0';
     const size = isFile ? header.size : 0;
     this.#out.push(...writeHeader({ ...header, type, name, link, size }));
     this.#begin(isFile ? 'pass' : 'drop', type === '5' ? 0 : header.size);
+  }
+
+  #checkedLink({ type, name, link: given }: TarHeader): string {
+    const link = type === '1' ? this.#checkedPath(given) : given;
+    if (type === '2' && (link.length > maxPathBytes || link.includes('\0') || link === ''))
+      throw invalid(`the target of the link ${shown(name)} is invalid`);
+    this.#noteLink(name, type === '2' || (type === '1' && this.#links.has(link)));
+    return link;
   }
 
   #begin(takes: 'pass' | 'drop' | 'collect', size: number): void {
@@ -154,7 +156,13 @@ export class CheckedTar extends Transform {
   }
 }
 
-const kinds: Readonly<Record<string, string>> = {
+function requireKnown(type: string, name: string): void {
+  const kind = refusedKinds[type];
+  if (kind) throw invalid(`it contains ${kind}, ${shown(name)}`);
+  if (!'0125'.includes(type)) throw invalid(`${shown(name)} is of an unknown type, ${type}`);
+}
+
+const refusedKinds: Readonly<Record<string, string>> = {
   '3': 'a device',
   '4': 'a device',
   '6': 'a pipe',
