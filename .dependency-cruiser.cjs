@@ -148,7 +148,7 @@ module.exports = {
         'terminal',
         'web',
       ],
-      ['agent-services.ts', 'approve-call.ts', 'history', 'session-log.ts', 'workspace'],
+      ['agent-services.ts', 'approve-call.ts', 'history', 'agent-log.ts', 'workspace'],
       ['open-services.ts', 'operation-runner.ts'],
       ['session-run.ts'],
       ['agent.ts'],

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { createOutgoing } from './egress/outgoing.js';
 import { startEgressProxy } from './egress/proxy.js';
-import type { Environment } from './environment.js';
+import type { AgentEnvironment } from './environment.js';
 import { createFiles } from './files/files.handlers.js';
 import type { BrowserOptions } from './browser/browser-options.js';
 import { createBrowser } from './browser/browser.js';
@@ -27,7 +27,7 @@ export interface OpenedServices extends AgentServices {
 
 /** Opens all services of the agent for its session. The caller closes them. */
 export async function openServices(
-  environment: Environment,
+  environment: AgentEnvironment,
   { writer, connection }: Omit<Parameters<CreateServices>[0], 'settings'>,
 ): Promise<OpenedServices> {
   const { workspace, state } = environment;

@@ -15,7 +15,7 @@ import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
-import { click, choose, press, scroll, type } from './gestures.js';
+import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
 import { addressOf, openingFailure } from './navigation.js';
 import { PageNotes } from './notes.js';
 import { PageReader } from './page-reader.js';
@@ -65,7 +65,8 @@ export class BrowserHandlers {
   readonly operations: Handlers<Operations, CallContext> = {
     'browser.open': (input, call) => this.#open(input, call),
     'browser.read': (input, call) => this.#look(call, (page) => this.#read(page, input)),
-    'browser.click': (input, call) => this.#act(call, (page) => click(page, this.#reader, input)),
+    'browser.click': (input, call) =>
+      this.#act(call, (page) => clickElement(page, this.#reader, input)),
     'browser.hover': (input, call) => this.#act(call, (page) => hover(page, this.#reader, input)),
     'browser.drag': (input, call) => this.#act(call, (page) => drag(page, this.#reader, input)),
     'browser.upload': (input, call) =>
@@ -90,7 +91,8 @@ export class BrowserHandlers {
         else await type(page, this.#reader, { ...input, workspace: this.#options.workspace });
         if (input.submit) await page.keyboard.press('Enter');
       }),
-    'browser.select': (input, call) => this.#act(call, (page) => choose(page, this.#reader, input)),
+    'browser.select': (input, call) =>
+      this.#act(call, (page) => chooseOptions(page, this.#reader, input)),
     'browser.scroll': (input, call) => this.#act(call, (page) => scroll(page, this.#reader, input)),
     'browser.back': ({ to }, call) =>
       this.#act(call, async (page) => {

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { staysTrue, until } from '@belay/testing';
 import { isEvent, operations, type Event, type NewEvent } from '@belay/protocol';
-import type { Frame } from './browser-options.js';
+import type { ScreencastFrame } from './browser-options.js';
 import { createBrowser, type Browser } from './browser.js';
-import { pages } from './testing/pages.js';
+import { servePage } from './testing/pages.js';
 
 type Name = keyof Browser['handlers'];
 type PageAnswer = { url: string; title: string; text: string; truncated: boolean; notes: string[] };
@@ -21,11 +21,11 @@ describe('the browser', () => {
   let browser: Browser;
   const events: NewEvent[] = [];
   const blobs = new Map<string, Uint8Array>();
-  const frames: Frame[] = [];
+  const frames: ScreencastFrame[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-browser-'));
-    server = createServer(pages);
+    server = createServer(servePage);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     site = `http://localhost:${(server.address() as AddressInfo).port}`;
     browser = createBrowser({

@@ -7,7 +7,7 @@ import { upload } from './upload.js';
 const typedByKey = 200;
 
 /** Clicks an element, or a point of the view. */
-export async function click(
+export async function clickElement(
   page: Page,
   reader: PageReader,
   { element, x, y }: OperationInput<'browser.click'>,
@@ -73,7 +73,7 @@ export async function press(
   }
 }
 
-export async function choose(
+export async function chooseOptions(
   page: Page,
   reader: PageReader,
   { element, options }: OperationInput<'browser.select'>,

@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import { charsetOf, encode } from './charset.js';
+import { charsetOf, encodeText } from './charset.js';
 import { isBinary, isUtf16 } from './text.js';
 
 const mark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -27,7 +27,7 @@ export function inFormOf(
     text = content.replaceAll('\n', '\r\n');
     kept.push('CR LF line ends');
   }
-  let bytes = encode(text, charset, given);
+  let bytes = encodeText(text, charset, given);
   if (charset !== 'utf8' && !bytes.equals(Buffer.from(text))) kept.push(`encoding ${charset}`);
   if (before.subarray(0, 3).equals(mark) && !bytes.subarray(0, 3).equals(mark)) {
     bytes = Buffer.concat([mark, bytes]);

@@ -2,7 +2,7 @@ import { AppError } from '@belay/protocol';
 import { openToRead } from './file-bytes.js';
 import type { WorkspacePath } from './workspace-folder.js';
 
-export interface Picture {
+interface Picture {
   type: `image/${'png' | 'jpeg' | 'gif' | 'webp'}`;
   width: number;
   height: number;

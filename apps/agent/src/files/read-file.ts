@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { FileHandle } from 'node:fs/promises';
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
-import { charsetOf, decode, type Charset } from './charset.js';
+import { charsetOf, decodeText, type Charset } from './charset.js';
 import { maxEditable, openToRead } from './file-bytes.js';
 import { requireText } from './text.js';
 import { beginVersion, versionFrom } from './version-of.js';
@@ -230,7 +230,7 @@ class Page {
   text(given: string, charset: Charset): string {
     const bytes = Buffer.concat(this.#kept);
     const isUtf8 = charset === 'utf8';
-    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decode(bytes, charset);
+    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decodeText(bytes, charset);
     if (!this.#overlong) return text;
     const { line, start, size } = this.#overlong;
     return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.#limit}.]\n`;

@@ -1,5 +1,5 @@
 import { AppError, type OperationOutput } from '@belay/protocol';
-import { Found, type SearchInput } from './found.js';
+import { FoundMatches, type SearchInput } from './found-matches.js';
 import { searchPlainly } from './search-plainly.js';
 import { searchWithRipgrep } from './search-with-ripgrep.js';
 import type { WorkspaceFolder } from './workspace-folder.js';
@@ -21,7 +21,7 @@ export async function searchFiles(
       'Give a `pattern` to search for, or a `name` to find files by.',
     );
   }
-  const found = new Found(input);
+  const found = new FoundMatches(input);
   const search = rg
     ? searchWithRipgrep({ workspace, rg, input }, found, signal)
     : searchPlainly({ workspace, input }, found, signal);

@@ -12,7 +12,7 @@ export async function repositoryBytes(git: Git): Promise<number> {
 }
 
 /** Packs loose objects: what is new since the last time. Commits may be added meanwhile. */
-export const pack = async (git: Git): Promise<void> => {
+export const packObjects = async (git: Git): Promise<void> => {
   await git.run(['repack', '-d', '-q']);
 };
 
@@ -20,7 +20,7 @@ export const pack = async (git: Git): Promise<void> => {
  * Drops the older half of the steps, again until the history fits, and returns how many were dropped. The commits that
  * stay keep their ids: the cut is a shallow boundary, as of a shallow clone. The base stays too.
  */
-export async function shorten(git: Git, maxBytes: number): Promise<number> {
+export async function dropOldSteps(git: Git, maxBytes: number): Promise<number> {
   let dropped = 0;
   for (;;) {
     const steps = (await git.run(['rev-list', branch])).trim().split('\n');

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { excerpt, visibleText } from '@belay/protocol';
 import { asUser } from '../user-separation.js';
-import { findGit } from './git.js';
+import { locateGit } from './git.js';
 
 /** How long all of it may take: the model waits for it. In milliseconds. */
 const timeoutMs = 1_000;
@@ -18,7 +18,7 @@ const mostFilters = 50;
  * Branch, changed files and last commits of the workspace’s own repository, for the model; empty when there is none.
  * The repository is hostile: none of its settings starts a program, and its texts are cut and quoted. Never rejects.
  */
-export async function describeRepository(workspace: string, binary = findGit()): Promise<string> {
+export async function describeRepository(workspace: string, binary = locateGit()): Promise<string> {
   const folder = join(workspace, '.git');
   const stats = await lstat(folder).catch(() => null);
   if (!stats) return 'Git: the workspace is not a repository.';

@@ -15,9 +15,9 @@ import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
 import type { Compare } from '../files/seen-files.js';
 import { changesByHand, compareFiles, type ChangesByHand } from './changes-by-hand.js';
-import { pack, repositoryBytes, shorten } from './collect.js';
+import { packObjects, repositoryBytes, dropOldSteps } from './collect.js';
 import { exportCommit, type ExportSpan } from './export.js';
-import { findGit, Git } from './git.js';
+import { locateGit, Git } from './git.js';
 import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
@@ -68,7 +68,7 @@ export interface History {
 }
 
 export function createHistory(options: HistoryOptions): History {
-  const binary = options.git === undefined ? findGit() : options.git;
+  const binary = options.git === undefined ? locateGit() : options.git;
   return binary === null ? missing : new GitHistory(options, binary);
 }
 
@@ -277,10 +277,10 @@ class GitHistory implements History {
     this.#recorder.stagedBytes = 0;
     await this.#packing;
     if ((await repositoryBytes(this.#git)) <= maxBytes) {
-      this.#packing = pack(this.#git).catch(ignoreError('the next packing tries again'));
+      this.#packing = packObjects(this.#git).catch(ignoreError('the next packing tries again'));
       return;
     }
-    const dropped = await shorten(this.#git, maxBytes);
+    const dropped = await dropOldSteps(this.#git, maxBytes);
     if (dropped > 0)
       await this.#note(
         `The history was too large: its ${dropped} oldest steps can no longer be viewed`,

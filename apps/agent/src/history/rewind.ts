@@ -10,7 +10,7 @@ export interface Rewind {
   call: string;
 }
 
-export interface Rewound {
+interface Rewound {
   /** The step whose files came back. */
   to: { time: string; message: string };
   files: Pick<Change, 'path' | 'status'>[];

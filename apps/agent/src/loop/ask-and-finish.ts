@@ -13,7 +13,7 @@ interface LoopCall {
 }
 
 /** The result of a call but for what is the same for all of them. */
-export type Outcome = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
+export type LoopResult = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
   images?: string[];
   note?: string;
 };
@@ -22,14 +22,14 @@ export type LoopHandler = (
   options: LoopOptions,
   conversation: Conversation,
   call: LoopCall,
-) => Promise<Outcome | null>;
+) => Promise<LoopResult | null>;
 
 /** Null while the user has not answered; then the loop asks again after the next event. */
 export async function ask(
   options: LoopOptions,
   { waiting }: Conversation,
   { begun, begin, signal }: LoopCall,
-): Promise<Outcome | null> {
+): Promise<LoopResult | null> {
   const { log } = options;
   const through = log.seen.others;
   if (!begun) begin();
@@ -47,7 +47,7 @@ export async function finish(
   { hooks }: LoopOptions,
   { items, waiting, notes, ends, backgroundResults, background }: Conversation,
   { input, begun, begin }: LoopCall,
-): Promise<Outcome> {
+): Promise<LoopResult> {
   if (String(input['summary']).trim() === '') {
     throw new AppError(
       'invalid_input',

@@ -1,6 +1,6 @@
 import { wallSeconds, type BudgetUse } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
-import { duration } from './describe-settings.js';
+import { durationText } from './describe-settings.js';
 
 /** What a session has used, and what the last reply took of it. */
 export interface Spending extends BudgetUse {
@@ -38,7 +38,11 @@ export function budgetNotice(spending: Spending, now: number): string | null {
     stepsNotice(budgets.steps, steps),
     shareNotice(budgets.dollars, { used: dollars, last: last.dollars, words: dollarsLeft }),
     shareNotice(budgets.tokens, { used: tokens, last: last.tokens, words: tokensLeft }),
-    shareNotice(budgets.seconds, { used: wallSeconds(wallTime, now), last: 0, words: duration }),
+    shareNotice(budgets.seconds, {
+      used: wallSeconds(wallTime, now),
+      last: 0,
+      words: durationText,
+    }),
   ].filter((notice) => notice !== null);
   return notices.length === 0 ? null : notices.join('\n');
 }

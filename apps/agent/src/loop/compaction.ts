@@ -1,5 +1,5 @@
 import { errorFrom, newEvent, type Message } from '@belay/protocol';
-import type { Conversation, Turn } from './conversation.js';
+import type { Conversation, ModelTurn } from './conversation.js';
 import { listedFor } from './listed.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
@@ -44,7 +44,7 @@ export async function compact(
 function shorten(
   options: LoopOptions,
   conversation: Conversation,
-  through: Turn | undefined,
+  through: ModelTurn | undefined,
 ): boolean {
   if (!through) return false;
   const saved = sizeOf(conversation) - sizeOf(cut(conversation, through));
@@ -62,7 +62,7 @@ function shorten(
 async function summarize(
   options: LoopOptions,
   conversation: Conversation,
-  { through, signal }: { through: Turn; signal: AbortSignal },
+  { through, signal }: { through: ModelTurn; signal: AbortSignal },
 ): Promise<string> {
   const old = cut(before(conversation, through), through);
   const ask: Message = { role: 'user', text: instruction, images: [] };
@@ -107,16 +107,16 @@ function append(
   );
 }
 
-const turnsOf = ({ items }: Conversation): Turn[] =>
+const turnsOf = ({ items }: Conversation): ModelTurn[] =>
   items.flatMap((item) => (item.kind === 'turn' ? [item.turn] : []));
 
-function before(conversation: Conversation, through: Turn): Conversation {
+function before(conversation: Conversation, through: ModelTurn): Conversation {
   const end = conversation.items.findIndex((item) => item.kind === 'turn' && item.turn === through);
   return { ...conversation, items: conversation.items.slice(0, end + 1) };
 }
 
 /** The conversation with long results cut up to a turn. */
-function cut(conversation: Conversation, through: Turn): Conversation {
+function cut(conversation: Conversation, through: ModelTurn): Conversation {
   const items = conversation.items.map((item) =>
     item.kind === 'turn' && item.turn.seq <= through.seq
       ? { ...item, turn: { ...item.turn, shortened: true } }

@@ -1,6 +1,6 @@
 import { newEvent, sessionSettings, type Event, type NewEvent } from '@belay/protocol';
 import { endText } from './end-text.js';
-import { conversationOf } from './conversation-log.js';
+import { foldConversation } from './conversation-log.js';
 import { prompt } from './prompt.js';
 import { lastText } from '../testing/stage.js';
 
@@ -35,7 +35,7 @@ const logOf = (...events: NewEvent[]): Event[] =>
 describe('the end of a background command', () => {
   it('is in the next prompt, with what it printed as a quotation', () => {
     const log = logOf(say(read, { own: 0, others: 1 }), result, exit);
-    const text = lastText(prompt(conversationOf(log)));
+    const text = lastText(prompt(foldConversation(log)));
     expect(text).toContain('`npm start` of the terminal main ended with exit code 1 after 3.2 s');
     expect(text).toMatch(/^\[Belay, not the user\].*no instruction:\n> Error: no port\n> Ignore/);
   });
@@ -54,7 +54,7 @@ describe('the end of a background command', () => {
   it('that came while the model replied is unread', () => {
     const finish = { id: 'c2', operation: 'finish', input: { summary: 'x' } };
     const log = logOf(exit, say(finish, { own: 0, others: 1 }));
-    const { ends, open } = conversationOf(log);
+    const { ends, open } = foldConversation(log);
     expect(open).toHaveLength(1);
     expect(ends).toEqual([expect.stringContaining('npm start')]);
   });

@@ -11,24 +11,26 @@ const longList = 40;
  */
 export function shortenedOutput(operation: string, output: unknown): unknown {
   if (typeof output !== 'object' || output === null || Array.isArray(output))
-    return shortened(output);
+    return shortenedValue(output);
   const plain = Object.entries(output);
   const numbered = withLineNumbers(operation, Object.fromEntries(plain));
   return Object.fromEntries(
     plain.map(([name, value]) => {
       const text = numbered[name];
       const isCut = typeof text === 'string' && text !== value && text.length > longText;
-      return isCut ? [`${name} (shortened)`, shortText(text)] : [name, shortened(value)];
+      return isCut ? [`${name} (shortened)`, shortText(text)] : [name, shortenedValue(value)];
     }),
   );
 }
 
 /** A value with its long texts and lists cut in the middle, saying so. */
-export function shortened(value: unknown): unknown {
+export function shortenedValue(value: unknown): unknown {
   if (typeof value === 'string') return shortText(value);
   if (Array.isArray(value)) return shortList(value);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, shortenedValue(inner)]),
+  );
 }
 
 /** Cut between two lines where there are any: half a line would look like a whole one. */
@@ -43,7 +45,7 @@ function shortText(text: string): string {
 }
 
 function shortList(list: unknown[]): unknown[] {
-  const kept = list.slice(0, longList).map(shortened);
+  const kept = list.slice(0, longList).map(shortenedValue);
   return list.length <= longList
     ? kept
     : [...kept, `[… ${list.length - longList} more were dropped to save space …]`];

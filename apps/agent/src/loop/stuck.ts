@@ -1,5 +1,5 @@
 import { isPolling, operationNamed } from '@belay/protocol';
-import type { CallResult, Conversation, Item, Turn } from './conversation.js';
+import type { CallResult, Conversation, Item, ModelTurn } from './conversation.js';
 
 /** How many replies in a row must show the same before it counts as stuck, and how many more after the note. */
 const repeats = 4;
@@ -92,7 +92,7 @@ function* latestAttempts(items: readonly Item[]): Generator<Attempt> {
   }
 }
 
-function attemptOf({ say, results }: Turn): Attempt {
+function attemptOf({ say, results }: ModelTurn): Attempt {
   const calls = say.calls.flatMap(({ id, operation, input }) => {
     const result = results.get(id);
     return result ? [{ operation, input, result }] : [];

@@ -3,7 +3,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 /** What the control group of the sandbox allows; the machine’s figures where it has no limit. */
-export interface Limits {
+interface Limits {
   /** Processors, of which a group may have a part. */
   cpus: number;
   memoryBytes: number;

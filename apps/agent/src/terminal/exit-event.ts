@@ -1,5 +1,5 @@
 import { excerpt, newEvent, oneLine, type NewEvent } from '@belay/protocol';
-import type { Command } from './command.js';
+import type { ShellCommand } from './shell-command.js';
 import { scrollbackText } from './scrollback-text.js';
 import type { Terminal } from './terminal.js';
 
@@ -8,7 +8,7 @@ const maxBytes = 2_000;
 const maxCommand = 500;
 
 /** The event that a background command has ended, with what its terminal printed last. */
-export function exitEvent(terminal: Terminal, command: Command): NewEvent | undefined {
+export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent | undefined {
   const { ended, text, seconds } = command;
   if (!ended) return undefined;
   const { status, exitCode, to } = ended;

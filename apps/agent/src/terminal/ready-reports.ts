@@ -1,6 +1,6 @@
 import type { Report } from './side-channel.js';
 
-export type Ready = Extract<Report, { kind: 'ready' }>;
+type Ready = Extract<Report, { kind: 'ready' }>;
 
 export interface Claim extends Ready {
   /** Reports did not agree: at least one was not the shell’s. */

@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { CallContext } from '../call-context.js';
-import type { Command } from './command.js';
+import type { ShellCommand } from './shell-command.js';
 import { keySequences } from './keys.js';
 import { listeners } from './listeners.js';
 import { scrollbackText } from './scrollback-text.js';
@@ -175,7 +175,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       // What the result reports, the model is not told again.
       const watches = context.source === 'agent' ? 1 : 0;
       command.watchers += watches;
-      const stop = (each: Command) =>
+      const stop = (each: ShellCommand) =>
         input.kill ? terminal.kill(each, 'kill') : pressInterrupt(terminal, each);
       await Promise.all(living.map(stop)).finally(() => (command.watchers -= watches));
     } else {
@@ -218,8 +218,8 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   /** Waits until the terminal can take a command and no call is before this one; one that nobody waits for is an error. */
   async #startWhenFree(
     terminal: Terminal,
-    options: { ms: number; context: CallContext; start: () => Command },
-  ): Promise<Command> {
+    options: { ms: number; context: CallContext; start: () => ShellCommand },
+  ): Promise<ShellCommand> {
     const signal = waitSignal(options.context);
     const queue = this.#queues.get(terminal) ?? [];
     this.#queues.set(terminal, queue);
@@ -269,7 +269,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   #result(
     terminal: Terminal,
     { source }: Pick<CallContext, 'source'>,
-    about: { command: Command | undefined; from?: number; limit?: number },
+    about: { command: ShellCommand | undefined; from?: number; limit?: number },
   ): RunResult {
     const command = about.command ?? subject(terminal);
     const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
@@ -287,23 +287,23 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
 }
 
 /** Whether a command has ended, or its terminal is free though it runs. */
-const begun = (terminal: Terminal, command: Command): boolean =>
+const begun = (terminal: Terminal, command: ShellCommand): boolean =>
   terminal.closed || command.settled || (command.background && terminal.current !== command);
 
 /** What ended a wait, where the result would not show it. */
 const told = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
   happened && (until || happened === 'message') ? { happened } : {};
 
-const nameOf = ({ text }: Command): string => excerpt(text, commandLimit);
+const nameOf = ({ text }: ShellCommand): string => excerpt(text, commandLimit);
 
-const named = (command: Command | undefined): { command: string } | undefined =>
+const named = (command: ShellCommand | undefined): { command: string } | undefined =>
   command && { command: nameOf(command) };
 
 /** The command that a terminal is about when a call names none. */
-const subject = (terminal: Terminal): Command | undefined =>
+const subject = (terminal: Terminal): ShellCommand | undefined =>
   terminal.current ?? terminal.background.newestRunning ?? terminal.latest;
 
-function state(terminal: Terminal, given: Command | undefined) {
+function state(terminal: Terminal, given: ShellCommand | undefined) {
   const command = given ?? subject(terminal);
   const idle = { status: terminal.runsUserProgram ? 'running' : 'exited', exitCode: null } as const;
   return {
@@ -313,14 +313,14 @@ function state(terminal: Terminal, given: Command | undefined) {
   };
 }
 
-function stateOf({ ended, background, seconds }: Command) {
+function stateOf({ ended, background, seconds }: ShellCommand) {
   const running = background ? 'background' : 'running';
   const { status = running, exitCode = null } = ended ?? {};
   return { status, exitCode, seconds } as const;
 }
 
 /** A full-screen program only sends changes: its screen is complete only from its beginning on. */
-function screenStart(terminal: Terminal, command: Command | undefined): number | undefined {
+function screenStart(terminal: Terminal, command: ShellCommand | undefined): number | undefined {
   if (!command || command.ended) return undefined;
   const end = terminal.output.scrollback.end;
   const from = Math.max(command.from, terminal.output.scrollback.start, end - screenReachBytes);
@@ -329,12 +329,12 @@ function screenStart(terminal: Terminal, command: Command | undefined): number |
   return enter > bytes.lastIndexOf('\x1b[?1049l') ? from + enter : undefined;
 }
 
-async function interrupt(terminal: Terminal, command: Command): Promise<void> {
+async function interrupt(terminal: Terminal, command: ShellCommand): Promise<void> {
   await pressInterrupt(terminal, command);
   if (!command.ended) await terminal.kill(command, 'kill');
 }
 
-async function pressInterrupt(terminal: Terminal, command: Command): Promise<void> {
+async function pressInterrupt(terminal: Terminal, command: ShellCommand): Promise<void> {
   command.cause ??= 'interrupt';
   if (terminal.current === command) terminal.type('\x03');
   else signalAll(terminal.processes(command), 'SIGINT');

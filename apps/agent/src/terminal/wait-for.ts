@@ -1,6 +1,6 @@
 import { AppError, type OperationInput, type RunResult } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import type { Command } from './command.js';
+import type { ShellCommand } from './shell-command.js';
 import { recentListeners } from './listeners.js';
 import type { Terminal } from './terminal.js';
 import { TextSearch } from './text-search.js';
@@ -17,7 +17,7 @@ let waits = 0;
 export interface WaitOptions {
   until: Until;
   /** Its end ends the wait. */
-  command: Command | undefined;
+  command: ShellCommand | undefined;
   /** The text is searched in what is printed from this offset on. */
   from: number;
   /** Who listened on the port before the command: they are not what is awaited. */

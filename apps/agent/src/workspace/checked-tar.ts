@@ -1,6 +1,12 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { AppError } from '@belay/protocol';
-import { blockBytes, readHeader, readRecords, writeHeader, type TarHeader } from './tar-header.js';
+import {
+  blockBytes,
+  readHeader,
+  readRecords,
+  writeHeader,
+  type TarEntryHeader,
+} from './tar-entry-header.js';
 
 const maxEntries = 1_000_000;
 const maxPathBytes = 4_096;
@@ -80,7 +86,7 @@ export class CheckedTar extends Transform {
   }
 
   /** Records of pax, for one entry or (left out) for all, and the long names of GNU. */
-  #beginExtra({ type, size }: TarHeader): void {
+  #beginExtra({ type, size }: TarEntryHeader): void {
     if (size > maxExtraBytes) throw invalid('a header is too large');
     this.#extra = { type, chunks: [], size };
     this.#begin('collect', size);
@@ -103,7 +109,7 @@ export class CheckedTar extends Transform {
     }
   }
 
-  #entry(header: TarHeader): void {
+  #entry(header: TarEntryHeader): void {
     if (!Number.isSafeInteger(header.size) || header.size < 0 || header.size >= 8 ** 11)
       throw invalid(`the size of ${shown(header.name)} is invalid`);
     const type = header.type === '0' && header.name.endsWith('/') ? '5' : header.type;
@@ -121,7 +127,7 @@ export class CheckedTar extends Transform {
     this.#begin(isFile ? 'pass' : 'drop', type === '5' ? 0 : header.size);
   }
 
-  #checkedLink({ type, name, link: given }: TarHeader): string {
+  #checkedLink({ type, name, link: given }: TarEntryHeader): string {
     const link = type === '1' ? this.#checkedPath(given) : given;
     if (type === '2' && (link.length > maxPathBytes || link.includes('\0') || link === ''))
       throw invalid(`the target of the link ${shown(name)} is invalid`);

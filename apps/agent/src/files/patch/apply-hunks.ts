@@ -1,12 +1,12 @@
-import { differingRun, type Region } from '../code-event.js';
-import { closeLine, endAround, endOf, splitLines, toText, withoutEnd } from '../lines.js';
-import { newLines, oldLines, type Hunk } from './parse-hunk.js';
+import { differingRun, type ChangedLines } from '../code-event.js';
+import { closeLine, endAround, lineEnd, splitLines, toText, withoutEnd } from '../lines.js';
+import { newLines, oldLines, type PatchHunk } from './parse-hunk.js';
 
 export interface Applied {
   bytes: string;
   offsets: number[];
   /** The changed lines of each hunk, in order, counted as they stand when it is applied. */
-  regions: Region[];
+  regions: ChangedLines[];
 }
 
 export interface Misfit {
@@ -25,10 +25,10 @@ const butForSpaces: Same = (a, b) => a.trim() === b.trim();
  * outward, nearest first. No fuzz: every context line must match. Only line ends may differ, when nothing
  * matches with them; the file’s own ends are then kept.
  */
-export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Misfit {
+export function applyHunks(bytes: string, hunks: readonly PatchHunk[]): Applied | Misfit {
   const lines = splitLines(bytes);
   const offsets: number[] = [];
-  const regions: Region[] = [];
+  const regions: ChangedLines[] = [];
   let drift = 0;
   let grown = 0;
   let from = 0;
@@ -77,7 +77,7 @@ function search(lines: readonly string[], old: readonly string[], search: Search
 }
 
 /** The new lines for a place that matched but for line ends: context stays as it is, added lines take the ends around. */
-function inEndsOf(lines: readonly string[], hunk: Hunk, at: number): string[] {
+function inEndsOf(lines: readonly string[], hunk: PatchHunk, at: number): string[] {
   const end = endAround(lines, at);
   let position = at;
   const now: string[] = [];
@@ -86,9 +86,9 @@ function inEndsOf(lines: readonly string[], hunk: Hunk, at: number): string[] {
     if (kind === ' ') now.push(lines[position] ?? '');
     if (kind !== '+') position++;
   }
-  const openEnd = position === lines.length && endOf(lines.at(-1) ?? '') === '';
+  const openEnd = position === lines.length && lineEnd(lines.at(-1) ?? '') === '';
   const closed = now.map((line, index) =>
-    endOf(line) === '' && index < now.length - 1 ? line + end : line,
+    lineEnd(line) === '' && index < now.length - 1 ? line + end : line,
   );
   const last = closed.pop();
   return last === undefined ? [] : [...closed, openEnd ? withoutEnd(last) : last];
@@ -102,7 +102,7 @@ function splice(lines: string[], at: number, count: number, now: readonly string
 }
 
 /** Where a hunk without numbers belongs, from 0; a string is the reason why that cannot be said. */
-function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | string {
+function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): number | string {
   const old = oldLines(hunk);
   let start = from;
   for (const anchor of hunk.anchors) {
@@ -141,7 +141,12 @@ function placesOf(
   return places;
 }
 
-function explain(lines: readonly string[], hunk: Hunk, expected: number, from: number): string {
+function explain(
+  lines: readonly string[],
+  hunk: PatchHunk,
+  expected: number,
+  from: number,
+): string {
   const old = oldLines(hunk);
   if (old.length === 0) {
     return `it adds lines after line ${expected}, but the file has ${lines.length}`;

@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import { hunkLine, type Hunk } from './parse-hunk.js';
+import { hunkLine, type PatchHunk } from './parse-hunk.js';
 
 const endOfFile = '*** End of File';
 
@@ -10,8 +10,8 @@ const endOfFile = '*** End of File';
 export function readBareHunk(
   lines: readonly string[],
   start: number,
-): { hunk: Hunk; next: number } {
-  const hunk: Hunk = { start: null, anchors: [], atEnd: false, lines: [] };
+): { hunk: PatchHunk; next: number } {
+  const hunk: PatchHunk = { start: null, anchors: [], atEnd: false, lines: [] };
   let at = start;
   for (; (lines[at] ?? '').startsWith('@@'); at++) {
     const anchor = (lines[at] ?? '').replace(/^@@|@@\s*$/g, '').trim();

@@ -1,7 +1,7 @@
 import { AppError } from '@belay/protocol';
 
 /** Lines of one hunk with their ends, as strings of bytes. */
-export interface Hunk {
+export interface PatchHunk {
   /** Where the old lines begin, from 0, as stated in the patch; null where it says no number. */
   start: number | null;
   /** Lines of the file that stand above the hunk, the outermost first. */
@@ -16,18 +16,18 @@ interface HunkLine {
   text: string;
 }
 
-export const oldLines = (hunk: Hunk): string[] =>
+export const oldLines = (hunk: PatchHunk): string[] =>
   hunk.lines.filter((line) => line.kind !== '+').map((line) => line.text);
-export const newLines = (hunk: Hunk): string[] =>
+export const newLines = (hunk: PatchHunk): string[] =>
   hunk.lines.filter((line) => line.kind !== '-').map((line) => line.text);
 
 /**
  * Reads the hunk whose header is at `at`. Models miscount: where the counts of the header and the lines that
  * follow disagree, the lines count (`git apply --recount`).
  */
-export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; next: number } {
+export function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; next: number } {
   const { start, counts } = readHeader(lines[at] ?? '', at);
-  const hunk: Hunk = { start, anchors: [], atEnd: false, lines: [] };
+  const hunk: PatchHunk = { start, anchors: [], atEnd: false, lines: [] };
   let { old: oldLeft, new: newLeft } = counts;
   let next = at + 1;
   for (; next < lines.length; next++) {
@@ -79,13 +79,13 @@ const beginsFile = (lines: readonly string[], at: number): boolean =>
   (lines[at] ?? '').startsWith('--- ') && (lines[at + 1] ?? '').startsWith('+++ ');
 
 /** `\ No newline at end of file`: the line above has no end. */
-function openLastLine(hunk: Hunk): void {
+function openLastLine(hunk: PatchHunk): void {
   const last = hunk.lines.at(-1);
   if (last) last.text = last.text.slice(0, -1);
 }
 
 /** Blank lines at the end of a hunk with too few lines separate it from what follows. */
-function dropBlankTail(hunk: Hunk, oldLeft: number, newLeft: number): Hunk {
+function dropBlankTail(hunk: PatchHunk, oldLeft: number, newLeft: number): PatchHunk {
   if (oldLeft <= 0 && newLeft <= 0) return hunk;
   while (hunk.lines.at(-1)?.kind === ' ' && hunk.lines.at(-1)?.text.trim() === '') hunk.lines.pop();
   return hunk;

@@ -3,7 +3,7 @@ import { toBytes, toText } from '../lines.js';
 import type { FilePatch } from './file-patch.js';
 import { readBareHunk } from './parse-bare-hunk.js';
 import { isEnvelope, parseEnvelope } from './parse-envelope.js';
-import { readHunk, type Hunk } from './parse-hunk.js';
+import { readHunk, type PatchHunk } from './parse-hunk.js';
 
 /**
  * Reads a unified diff, as `diff -u` and git write it, or the form of codex; what stands around it (mail, prose) is
@@ -35,7 +35,7 @@ class FileReader {
   #mode: number | null = null;
   #renamed = false;
   #copy = false;
-  readonly #hunks: Hunk[] = [];
+  readonly #hunks: PatchHunk[] = [];
 
   constructor(
     lines: readonly string[],

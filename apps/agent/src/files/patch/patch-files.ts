@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { AppError, type OperationOutput } from '@belay/protocol';
-import type { Region } from '../code-event.js';
-import { charsetOf, encode } from '../charset.js';
+import type { ChangedLines } from '../code-event.js';
+import { charsetOf, encodeText } from '../charset.js';
 import { fault } from '../fault.js';
 import { load, prepareWrite, withExecutable, type Prepared } from '../file-bytes.js';
 import { splitLines } from '../lines.js';
@@ -9,7 +9,7 @@ import { requireText } from '../text.js';
 import { versionOf } from '../version-of.js';
 import type { WorkspaceFolder } from '../workspace-folder.js';
 import { applyHunks, type Applied } from './apply-hunks.js';
-import type { Hunk } from './parse-hunk.js';
+import type { PatchHunk } from './parse-hunk.js';
 import type { FilePatch } from './file-patch.js';
 import { parsePatch } from './parse-patch.js';
 
@@ -18,7 +18,7 @@ type Patched = OperationOutput<'files.patch'>['files'][number];
 export interface PatchResult {
   files: Patched[];
   /** The changed lines, file by file. */
-  changes: { path: string; regions: Region[] }[];
+  changes: { path: string; regions: ChangedLines[] }[];
 }
 
 interface State {
@@ -62,7 +62,7 @@ function refused(failures: string[]): AppError {
 async function apply(
   draft: PatchDraft,
   patch: FilePatch,
-): Promise<{ file: Patched; regions: Region[] } | string> {
+): Promise<{ file: Patched; regions: ChangedLines[] } | string> {
   const { from, to } = patch;
   const before = from === null ? null : await draft.get(from);
   if (from !== null && before === null) return `${from} does not exist.`;
@@ -92,11 +92,13 @@ function modeAfter(before: State | null, { mode }: FilePatch): number {
 }
 
 /** The lines of a patch in the encoding of the file; they are in UTF-8. */
-function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly Hunk[] {
+function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly PatchHunk[] {
   const charset = before ? charsetOf(Buffer.from(before.bytes, 'latin1')) : 'utf8';
   if (charset === 'utf8') return hunks;
   const inCharset = (bytes: string) =>
-    encode(Buffer.from(bytes, 'latin1').toString('utf8'), charset, from ?? '').toString('latin1');
+    encodeText(Buffer.from(bytes, 'latin1').toString('utf8'), charset, from ?? '').toString(
+      'latin1',
+    );
   return hunks.map((hunk) => ({
     ...hunk,
     lines: hunk.lines.map((line) => ({ ...line, text: inCharset(line.text) })),

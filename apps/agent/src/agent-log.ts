@@ -8,7 +8,7 @@ import { isOwn, matters } from './loop/counted.js';
  * The session’s log as the agent has it: what it wrote itself, once stored and numbered, and what others wrote, as
  * the server sends it in order. Only what the conversation depends on is kept, so that a huge log stays small here.
  */
-export class SessionLog {
+export class AgentLog {
   readonly #kept = new ConversationLog();
   readonly #listeners = new Set<() => void>();
   #own = 0;

@@ -3,7 +3,7 @@ import { now, type Origin } from './process-tree.js';
 export type Ending = 'exited' | 'timeout' | 'interrupted';
 
 /** One command of a terminal, from its order to its end. */
-export class Command {
+export class ShellCommand {
   readonly #number: number;
   readonly #started = Date.now();
   readonly #since = now();

@@ -25,7 +25,7 @@ export interface OutputOptions {
 }
 
 /** What a terminal shows, from programs and from the agent: kept for reading and sent to the server. */
-export class Output {
+export class TerminalOutput {
   readonly scrollback: Scrollback;
   readonly foreground = new ForegroundSpans();
   readonly #options: OutputOptions;

@@ -46,7 +46,7 @@ export interface ShellEvents {
 }
 
 /** One shell process in a pty, driven over its side channel. */
-export class Shell {
+export class ShellProcess {
   readonly kind: ShellKind;
   readonly #channel: SideChannel;
   readonly #options: ShellOptions;
@@ -70,11 +70,11 @@ export class Shell {
   /** How often output came. */
   #reads = 0;
 
-  static async open(options: ShellOptions): Promise<Shell> {
+  static async open(options: ShellOptions): Promise<ShellProcess> {
     let report: (value: Report) => void = () => undefined;
     const channel = await SideChannel.open(options.folder, (value) => report(value));
     try {
-      const shell = new Shell(channel, options);
+      const shell = new ShellProcess(channel, options);
       report = (value) => shell.#reported(value);
       return shell;
     } catch (error) {

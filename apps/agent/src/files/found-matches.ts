@@ -19,7 +19,7 @@ export interface FoundLine {
 }
 
 /** Collects matches up to the limits of a result, and counts the rest. */
-export class Found {
+export class FoundMatches {
   readonly #limit: number;
   readonly #withContext: boolean;
   readonly matches: Match[] = [];

@@ -6,7 +6,7 @@ const maxUntraversed = 500;
 /** Entries beyond the limit are counted up to here. */
 const maxCounted = 50_000;
 
-export async function listFiles(
+export async function listFolder(
   workspace: WorkspaceFolder,
   input: OperationInput<'files.list'>,
   signal: AbortSignal,

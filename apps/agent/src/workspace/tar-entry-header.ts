@@ -3,7 +3,7 @@ import { AppError } from '@belay/protocol';
 export const blockBytes = 512;
 
 /** One entry’s header. Names are bytes, kept as text in latin1. */
-export interface TarHeader {
+export interface TarEntryHeader {
   /** `0` is a file, `1` a hard link, `2` a link, `5` a folder; others as they came. */
   type: string;
   name: string;
@@ -15,7 +15,7 @@ export interface TarHeader {
 }
 
 /** The header in a block of 512 bytes; undefined for one of zeros. Throws `invalid_input` for what is none. */
-export function readHeader(block: Buffer): TarHeader | undefined {
+export function readHeader(block: Buffer): TarEntryHeader | undefined {
   let sum = 8 * 32;
   for (let at = 0; at < blockBytes; at++) if (at < 148 || at > 155) sum += block[at] ?? 0;
   if (sum === 8 * 32) return undefined;
@@ -40,7 +40,7 @@ export function readHeader(block: Buffer): TarHeader | undefined {
 }
 
 /** The header as GNU tar writes it, long names first, without owner and without setuid and its kin. */
-export function writeHeader({ type, name, link, size, mode, time }: TarHeader): Buffer[] {
+export function writeHeader({ type, name, link, size, mode, time }: TarEntryHeader): Buffer[] {
   const bytes = [...longName('L', name), ...longName('K', link)];
   const block = Buffer.alloc(blockBytes);
   block.write(name.slice(0, 100), 0, 'latin1');
