@@ -3,6 +3,7 @@ import { AppError, ignoreError } from '@belay/protocol';
 import {
   startChromium,
   viewport,
+  type Browser,
   type ChromiumOptions,
   type Dialog,
   type Page,
@@ -12,6 +13,8 @@ import { Downloads } from './downloads.js';
 import type { PageNotes } from './notes.js';
 
 const closingMs = 1_000;
+/** How long a new page is awaited before another one is made. */
+const newPageMs = 5_000;
 
 export interface BrowserWindowOptions extends ChromiumOptions {
   workspace: string;
@@ -55,7 +58,7 @@ export class BrowserWindow {
     if (front) return front;
     const { browser } = await (this.#running ??= this.#start());
     const [first] = this.#lost === null ? await browser.pages() : [];
-    const page = first ?? (await browser.newPage());
+    const page = first ?? (await newPage(browser));
     this.#show(page);
     await this.#fit(page);
     await this.#comeBack(page, fresh);
@@ -193,6 +196,18 @@ export class BrowserWindow {
       `The page showed ${article(type)} “${text}”; it was answered with ${answer}.`,
     );
   }
+}
+
+/**
+ * A new page whose renderer has died is never reported, such as one that got the spare renderer after a crash: after a
+ * while another page is made.
+ */
+async function newPage(browser: Browser): Promise<Page> {
+  const first = browser.newPage();
+  const page = await Promise.race([first, sleep(newPageMs, null, { ref: false })]);
+  if (page) return page;
+  first.then((late) => late.close()).catch(ignoreError('it never began'));
+  return browser.newPage();
 }
 
 interface View {
