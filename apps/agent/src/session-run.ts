@@ -181,7 +181,7 @@ export class SessionRun {
 
   /** Ends the loop and what runs, and waits until the log has what is left. */
   async close(): Promise<void> {
-    this.#closing.abort(new AppError('cancelled', 'The agent was ended.'));
+    this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
     clearTimeout(this.#idle);
     const services = await this.services;
     await services.close();

@@ -105,7 +105,7 @@ export class FrameChannel {
     if (this.#connected) this.#wire?.send(encoded);
     const isTooMuch =
       this.#outbox.size > limits.outboxFrames || this.#outboxBytes > limits.outboxBytes;
-    if (this.#isListener && isTooMuch) this.#break('it does not read what it is sent');
+    if (this.#isListener && isTooMuch) this.#break('it does not read what is sent to it');
   }
 
   /**

@@ -54,7 +54,7 @@ export function readMessage(bytes: Buffer): WireMessage {
     case codes.bye:
       return { kind: 'bye' };
     default:
-      throw new MalformedMessage('a message is of no known kind');
+      throw new MalformedMessage('a message is of an unknown kind');
   }
 }
 

@@ -104,7 +104,7 @@ export class BrowserHandlers {
               ? await page.goForward(options)
               : await page.goBack(options);
         if (went === null && to !== 'reload') {
-          this.#notes.add(`If the page looks the same: there may be nothing to go ${to} to.`);
+          this.#notes.add(`If the page looks the same, there may be no page to go ${to} to.`);
         }
       }),
     'browser.wait': (input, call) =>
@@ -112,7 +112,7 @@ export class BrowserHandlers {
         const ends = AbortSignal.any([signal, ...(call.userWrote ? [call.userWrote] : [])]);
         await this.#wait(page, input, ends).catch((error: unknown) => {
           if (signal.aborted || !ends.aborted) throw error;
-          this.#notes.add('The wait ended early: the user wrote.');
+          this.#notes.add('The wait ended early because the user sent a message.');
         });
       }),
     'browser.screenshot': ({ fullPage }, call) =>
@@ -233,7 +233,7 @@ export class BrowserHandlers {
     const there = async () => (await this.#reader.text(page)).includes(text);
     while ((await there()) === gone) {
       if (performance.now() > deadline) {
-        const state = gone ? 'is still there' : 'did not show';
+        const state = gone ? 'is still there' : 'did not appear';
         throw new AppError(
           'timeout',
           `“${text}” ${state} after ${seconds} s. Read the page to see why.`,

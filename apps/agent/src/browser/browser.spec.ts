@@ -204,7 +204,7 @@ describe('the browser', () => {
     });
     await expect(run('browser.open', { url: 'http://example.test' })).rejects.toMatchObject({
       code: 'rejected',
-      message: expect.stringContaining('is not open to this sandbox'),
+      message: expect.stringContaining('is not allowed from this sandbox'),
     });
     await expect(run('browser.open', { url: `${site}/never`, timeout: 0.5 })).rejects.toMatchObject(
       { code: 'timeout' },
@@ -272,7 +272,7 @@ describe('the browser', () => {
       return false;
     });
     expect(page).toMatchObject({ url: `${site}/about`, title: 'About' });
-    expect(page.notes.join()).toContain(`${site}/about was opened anew`);
+    expect(page.notes.join()).toContain(`${site}/about was opened again`);
   });
 
   it('leaves a page that hangs for another one', async () => {
@@ -430,7 +430,7 @@ describe('the browser', () => {
       const menu = ref(await run('browser.read'), 'Menu');
       await expect(
         run('browser.upload', { element: menu, paths: ['one.txt'] }),
-      ).rejects.toMatchObject({ message: expect.stringContaining('opens no chooser') });
+      ).rejects.toMatchObject({ message: expect.stringContaining('does not open a file chooser') });
     });
   });
 

@@ -40,7 +40,7 @@ export async function type(
     if (kind === 'file') return upload(page, reader, { element, paths: [text], workspace });
     const handle = await reader.element(page, element);
     if (kind === 'none') {
-      throw new AppError('invalid_input', `${element} is not a field that text can be typed into.`);
+      throw new AppError('invalid_input', `${element} is not a field that accepts text.`);
     }
     if (kind === 'set') return void (await reader.ask(page, element, setter(text)));
     await handle.focus();

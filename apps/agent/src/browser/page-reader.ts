@@ -75,7 +75,7 @@ export class PageReader {
 function gone(reference: string): AppError {
   return new AppError(
     'not_found',
-    `There is no element ${reference} on this page any more. Read the page again and use a reference from there.`,
+    `Element ${reference} is no longer on this page. Read the page again and use a reference from there.`,
   );
 }
 

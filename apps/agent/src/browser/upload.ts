@@ -30,7 +30,7 @@ export async function upload(
   await handle.click();
   const opened = await chooser;
   if (!opened) {
-    throw new AppError('conflict', `A click on ${element} opens no chooser of files.`);
+    throw new AppError('conflict', `Clicking ${element} does not open a file chooser.`);
   }
   if (files.length > 1 && !opened.isMultiple()) {
     await opened.cancel();

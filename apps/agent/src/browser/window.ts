@@ -143,7 +143,7 @@ export class BrowserWindow {
       return;
     }
     this.#options.notes.add(
-      `${lost}; ${address} was opened anew and what was typed there is gone.`,
+      `${lost}; ${address} was opened again, and what was typed there is lost.`,
     );
     await page
       .goto(address, { timeout: 15_000 })

@@ -35,7 +35,7 @@ export async function startProgram(
   for (const port of Object.values(services)) {
     if (!(await answers(port))) {
       process.stderr.write(
-        `Belay: nothing answers on port ${port} after ${serviceTimeoutMs / 1_000} s.\n`,
+        `Belay: nothing is listening on port ${port} after ${serviceTimeoutMs / 1_000} s.\n`,
       );
       return 1;
     }

@@ -325,7 +325,7 @@ function sentenceOf(path: string, expected: string | null, now: string | null): 
 
 function requireBelow(place: WorkspacePath): void {
   if (place.path !== '.' && !place.at.endsWith('/.')) return;
-  throw new AppError('invalid_input', 'The workspace itself stays where it is.');
+  throw new AppError('invalid_input', 'The workspace itself cannot be moved or removed.');
 }
 
 function fromBase64(content: string): Buffer {

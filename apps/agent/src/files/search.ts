@@ -18,7 +18,7 @@ export async function searchFiles(
   if (input.pattern === '' && input.name === undefined) {
     throw new AppError(
       'invalid_input',
-      'Give a `pattern` to search for, or a `name` to find files by.',
+      'Give a `pattern` to search for, or a `name` to find files.',
     );
   }
   const found = new FoundMatches(input);

@@ -36,7 +36,7 @@ it('what a call changed is numbered as the lines are now, file by file', async (
     '7\t six',
     '\t-seven',
     '8\t+seven, open',
-    'gone.txt is gone.',
+    'gone.txt was deleted.',
     'grün.txt:',
     '\t-café',
     '1\t+café',

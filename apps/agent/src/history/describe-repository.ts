@@ -146,7 +146,7 @@ function describeStatus({ head, changes }: Status): string {
   if (changes.length === 0) return `${on}, nothing changed.`;
   const more = changes.length - listedFiles;
   return [
-    `${on}, with changes that are committed nowhere:`,
+    `${on}, with uncommitted changes:`,
     ...changes
       .slice(0, listedFiles)
       .map((line) => `  ${line.slice(0, 2)} ${quoted(line.slice(3))}`),

@@ -122,7 +122,7 @@ function failure(args: readonly string[], errors: string): AppError {
   if (/No space left on device|Disk quota exceeded/.test(errors)) {
     return new AppError('disk_full', 'The disk is full: the history could not be written.');
   }
-  const message = errors.trim().split('\n').slice(-3).join(' ') || 'it was ended';
+  const message = errors.trim().split('\n').slice(-3).join(' ') || 'it was killed';
   const command = args.find((arg, at) => arg !== '-c' && args[at - 1] !== '-c');
   return new AppError('internal', `The history’s git ${command} failed: ${message}`);
 }

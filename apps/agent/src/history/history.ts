@@ -215,8 +215,7 @@ class GitHistory implements History {
     if (recorded)
       this.#appendCommit(id, recorded, { message: sentence(recorded), leftOut, commits });
     else {
-      if (leftOut.length > 0)
-        await this.#note(`The history has no space for ${leftOutNames(leftOut)}`);
+      if (leftOut.length > 0) await this.#note(`The history leaves out ${leftOutNames(leftOut)}`);
       if (commits[0])
         await this.#note(`No file changed; ${ownCommitsNote(commits, commits[0])}`, commits);
     }

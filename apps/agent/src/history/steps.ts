@@ -81,7 +81,7 @@ export class Steps {
     if (id !== '') return id.trim();
     throw new AppError(
       'not_found',
-      `The history has no commit ${name}. Old steps are collected when the history grows too large.`,
+      `The history has no commit ${name}. Old steps are removed when the history grows too large.`,
     );
   }
 }

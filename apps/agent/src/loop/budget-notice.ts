@@ -72,7 +72,7 @@ function shareNotice(limit: number | null, { used, last, words }: Amount): strin
   const replies = last > 0 ? Math.floor(left / last) : Number.POSITIVE_INFINITY;
   if (replies <= lastSteps) {
     const count = replies <= 1 ? 'this one reply' : `about ${replies} replies`;
-    return `What is left of ${words(limit)} lasts for ${count}: ${end}.`;
+    return `The rest of ${words(limit)} lasts for ${count}: ${end}.`;
   }
   const share = shares.find((one) => left < one * limit);
   if (share === undefined) return null;

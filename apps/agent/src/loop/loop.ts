@@ -152,7 +152,7 @@ export class Loop {
     // A shortened call would do something else, so such a reply ends the work.
     const fault = jsonFault(args);
     if (fault !== undefined) {
-      throw new AppError('model_failed', `The reply of the model ${fault}. Try another model.`);
+      throw new AppError('model_failed', `The model’s reply ${fault}. Try another model.`);
     }
     writer.append(
       newEvent('agent', 'say', {

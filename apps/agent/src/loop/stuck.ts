@@ -33,7 +33,7 @@ export function stuckNote({ items, open }: Conversation): string | null {
 export function stuckQuestion({ items }: Conversation): string | null {
   const pattern = patternIn(items);
   if (pattern === null || attemptsFromNote(items, pattern) <= afterNote) return null;
-  return `The agent goes round in circles: ${pattern}. How should it continue?`;
+  return `The agent is going round in circles: ${pattern}. How should it continue?`;
 }
 
 /** The replies since the one with the note about a pattern, that one included; 0 without one. */

@@ -105,7 +105,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     if (!command && !terminal.runsUserProgram) {
       throw new AppError(
         'conflict',
-        `Nothing runs in the terminal ${terminal.name} that could take input; start a program with terminal.run first.`,
+        `Nothing is running in the terminal ${terminal.name} to take the input; start a program with terminal.run first.`,
       );
     }
     const from = terminal.output.scrollback.end;
@@ -181,7 +181,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     } else {
       throw new AppError(
         'conflict',
-        `Nothing runs in the terminal ${terminal.name}, so nothing was interrupted; terminal.list shows what runs where.`,
+        `Nothing is running in the terminal ${terminal.name}, so nothing was interrupted; terminal.list shows what runs where.`,
       );
     }
     return { ...this.#result(terminal, context, { command }), ...named(command) };

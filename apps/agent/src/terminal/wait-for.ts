@@ -65,7 +65,7 @@ async function happening(terminal: Terminal, options: WaitOptions): Promise<Happ
 const tooMany = (): AppError =>
   new AppError(
     'limit_reached',
-    `${maxWaits} calls wait for a port or a text already: read the terminal without \`until\`, or let one of them end.`,
+    `${maxWaits} calls are already waiting for a port or a text. Read the terminal without \`until\`, or let one of them end.`,
   );
 
 /** What ends the wait of a call: its cancellation, or the user who wrote. */

@@ -32,7 +32,7 @@ function requestOf({ url, method, headers, body }: OperationInput<'web.fetch'>) 
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
     throw new AppError(
       'invalid_input',
-      `A ${method} request has no body; use POST or leave it out.`,
+      `A ${method} request cannot have a body; use POST or leave the body out.`,
     );
   }
   return { url, method, headers, body };

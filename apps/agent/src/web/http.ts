@@ -159,7 +159,7 @@ function failure(url: URL, error: unknown, signal: AbortSignal): unknown {
   // The message has the address of the sandbox’s own proxy, and no reason; the note of the result has that.
   if (code === 'ERR_PROXY_TUNNEL' || /proxy/i.test(message)) {
     return /\b403\b/.test(message)
-      ? new AppError('rejected', `${url.host} is not open to this sandbox.`)
+      ? new AppError('rejected', `${url.host} is not allowed from this sandbox.`)
       : new AppError('unavailable', `${url.host} could not be reached from this sandbox.`);
   }
   return new AppError('unavailable', `${url.host} could not be reached: ${message}`);

@@ -136,7 +136,7 @@ describe('web.fetch', () => {
       expect(asked).toEqual(['allowed.test:80']);
       await expect(fetching({ url: 'https://refused.test/' }, address)).rejects.toMatchObject({
         code: 'rejected',
-        message: 'refused.test is not open to this sandbox.',
+        message: 'refused.test is not allowed from this sandbox.',
       });
     } finally {
       await proxy.close();

@@ -17,7 +17,10 @@ import { CheckedTar } from './checked-tar.js';
 export async function importWorkspace(workspace: string, tar: Readable): Promise<void> {
   const binary = findTar();
   if (binary === undefined)
-    throw new AppError('unavailable', 'The archive cannot be unpacked: there is no tar here.');
+    throw new AppError(
+      'unavailable',
+      'The archive cannot be unpacked: the program tar was not found.',
+    );
   const { file, args } = asUser(binary, [...flags, '-C', workspace]);
   const child = spawn(file, args, { env: { LC_ALL: 'C' }, stdio: ['pipe', 'ignore', 'pipe'] });
   let errors = '';
@@ -73,7 +76,7 @@ function failure(errors: string): AppError {
   if (/No space left on device|Disk quota exceeded/.test(errors))
     return new AppError('disk_full', 'The disk is full: the workspace could not be unpacked.');
   // The first line is the cause; the last says only that there was one.
-  return cannotUnpack(errors.split('\n', 1)[0] || 'tar was ended');
+  return cannotUnpack(errors.split('\n', 1)[0] || 'tar was killed');
 }
 
 const cannotUnpack = (why: string): AppError =>

@@ -107,7 +107,7 @@ function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): numbe
   let start = from;
   for (const anchor of hunk.anchors) {
     const at = lines.findIndex((line, index) => index >= start && line.trim() === anchor.trim());
-    if (at < 0) return `no line below line ${start} is ${quote(anchor)}, which it has after @@`;
+    if (at < 0) return `no line below line ${start} is ${quote(anchor)}, the line given after @@`;
     start = at + 1;
   }
   if (old.length === 0) return hunk.anchors.length > 0 ? start : lines.length;
@@ -123,7 +123,7 @@ function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): numbe
   const [first = start, ...others] = all;
   if (others.length === 0 || hunk.anchors.length > 0) return first;
   const shown = all.slice(0, mostNamed).map((at) => at + 1);
-  return `its lines stand at the lines ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}: give more lines around them, or after @@ a line that stands above`;
+  return `its lines occur at lines ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}: give more lines around them, or a line above them after @@`;
 }
 
 const mostNamed = 10;
@@ -157,7 +157,7 @@ function explain(
     return 'the file has the new lines already: it seems to be applied';
   }
   if (from > 0 && search(lines, old, { expected, from: 0, same: butForEnds }) !== null) {
-    return 'its lines stand before those of the hunk above: put the hunks in order';
+    return 'its lines are above those of the previous hunk: put the hunks in order';
   }
   const near = nearest(lines, old, expected);
   if (near === null) return `nothing in the file (${lines.length} lines) looks like its lines`;

@@ -82,11 +82,11 @@ describe('patches in the form of codex', () => {
     );
     const lost = apply('*** Update File: x.js', '@@ class C {', '-end', '+x');
     await expect(lost).rejects.toThrow(
-      'no line below line 0 is "class C {", which it has after @@',
+      'no line below line 0 is "class C {", the line given after @@',
     );
     const ambiguous = apply('*** Update File: x.js', '@@', '-  set() {', '+  get() {');
     await expect(ambiguous).rejects.toThrow(
-      'its lines stand at the lines 2, 7: give more lines around them',
+      'its lines occur at lines 2, 7: give more lines around them',
     );
   });
 
