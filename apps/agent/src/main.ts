@@ -7,7 +7,7 @@ import { readEnvironment, type AgentEnvironment } from './environment.js';
 import { DeferredEventWriter } from './event-writer.js';
 import { onOrphaned } from './on-orphaned.js';
 import { writeHomeSettings, writeIdentity } from './home-settings.js';
-import { withPackageTools } from './package-tools.js';
+import { withPackageTools } from './with-package-tools.js';
 import { releaseMemory } from './release-memory.js';
 import { separateFromPrograms } from './user-separation.js';
 import { dialServer } from './dial-server.js';
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     },
     prepare,
     unpack: async (tar) => {
-      const { importWorkspace } = await import('./workspace/import.js');
+      const { importWorkspace } = await import('./workspace/import-workspace.js');
       return importWorkspace(environment.workspace, tar);
     },
   });

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { createOutgoing } from './egress/outgoing.js';
-import { startEgressProxy } from './egress/proxy.js';
+import { startEgressProxy } from './egress/egress-proxy.js';
 import type { AgentEnvironment } from './environment.js';
 import { createFiles } from './files/files.handlers.js';
 import type { BrowserOptions } from './browser/browser-options.js';
@@ -11,7 +11,7 @@ import type { ServerConnection } from './server-connection.js';
 import { createGuidance } from './guidance/guidance.js';
 import { describeRepository } from './history/describe-repository.js';
 import { createHistory } from './history/history.js';
-import { skillPlacer } from './workspace/place-skill.js';
+import { skillPlacer } from './workspace/skill-placer.js';
 import { createPlan } from './plan/plan.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { createSystem } from './system/system.js';

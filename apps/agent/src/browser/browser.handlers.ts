@@ -17,12 +17,12 @@ import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
 import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
 import { addressOf, openingFailure } from './navigation.js';
-import { PageNotes } from './notes.js';
+import { PageNotes } from './page-notes.js';
 import { PageReader } from './page-reader.js';
 import { drag, hover } from './pointer.js';
 import { Screencast } from './screencast.js';
 import { upload } from './upload.js';
-import { BrowserWindow } from './window.js';
+import { BrowserWindow } from './browser-window.js';
 
 type Operations = typeof browserOperations;
 type PageOutput = OperationOutput<'browser.read'>;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, CDPSession } from './chromium.js';
-import type { PageNotes } from './notes.js';
+import type { PageNotes } from './page-notes.js';
 
 /** How long a result waits for a download that has begun. */
 const downloadTimeoutMs = 10_000;

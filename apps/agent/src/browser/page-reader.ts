@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@belay/protocol';
 import type { ElementHandle, Page } from './chromium.js';
-import { inPage } from './page-script.js';
+import { inPage } from './in-page.js';
 
 /** A page without a change for so long counts as settled, and how long that is awaited. */
 const settledDelayMs = 150;

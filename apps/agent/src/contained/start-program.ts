@@ -7,7 +7,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProgramStart } from '@belay/protocol';
-import { startEgressProxy } from '../egress/proxy.js';
+import { startEgressProxy } from '../egress/egress-proxy.js';
 import { proxyVariables, trustVariables } from '../egress/environment.js';
 import { askServer } from './ask-server.js';
 import { sendFiles } from './send-files.js';

@@ -15,15 +15,15 @@ import { charsetOf, encodeText } from './charset.js';
 import { changedLines, codeEvent } from './code-event.js';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { load, replaceFile, statsAt, withExecutable, type Loaded } from './file-bytes.js';
-import { inFormOf } from './kept-form.js';
+import { keepForm } from './keep-form.js';
 import { editLines, linesAround, type ToBytes } from './lines.js';
 import { listFolder } from './list-folder.js';
 import { patchFiles } from './patch/patch-files.js';
-import { readPicture } from './picture.js';
+import { readPicture } from './read-picture.js';
 import { readFile } from './read-file.js';
 import { removeTree } from './remove-tree.js';
 import { replaceText } from './replace-text.js';
-import { searchFiles } from './search.js';
+import { searchFiles } from './search-files.js';
 import { SeenFiles, type Compare, type Knowing } from './seen-files.js';
 import { countLines, isBinary, requireFaithful, requireText } from './text.js';
 import { versionOf } from './version-of.js';
@@ -124,7 +124,7 @@ class Files {
         // A model sees neither a mark nor the kind of line ends; a user writes what is to be there.
         const keeps = before && encoding === 'utf8' && call.known && !input.overwrite;
         const { bytes, kept } = keeps
-          ? inFormOf(before.bytes, content, path)
+          ? keepForm(before.bytes, content, path)
           : { bytes: given, kept: [] };
         const base = before?.mode ?? 0o644;
         const mode = executable === undefined ? before?.mode : withExecutable(base, executable);

@@ -1,5 +1,5 @@
 import { excerpt, oneLine, visibleText } from '@belay/protocol';
-import { changeArguments, parseChanges, type Change } from './changes.js';
+import { changeArguments, parseChanges, type Change } from './parse-changes.js';
 import type { Git } from './git.js';
 import type { Recorded, Recorder } from './recorder.js';
 

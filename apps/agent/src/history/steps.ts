@@ -5,7 +5,7 @@ import {
   type OperationOutput,
   type workspaceOperations,
 } from '@belay/protocol';
-import { changeArguments, parseChanges } from './changes.js';
+import { changeArguments, parseChanges } from './parse-changes.js';
 import type { Git } from './git.js';
 import { callTrailer } from './recorder.js';
 import { baseRef, branch } from './repository.js';

@@ -6,8 +6,8 @@ import {
   type Item,
   type ModelTurn,
 } from './conversation.js';
-import { withoutOldPictures } from './pictures.js';
-import { shortenedValue, shortenedOutput } from './shortened.js';
+import { withoutOldPictures } from './without-old-pictures.js';
+import { shortenedValue, shortenedOutput } from './shortened-output.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 

@@ -3,7 +3,7 @@ import type { Changes } from './changes.js';
 import { Outlet, type OpenStream } from './outlet.js';
 import { typedText } from './prompt.js';
 import { Scrollback } from './scrollback.js';
-import { ForegroundSpans } from './spans.js';
+import { ForegroundSpans } from './foreground-spans.js';
 
 /** Bytes of a terminal that stay readable in the agent. */
 const keep = 16 * 1024 * 1024;

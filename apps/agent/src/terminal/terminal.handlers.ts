@@ -8,7 +8,7 @@ import {
 import type { z } from 'zod';
 import type { CallContext } from '../call-context.js';
 import type { ShellCommand } from './shell-command.js';
-import { keySequences } from './keys.js';
+import { keySequences } from './key-sequences.js';
 import { listeners } from './listeners.js';
 import { scrollbackText } from './scrollback-text.js';
 import { signalAll } from './process-tree.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { AppError, webOperations } from '@belay/protocol';
-import { startEgressProxy } from '../egress/proxy.js';
+import { startEgressProxy } from '../egress/egress-proxy.js';
 import { htmlText } from './html-text.js';
 import { createWeb } from './web.js';
 

@@ -7,7 +7,7 @@ const endOfFile = '*** End of File';
  * Reads a hunk that names no line numbers: `@@`, or `@@` and a line of the file that stands above it; several of them
  * for one inside the other. It ends where the next hunk or file begins.
  */
-export function readBareHunk(
+export function parseBareHunk(
   lines: readonly string[],
   start: number,
 ): { hunk: PatchHunk; next: number } {

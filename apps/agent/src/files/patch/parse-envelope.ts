@@ -1,8 +1,8 @@
 import { AppError } from '@belay/protocol';
 import { toText } from '../lines.js';
 import type { FilePatch } from './file-patch.js';
-import { readBareHunk } from './parse-bare-hunk.js';
-import { readHunk, type PatchHunk } from './parse-hunk.js';
+import { parseBareHunk } from './parse-bare-hunk.js';
+import { parseHunk, type PatchHunk } from './parse-hunk.js';
 
 const begin = /^\*\*\* Begin Patch\s*$/;
 const header = /^\*\*\* (Add|Update|Delete) File: (.*)$/;
@@ -68,7 +68,7 @@ const readUpdated: Read = (lines, start, path) => {
       continue;
     }
     const numbered = /^@@ -\d/.test(lines[at] ?? '');
-    const { hunk, next } = numbered ? readHunk(lines, at) : readBareHunk(lines, at);
+    const { hunk, next } = numbered ? parseHunk(lines, at) : parseBareHunk(lines, at);
     hunks.push(hunk);
     at = next;
   }

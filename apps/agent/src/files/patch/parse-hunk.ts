@@ -25,7 +25,7 @@ export const newLines = (hunk: PatchHunk): string[] =>
  * Reads the hunk whose header is at `at`. Models miscount: where the counts of the header and the lines that
  * follow disagree, the lines count (`git apply --recount`).
  */
-export function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; next: number } {
+export function parseHunk(lines: readonly string[], at: number): { hunk: PatchHunk; next: number } {
   const { start, counts } = readHeader(lines[at] ?? '', at);
   const hunk: PatchHunk = { start, anchors: [], atEnd: false, lines: [] };
   let { old: oldLeft, new: newLeft } = counts;

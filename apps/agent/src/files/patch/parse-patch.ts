@@ -1,9 +1,9 @@
 import { AppError, unquotedBytes } from '@belay/protocol';
 import { toBytes, toText } from '../lines.js';
 import type { FilePatch } from './file-patch.js';
-import { readBareHunk } from './parse-bare-hunk.js';
+import { parseBareHunk } from './parse-bare-hunk.js';
 import { isEnvelope, parseEnvelope } from './parse-envelope.js';
-import { readHunk, type PatchHunk } from './parse-hunk.js';
+import { parseHunk, type PatchHunk } from './parse-hunk.js';
 
 /**
  * Reads a unified diff, as `diff -u` and git write it, or the form of codex; what stands around it (mail, prose) is
@@ -84,7 +84,7 @@ class FileReader {
       );
     }
     const numbered = /^@@ -\d/.test(this.#lines[this.at] ?? '');
-    const { hunk, next } = (numbered ? readHunk : readBareHunk)(this.#lines, this.at);
+    const { hunk, next } = (numbered ? parseHunk : parseBareHunk)(this.#lines, this.at);
     this.#hunks.push(hunk);
     this.at = next - 1;
   }

@@ -1,5 +1,5 @@
 import { withLineNumbers } from '@belay/protocol';
-import { shortenedOutput } from './shortened.js';
+import { shortenedOutput } from './shortened-output.js';
 
 const lines = Array.from({ length: 300 }, (_, index) => `line ${index + 1} of the file`);
 const page = (from: number) => ({

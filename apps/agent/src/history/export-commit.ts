@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { ExportFormat } from '@belay/protocol';
 import { isThere } from '../permissions.js';
 import { Git } from './git.js';
-import { withOwnRepository } from './tar-with-repository.js';
+import { tarWithRepository } from './tar-with-repository.js';
 import { baseRef } from './repository.js';
 
 /** Up to which commit, and for a patch from which one on. */
@@ -22,7 +22,7 @@ export async function exportCommit(
   if (format === 'patch') return git.stream([...patchArguments, from, commit]);
   if (format === 'bundle') return bundle(git, commit);
   const files = git.stream(['archive', `--format=${format}`, commit]);
-  return format === 'tar' ? withOwnRepository(files, git.places.workspace) : files;
+  return format === 'tar' ? tarWithRepository(files, git.places.workspace) : files;
 }
 
 /** A bundle holds refs: the commit is the `main` and the HEAD of a repository of its own that borrows the objects. */

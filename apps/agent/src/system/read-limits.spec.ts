@@ -1,7 +1,7 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readLimits } from './limits.js';
+import { readLimits } from './read-limits.js';
 
 describe('the limits of a control group', () => {
   let group: string;

@@ -10,7 +10,7 @@ import {
   type Running,
 } from './chromium.js';
 import { Downloads } from './downloads.js';
-import type { PageNotes } from './notes.js';
+import type { PageNotes } from './page-notes.js';
 
 const closingMs = 1_000;
 /** How long a new page is awaited before another one is made. */

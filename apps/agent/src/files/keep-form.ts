@@ -8,7 +8,7 @@ const mark = Buffer.from([0xef, 0xbb, 0xbf]);
  * New text for a file in the form that the file has: its encoding, its byte order mark, and CR LF where all its lines
  * end so. `kept` names what the text itself had not.
  */
-export function inFormOf(
+export function keepForm(
   before: Buffer,
   content: string,
   given: string,

@@ -12,7 +12,7 @@ export function skillPlacer({ state, bare }: { state: string; bare: boolean }) {
     const folder = join(state, 'skills');
     await mkdir(folder, { recursive: true });
     // Loaded with the first skill, because most sessions read none.
-    const { importWorkspace } = await import('./import.js');
+    const { importWorkspace } = await import('./import-workspace.js');
     await importWorkspace(folder, Readable.from([Buffer.from(archive)]));
     return join(folder, name);
   };

@@ -1,5 +1,5 @@
 import type { Message } from '@belay/protocol';
-import { withoutOldPictures } from './pictures.js';
+import { withoutOldPictures } from './without-old-pictures.js';
 
 const picture = 'a'.repeat(64);
 const shots = (count: number): Message[] =>

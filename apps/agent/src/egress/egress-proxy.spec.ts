@@ -10,7 +10,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { AppError } from '@belay/protocol';
-import { startEgressProxy, type EgressProxy } from './proxy.js';
+import { startEgressProxy, type EgressProxy } from './egress-proxy.js';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import { errorFrom, newEvent, type Message } from '@belay/protocol';
 import type { Conversation, ModelTurn } from './conversation.js';
-import { listedFor } from './listed.js';
+import { listedOperations } from './listed-operations.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
 
@@ -69,7 +69,7 @@ async function summarize(
   const messages = [...prompt(old), ask];
   try {
     // Offered, though not to be called: Anthropic refuses calls in a conversation without the tools that they name.
-    const operations = listedFor(conversation, options.offered).map(({ name }) => name);
+    const operations = listedOperations(conversation, options.offered).map(({ name }) => name);
     const reply = await options.queryModel({ purpose: 'compact', messages, operations }, signal);
     if (reply.text.trim() !== '') return reply.text;
   } catch (thrown) {

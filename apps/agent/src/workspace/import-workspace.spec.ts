@@ -18,7 +18,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pack, type Headers } from 'tar-stream';
 import { treeOf } from '../history/history-bench.js';
-import { importWorkspace } from './import.js';
+import { importWorkspace } from './import-workspace.js';
 
 let folder: string;
 let workspace: string;

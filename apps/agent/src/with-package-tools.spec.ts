@@ -1,4 +1,4 @@
-import { withPackageTools } from './package-tools.js';
+import { withPackageTools } from './with-package-tools.js';
 
 it('finds what package tools install, and lets pip install', () => {
   const env = withPackageTools({ PATH: '/bin', HOME: '/root' }, '/home/a');

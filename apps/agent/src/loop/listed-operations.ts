@@ -5,7 +5,7 @@ import type { Conversation } from './conversation.js';
  * What the next prompt lists of what may be called. Where the installed actions are many, these are the ones that the
  * conversation has found or called: providers refuse calls of tools that a prompt does not have.
  */
-export function listedFor(
+export function listedOperations(
   { items }: Pick<Conversation, 'items'>,
   offered: readonly Operation[],
 ): readonly Operation[] {
