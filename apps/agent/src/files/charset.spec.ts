@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { charsetOf, decodeText, encodeText } from './charset.js';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 
 let bench: FilesBench;
 beforeEach(() => {

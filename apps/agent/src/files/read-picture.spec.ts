@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 import { pictureOf } from './read-picture.js';
 
 const png = Buffer.from(

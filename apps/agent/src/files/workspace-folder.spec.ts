@@ -14,7 +14,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 
 let bench: FilesBench;
 let outside: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newEvent } from '@belay/protocol';
-import { historyBench, type HistoryBench } from './history-bench.js';
+import { historyBench, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => {

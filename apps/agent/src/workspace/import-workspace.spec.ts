@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pack, type Headers } from 'tar-stream';
-import { treeOf } from '../history/history-bench.js';
+import { treeOf } from '../history/testing/history-bench.js';
 import { importWorkspace } from './import-workspace.js';
 
 let folder: string;

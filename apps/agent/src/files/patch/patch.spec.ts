@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesBench, type FilesBench } from '../files-bench.js';
-import { treeOf } from '../../history/history-bench.js';
+import { filesBench, type FilesBench } from '../testing/files-bench.js';
+import { treeOf } from '../../history/testing/history-bench.js';
 
 let bench: FilesBench;
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
-import type { KnownFile } from '../known-file.js';
-import { createFiles } from './files.handlers.js';
+import type { KnownFile } from '../../known-file.js';
+import { createFiles } from '../files.handlers.js';
 
 export type FilesBench = ReturnType<typeof filesBench>;
 type Operations = typeof filesOperations;

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workspaceOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
-import { createHistory, type History } from './history.js';
+import { createHistory, type History } from '../history.js';
 
 export type HistoryBench = ReturnType<typeof historyBench>;
 type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
