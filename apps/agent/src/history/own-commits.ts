@@ -79,7 +79,10 @@ export class OwnCommits {
 
   /** What git prints; nothing where there is no repository, or when it fails or takes too long. */
   async #run(command: string[], input = ''): Promise<string> {
-    const { output, ok } = await runInOwnRepository(this.#git, command, { input, maxCharacters });
+    const { output, ok } = await runInOwnRepository(this.#git.places, command, {
+      input,
+      maxCharacters,
+    });
     return ok ? output : '';
   }
 }

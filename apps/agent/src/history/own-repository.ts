@@ -13,7 +13,7 @@ import { maxFileBytes, type Recorder } from './recorder.js';
 export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<void> {
   const { workspace } = git.places;
   const list = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'];
-  const { output } = await runInOwnRepository(git, ['-c', 'core.fsmonitor=false', ...list]);
+  const { output } = await runInOwnRepository(git.places, list);
   const files = output.split('\0').filter((path) => {
     if (path === '') return false;
     const stats = lstatSync(join(workspace, path), { throwIfNoEntry: false });
@@ -23,14 +23,30 @@ export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<voi
   await recorder.update(files.map((path) => Buffer.from(path).toString('latin1')));
 }
 
+interface OwnRepository {
+  binary: string;
+  workspace: string;
+  ownTimeoutMs?: number;
+}
+
+interface RunOptions {
+  input?: string;
+  /** Git is ended when it has printed more. */
+  maxCharacters?: number;
+  /** Override those of the repository. */
+  settings?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
 /**
- * What git prints about the workspace’s own repository, which is only read, as the user of the sandbox; nothing where
- * there is none. Never rejects; not `ok` when it fails, takes too long or prints more than `maxCharacters`.
+ * What git prints about the workspace’s own repository, which is hostile and only read, as the user of the sandbox:
+ * none of its settings starts a program here but filters. Nothing where there is no repository. Never rejects; not `ok`
+ * when git fails or is ended.
  */
 export async function runInOwnRepository(
-  { places: { binary, workspace, ownTimeoutMs } }: Git,
-  command: string[],
-  { input = '', maxCharacters = Infinity } = {},
+  { binary, workspace, ownTimeoutMs: timeout }: OwnRepository,
+  command: readonly string[],
+  { input = '', maxCharacters = Infinity, settings, signal }: RunOptions = {},
 ): Promise<{ output: string; ok: boolean }> {
   const repository = join(workspace, '.git');
   if (!lstatSync(repository, { throwIfNoEntry: false })?.isDirectory())
@@ -40,7 +56,8 @@ export async function runInOwnRepository(
     cwd: workspace,
     stdio: ['pipe', 'pipe', 'ignore'],
     // What a program of the sandbox put there may keep git waiting.
-    timeout: ownTimeoutMs,
+    timeout,
+    signal,
     killSignal: 'SIGKILL',
     env: {
       GIT_DIR: repository,
@@ -49,6 +66,9 @@ export async function runInOwnRepository(
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_OPTIONAL_LOCKS: '0',
       GIT_NO_LAZY_FETCH: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      LC_ALL: 'C',
+      ...settingVariables({ ...noPrograms, ...settings }),
     },
   });
   let output = '';
@@ -62,3 +82,19 @@ export async function runInOwnRepository(
     child.once('close', (code) => resolve({ output, ok: code === 0 }));
   });
 }
+
+const noPrograms = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'log.showSignature': 'false',
+  'protocol.allow': 'never',
+};
+
+const settingVariables = (settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(Object.keys(settings).length)],
+    ...Object.entries(settings).flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);
