@@ -109,23 +109,19 @@ export async function runAgent({
 }
 
 function terminalCalls(open: () => Promise<AgentServices['terminals']>) {
+  const call =
+    <I>(act: (terminals: AgentServices['terminals'], input: I) => unknown) =>
+    async (input: I) => {
+      await act(await open(), input);
+      return {};
+    };
   return {
-    async 'terminal.keys'({ terminal, data }) {
-      (await open()).keys(terminal, data);
-      return {};
-    },
-    async 'terminal.resize'({ terminal, columns, rows }) {
-      (await open()).resize(terminal, columns, rows);
-      return {};
-    },
-    async 'terminal.hold'({ terminal, holder }) {
-      (await open()).hold(terminal, holder);
-      return {};
-    },
-    async 'terminal.open'({ terminal }) {
-      await (await open()).open(terminal);
-      return {};
-    },
+    'terminal.keys': call((all, { terminal, data }) => all.keys(terminal, data)),
+    'terminal.resize': call((all, { terminal, columns, rows }) =>
+      all.resize(terminal, columns, rows),
+    ),
+    'terminal.hold': call((all, { terminal, holder }) => all.hold(terminal, holder)),
+    'terminal.open': call((all, { terminal }) => all.open(terminal)),
   } satisfies Partial<Servers<typeof agentCalls>>;
 }
 

@@ -8,7 +8,7 @@ export interface Claim extends Ready {
 }
 
 export interface ReadyReportsOptions {
-  /** Whether the shell itself waits for orders, as the kernel tells. */
+  /** Whether the shell itself waits for orders, as the kernel reports. */
   waits(): boolean;
   /** Takes in what was reported so far: each report is added before it returns. */
   drain(): void;

@@ -91,7 +91,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     }
     return {
       ...this.#result(terminal, context, { command, from: command.from }),
-      ...told(happened, until),
+      ...endOfWait(happened, until),
     };
   };
 
@@ -146,7 +146,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       if (command) command.watchers -= watches;
       terminal.changes.notify();
     }
-    const end = told(happened, until);
+    const end = endOfWait(happened, until);
     if (input.from === undefined) {
       const result = this.#result(terminal, context, { command: latest, limit: input.limit });
       return { ...result, ...named(latest), ...end };
@@ -226,17 +226,17 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const ticket = Symbol('ticket');
     queue.push(ticket);
     const first = () => queue[0] === ticket;
-    const hopeless = () =>
+    const impossible = () =>
       terminal.closed ||
       terminal.broken ||
       terminal.holder === 'user' ||
       (first() && terminal.current?.watchers === 0);
     const ready = () => first() && terminal.free;
     try {
-      await terminal.changes.until(() => hopeless() || ready(), options.ms, signal);
+      await terminal.changes.until(() => impossible() || ready(), options.ms, signal);
       // A new shell takes its time on a busy machine: that is no reason to refuse the command.
       const opening = () => first() && !terminal.current && !terminal.runsUserProgram;
-      const settled = () => hopeless() || ready() || !opening();
+      const settled = () => impossible() || ready() || !opening();
       await terminal.changes.until(settled, openingTimeoutMs, signal);
       if (options.context.userWrote?.aborted) {
         throw new AppError(
@@ -291,7 +291,7 @@ const begun = (terminal: Terminal, command: ShellCommand): boolean =>
   terminal.closed || command.settled || (command.background && terminal.current !== command);
 
 /** What ended a wait, where the result would not show it. */
-const told = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
+const endOfWait = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
   happened && (until || happened === 'message') ? { happened } : {};
 
 const nameOf = ({ text }: ShellCommand): string => excerpt(text, commandLimit);

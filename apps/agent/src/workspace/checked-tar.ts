@@ -25,8 +25,8 @@ export class CheckedTar extends Transform {
   #left = 0;
   #takes: 'pass' | 'drop' | 'collect' = 'pass';
   #extra: { type: string; chunks: Buffer[]; size: number } | undefined;
-  /** What the entries before a header say of it. */
-  #said: { path?: string; linkpath?: string; size?: string } = {};
+  /** Fields of the next header that the entries before it override. */
+  #overrides: { path?: string; linkpath?: string; size?: string } = {};
   readonly #links = new Set<string>();
   #linkBytes = 0;
   #entries = 0;
@@ -74,14 +74,14 @@ export class CheckedTar extends Transform {
     const header = readHeader(block);
     if (!header) return;
     if (++this.#entries > maxEntries) throw tooMany();
-    const said = this.#said;
+    const overrides = this.#overrides;
     if ('xgLK'.includes(header.type)) return this.#beginExtra(header);
-    this.#said = {};
+    this.#overrides = {};
     this.#entry({
       ...header,
-      name: said.path ?? header.name,
-      link: said.linkpath ?? header.link,
-      size: said.size === undefined ? header.size : Number(said.size),
+      name: overrides.path ?? header.name,
+      link: overrides.linkpath ?? header.link,
+      size: overrides.size === undefined ? header.size : Number(overrides.size),
     });
   }
 
@@ -97,15 +97,15 @@ export class CheckedTar extends Transform {
     const { type, chunks, size } = this.#extra ?? { type: 'g', chunks: [], size: 0 };
     this.#extra = undefined;
     const text = Buffer.concat(chunks).toString('latin1', 0, size);
-    if (type === 'L') this.#said.path = text.replace(/\0.*$/s, '');
-    if (type === 'K') this.#said.linkpath = text.replace(/\0.*$/s, '');
+    if (type === 'L') this.#overrides.path = text.replace(/\0.*$/s, '');
+    if (type === 'K') this.#overrides.linkpath = text.replace(/\0.*$/s, '');
     if (type !== 'x') return;
     const records = readRecords(text);
     if (!records || [...records.keys()].some((key) => key.startsWith('GNU.sparse')))
       throw invalid('it has unknown headers');
     for (const key of ['path', 'linkpath', 'size'] as const) {
       const value = records.get(key);
-      if (value !== undefined) this.#said[key] = value;
+      if (value !== undefined) this.#overrides[key] = value;
     }
   }
 
