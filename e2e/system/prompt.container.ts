@@ -43,7 +43,7 @@ describeSystem('what the model is told', (server) => {
 
     const printed = await belay(server.data, ['debug', 'prompt', session.id]);
     expect(printed).toMatchObject({ code: 0 });
-    expect(printed.stdout).toContain('Git: on "work", with changes that are committed nowhere:');
+    expect(printed.stdout).toContain('Git: on "work", with uncommitted changes:');
     expect(printed.stdout).toMatch(/"Add a\\" and obey me"/);
     expect(printed.stdout).toContain('Open hosts: example.com.');
     expect(printed.stdout).toContain('Approvals: auto.');

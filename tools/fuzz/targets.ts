@@ -2,7 +2,7 @@ import { AppError, planProgress } from '@belay/protocol';
 import { decode, encode } from '../../libs/rpc/dist/frame.js';
 import { headerBytes } from '../../libs/rpc/dist/message.js';
 import { htmlText, htmlTitle } from '../../apps/agent/dist/web/html-text.js';
-import { plainText } from '../../apps/agent/dist/terminal/plain-text.js';
+import { screenText } from '../../apps/agent/dist/terminal/scrollback-text.js';
 import { ruleMatches } from '../../apps/server/dist/approvals/pattern.js';
 import { isPublicAddress } from '../../apps/server/dist/egress/public-address.js';
 import { normalHost } from '../../apps/server/dist/egress/policy.js';
@@ -136,13 +136,13 @@ export const targets: Record<string, Target> = {
     },
   },
   screens: {
-    covers: /terminal\/plain-text\.js$/,
+    covers: /terminal\/scrollback-text\.js$/,
     seeds: [
       '\u001b[31mred\u001b[0m\r\n\u001b[2J\u001b[5;5Hx',
       'a\rb\b\bc\u001b]0;t\u0007',
       '\u009b1m',
     ],
-    read: (bytes) => void plainText(bytes, 24),
+    read: (bytes) => void screenText(bytes, 24),
   },
   logs: {
     covers: /suites\/(swe-bench-logs|terminal-bench|test-reports)\.js$/,

@@ -11,6 +11,7 @@ import type { CallContext } from './call-context.js';
 import type { ServerConnection } from './server-connection.js';
 import type { Plan } from './plan/plan.js';
 import type { Guidance } from './guidance/guidance.js';
+import type { Terminals } from './terminal/terminals.js';
 import type { SessionWriter } from './event-writer.js';
 
 /** A function for each operation that the agent serves; those of the loop are its own. */
@@ -22,12 +23,8 @@ export type OperationHandlers = Omit<
 /** Everything that the agent can do in its sandbox, once it has a session. */
 export interface AgentServices {
   handlers: OperationHandlers;
-  terminals: {
-    keys(terminal: string, data: string): void;
-    resize(terminal: string, columns: number, rows: number): void;
-    hold(terminal: string, holder: 'agent' | 'user'): void;
-    open(terminal: string): Promise<void>;
-    running(): { terminal: string; command: string }[];
+  terminals: Pick<Terminals, 'keys' | 'resize' | 'hold' | 'running'> & {
+    open(name: string): Promise<unknown>;
   };
   history: {
     begin(): Promise<void>;

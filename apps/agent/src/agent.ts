@@ -1,15 +1,18 @@
 import { pipeline } from 'node:stream/promises';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import {
   AppError,
   errorFrom,
   ignoreError,
+  type agentCalls,
   type ServerService,
   type StartPayload,
+  type StreamMeta,
 } from '@belay/protocol';
+import type { Servers } from '@belay/rpc';
 import { connectPort } from './egress/connect-port.js';
 import type { ServerConnection } from './server-connection.js';
-import type { CreateServices } from './agent-services.js';
+import type { AgentServices, CreateServices } from './agent-services.js';
 import { SessionRun } from './session-run.js';
 
 export interface AgentOptions {
@@ -51,7 +54,6 @@ export async function runAgent({
     if (!run) throw new AppError('conflict', 'This agent has no session yet.');
     return run;
   };
-  const terminals = async () => (await (await currentRun()).services).terminals;
 
   connection.serve({
     async 'session.begin'(startPayload) {
@@ -65,22 +67,7 @@ export async function runAgent({
     async 'operation.call'({ id, ...call }, { signal }) {
       return { output: await (await currentRun()).call(id, call, signal) };
     },
-    async 'terminal.keys'({ terminal, data }) {
-      (await terminals()).keys(terminal, data);
-      return {};
-    },
-    async 'terminal.resize'({ terminal, columns, rows }) {
-      (await terminals()).resize(terminal, columns, rows);
-      return {};
-    },
-    async 'terminal.hold'({ terminal, holder }) {
-      (await terminals()).hold(terminal, holder);
-      return {};
-    },
-    async 'terminal.open'({ terminal }) {
-      await (await terminals()).open(terminal);
-      return {};
-    },
+    ...terminalCalls(async () => (await (await currentRun()).services).terminals),
     async 'browser.watch'({ watched }) {
       (await (await currentRun()).services).watch(watched);
       return {};
@@ -97,15 +84,9 @@ export async function runAgent({
     imported = unpack(stream).then(() => void stream.end());
     imported.catch((error: unknown) => stream.destroy(errorFrom(error)));
   });
-  connection.accept('workspace.export', async ({ format, ...span }, stream) => {
-    const current = await currentRun();
-    await current.recorded();
-    const bytes = await (await current.services).history.export(format, span);
-    void pipeline(bytes, stream).catch(
-      ignoreError('a viewer that leaves ends its own stream only'),
-    );
-  });
-
+  connection.accept('workspace.export', async (asked, stream) =>
+    exportWorkspace(await currentRun(), asked, stream),
+  );
   connection.accept('preview', ({ port }, stream) => connectPort(port, stream));
 
   let known = false;
@@ -125,4 +106,31 @@ export async function runAgent({
   connection.on('closed', () => (known ? resolve() : sendHello()));
   if (connection.connected) sendHello();
   await ended;
+}
+
+function terminalCalls(open: () => Promise<AgentServices['terminals']>) {
+  const call =
+    <I>(act: (terminals: AgentServices['terminals'], input: I) => unknown) =>
+    async (input: I) => {
+      await act(await open(), input);
+      return {};
+    };
+  return {
+    'terminal.keys': call((all, { terminal, data }) => all.keys(terminal, data)),
+    'terminal.resize': call((all, { terminal, columns, rows }) =>
+      all.resize(terminal, columns, rows),
+    ),
+    'terminal.hold': call((all, { terminal, holder }) => all.hold(terminal, holder)),
+    'terminal.open': call((all, { terminal }) => all.open(terminal)),
+  } satisfies Partial<Servers<typeof agentCalls>>;
+}
+
+async function exportWorkspace(
+  run: SessionRun,
+  { format, ...span }: StreamMeta<'workspace.export'>,
+  stream: Duplex,
+): Promise<void> {
+  await run.recorded();
+  const bytes = await (await run.services).history.export(format, span);
+  void pipeline(bytes, stream).catch(ignoreError('a viewer that leaves ends its own stream only'));
 }

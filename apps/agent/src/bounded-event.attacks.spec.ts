@@ -26,7 +26,8 @@ describe('attacks: the largest event of an agent', () => {
       ok: false,
       output: {
         code: 'too_large',
-        message: 'The output has more than 1,048,576 characters. Ask for less of it, or in pages.',
+        message:
+          'The output has more than 1,048,576 characters. Ask for less of it, or read it in pages.',
       },
       seconds: 1,
     });

@@ -28,7 +28,10 @@ export function boundedEvent(event: Unnumbered): Unnumbered {
 
 function failed(args: Record<string, unknown>, fault: string): Record<string, unknown> {
   const { operation, seconds } = args as EventArgs<'result'>;
-  const error = new AppError('too_large', `The output ${fault}. Ask for less of it, or in pages.`);
+  const error = new AppError(
+    'too_large',
+    `The output ${fault}. Ask for less of it, or read it in pages.`,
+  );
   return { operation: excerpt(operation, 300), ok: false, output: error.toJSON(), seconds };
 }
 

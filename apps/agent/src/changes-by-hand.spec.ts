@@ -122,7 +122,7 @@ describe('what the user changes by hand', () => {
       /^The user did this by hand: rewound the files to “The workspace at the start” of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, which changed 2 files\.\nWhat changed/,
     );
     expect(told).toContain('1\t line 1\n\t-mine\n2\t+line 2\n3\t line 3');
-    expect(told).toContain('new.txt is gone.');
+    expect(told).toContain('new.txt was deleted.');
   });
 
   it('refuses a replacement and a whole write over what changed, and a write over what was never read', async () => {
@@ -191,10 +191,10 @@ describe('what the user changes by hand', () => {
       expect(result(id)).toMatchObject({ ok: true });
     expect(message('c3-3')).toMatchObject({
       message:
-        'You have read only the lines 1–4 of n.txt as it is now: read line 9 first. Nothing was changed.',
+        'You have read only lines 1–4 of n.txt as it is now: read line 9 first. Nothing was changed.',
     });
     expect(message('c3-4').message).toBe(
-      'You have read only the lines 1–4 of n.txt: read the rest first, or set `overwrite` to replace it unread. Nothing was changed.',
+      'You have read only lines 1–4 of n.txt: read the rest first, or set `overwrite` to replace it unread. Nothing was changed.',
     );
   });
 

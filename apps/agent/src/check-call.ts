@@ -66,7 +66,7 @@ export function checkCall(
     const field = issue?.path.join('.') || 'the input';
     throw new AppError(
       'invalid_input',
-      `The input of ${name} is not valid: ${field}: ${issue?.message ?? 'wrong'}. Nothing was run; call again with a valid input.`,
+      `The input of ${name} is not valid: ${field}: ${issue?.message ?? 'wrong'}. Nothing was run; call again with valid input.`,
     );
   }
   return { operation, input: fields.parse(parsed.data) };

@@ -30,13 +30,13 @@ const environment = z
     chromium: values.CHROMIUM,
     cargo: values.BELAY_CARGO_CONFIG,
   }));
-export type Environment = z.output<typeof environment> & {
+export type AgentEnvironment = z.output<typeof environment> & {
   /** What the shells of the sandbox inherit. */
   shell: Record<string, string>;
 };
 
 /** Reads the agent’s settings; throws one sentence that names the variable that is wrong. */
-export function readEnvironment(values: NodeJS.ProcessEnv = process.env): Environment {
+export function readEnvironment(values: NodeJS.ProcessEnv = process.env): AgentEnvironment {
   const parsed = environment.safeParse(values);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { belayVersion, ignoreError } from '@belay/protocol';
 import { runAgent } from './agent.js';
 import type { ServerConnection } from './server-connection.js';
-import { readEnvironment, type Environment } from './environment.js';
+import { readEnvironment, type AgentEnvironment } from './environment.js';
 import { DeferredEventWriter } from './event-writer.js';
 import { onOrphaned } from './on-orphaned.js';
 import { writeHomeSettings, writeIdentity } from './home-settings.js';
-import { withPackageTools } from './package-tools.js';
+import { withPackageTools } from './with-package-tools.js';
 import { releaseMemory } from './release-memory.js';
 import { separateFromPrograms } from './user-separation.js';
-import { connect } from './dial-server.js';
+import { dialServer } from './dial-server.js';
 import type { CreateServices } from './agent-services.js';
 
 /** An agent without a session for so long is one of a pool. */
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const home = join(environment.state, 'home');
   mkdirSync(home, { recursive: true });
   writeHomeSettings(home, environment);
-  const connection = connect(environment);
+  const connection = dialServer(environment);
   const { record } = environment;
   if (record !== undefined) {
     const isConnected = () => connection.connected;
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     },
     prepare,
     unpack: async (tar) => {
-      const { importWorkspace } = await import('./workspace/import.js');
+      const { importWorkspace } = await import('./workspace/import-workspace.js');
       return importWorkspace(environment.workspace, tar);
     },
   });
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
 
 /** Opens the services while the agent waits for its session, so that to begin costs little more than a message. */
 function servicesBeforehand(
-  environment: Environment,
+  environment: AgentEnvironment,
   connection: ServerConnection,
 ): { createServices: CreateServices; prepare(): void } {
   const writer = new DeferredEventWriter();

@@ -10,7 +10,7 @@ import { actionOutput, actionPermissions, isEvent, parseOutput, type Event } fro
 import { readEnvironment } from './environment.js';
 import { openServices } from './open-services.js';
 import { Stage, type StageOptions } from './testing/stage.js';
-import { importWorkspace } from './workspace/import.js';
+import { importWorkspace } from './workspace/import-workspace.js';
 
 const archive = 'b'.repeat(64);
 const printed = { errors: '', exitCode: 0, seconds: 0 };

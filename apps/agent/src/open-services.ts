@@ -1,21 +1,24 @@
 import { dirname, join } from 'node:path';
 import { createOutgoing } from './egress/outgoing.js';
-import { startEgressProxy } from './egress/proxy.js';
-import type { Environment } from './environment.js';
+import { startEgressProxy } from './egress/egress-proxy.js';
+import type { AgentEnvironment } from './environment.js';
 import { createFiles } from './files/files.handlers.js';
+import type { BrowserOptions } from './browser/browser-options.js';
 import { createBrowser } from './browser/browser.js';
+import type { SessionWriter } from './event-writer.js';
 import { isThere } from './permissions.js';
+import type { ServerConnection } from './server-connection.js';
 import { createGuidance } from './guidance/guidance.js';
 import { describeRepository } from './history/describe-repository.js';
 import { createHistory } from './history/history.js';
-import { skillPlacer } from './workspace/place-skill.js';
+import { skillPlacer } from './workspace/skill-placer.js';
 import { createPlan } from './plan/plan.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { createSystem } from './system/system.js';
 import { listeningPorts } from './terminal/listeners.js';
-import { createTerminals } from './terminal/terminals.js';
+import { Terminals, type TerminalsOptions } from './terminal/terminals.js';
 import { proxyVariables, trustVariables } from './egress/environment.js';
-import { createWeb } from './web/web.js';
+import { createWeb, type WebOptions } from './web/web.js';
 
 export interface OpenedServices extends AgentServices {
   /** Prepares the first steps of a session; writes no events. */
@@ -24,7 +27,7 @@ export interface OpenedServices extends AgentServices {
 
 /** Opens all services of the agent for its session. The caller closes them. */
 export async function openServices(
-  environment: Environment,
+  environment: AgentEnvironment,
   { writer, connection }: Omit<Parameters<CreateServices>[0], 'settings'>,
 ): Promise<OpenedServices> {
   const { workspace, state } = environment;
@@ -36,54 +39,26 @@ export async function openServices(
     ...environment.shell,
     ...(!environment.bare && proxyVariables(out.proxy)),
   };
-
-  const terminals = createTerminals({
-    workspace,
-    state,
-    env,
-    writer,
-    openStream: (meta) => connection.open('terminal', meta),
-    stored: async (terminal) => (await connection.call('terminal.stored', { terminal })).offset,
-  });
+  const server = requestsTo(connection, writer);
+  const terminals = new Terminals({ workspace, state, env, writer, ...server });
   const history = createHistory({ workspace, state, writer });
   const plan = createPlan({ writer, workspace, commit: (call) => history.commit(call) });
-  const putBlob = async (type: string, bytes: Uint8Array<ArrayBuffer>) =>
-    (await connection.call('blobs.put', { type, bytes })).blob;
-  const browser = createBrowser({
-    workspace,
-    state,
-    writer,
-    proxy: out.proxy,
-    chromium: environment.chromium,
-    env,
-    putBlob,
-    sendFrame: async (frame) => void (await connection.call('browser.frame', frame)),
-    sidecar: async (id) => {
-      // A call that only reads runs as soon as it is begun: the server must have it in the log.
-      await writer.flush();
-      return (await connection.call('browser.sidecar', { id })).endpoint;
-    },
-  });
+  const { chromium } = environment;
+  const browser = createBrowser({ workspace, state, writer, ...out, chromium, env, ...server });
   const guidance = createGuidance({ workspace });
   const system = createSystem({
     workspace,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     ports: () => listeningPorts().filter((port) => port !== proxy.port),
   });
-  const web = createWeb({
-    ...out,
-    search: async (call, signal) => {
-      await writer.flush();
-      return connection.call('web.search', call, { signal });
-    },
-  });
+  const { putBlob } = server;
 
   return {
     handlers: {
       ...createFiles({ workspace, writer, putBlob, compare: history.compare }),
       ...terminals.handlers,
       ...browser.handlers,
-      ...web,
+      ...createWeb({ ...out, search: server.search }),
       ...system.handlers,
       ...plan.handlers,
       ...guidance.handlers,
@@ -107,10 +82,29 @@ export async function openServices(
     page: () => browser.page(),
     refusals: () => outgoing.report(),
     async close() {
-      await Promise.all([terminals.close(), browser.close()]);
+      await Promise.all([terminals.closeAll(), browser.close()]);
       await proxy.close();
     },
   };
+}
+
+/** What the services ask of the server. */
+function requestsTo(connection: ServerConnection, writer: SessionWriter) {
+  return {
+    openStream: (meta) => connection.open('terminal', meta),
+    stored: async (terminal) => (await connection.call('terminal.stored', { terminal })).offset,
+    putBlob: async (type, bytes) => (await connection.call('blobs.put', { type, bytes })).blob,
+    sendFrame: async (frame) => void (await connection.call('browser.frame', frame)),
+    sidecar: async (id) => {
+      // A call that only reads runs as soon as it is begun: the server must have it in the log.
+      await writer.flush();
+      return (await connection.call('browser.sidecar', { id })).endpoint;
+    },
+    search: async (call, signal) => {
+      await writer.flush();
+      return connection.call('web.search', call, { signal });
+    },
+  } satisfies Partial<TerminalsOptions & BrowserOptions & WebOptions>;
 }
 
 /** The runtime brings the certificates that the host trusts, beside its node. */

@@ -3,7 +3,7 @@ import type { AgentServices } from './agent-services.js';
 import type { CallContext } from './call-context.js';
 import type { CheckedCall } from './check-call.js';
 import type { SessionWriter } from './event-writer.js';
-import { callAction, isAction } from './mcp/actions.js';
+import { callInstalledAction, isAction } from './mcp/actions.js';
 import { callMcp, isMcp } from './mcp/mcp.js';
 import type { ServerConnection } from './server-connection.js';
 
@@ -49,7 +49,7 @@ export class OperationRunner {
     if (call.operation.changesFiles) await this.#recorded;
     if (isAction(call)) {
       const { name } = call.operation;
-      return callAction(this.#connection, { ...context, name, placeSkill });
+      return callInstalledAction(this.#connection, { ...context, name, placeSkill });
     }
     return this.runAtOnce(call, context);
   }

@@ -32,7 +32,7 @@ import { OperationRunner } from './operation-runner.js';
 import { Outbox } from './outbox.js';
 import { releaseMemory } from './release-memory.js';
 import type { ServerConnection } from './server-connection.js';
-import { SessionLog } from './session-log.js';
+import { AgentLog } from './agent-log.js';
 
 export interface SessionRunOptions {
   connection: ServerConnection;
@@ -49,7 +49,7 @@ const idleDelayMs = 10_000;
 
 /** One session in this agent: its log, its services and its loop. */
 export class SessionRun {
-  readonly log: SessionLog;
+  readonly log: AgentLog;
   readonly session: string;
   readonly epoch: number;
   readonly services: Promise<AgentServices>;
@@ -73,7 +73,7 @@ export class SessionRun {
     this.#connection = connection;
     this.#onEnd = onEnd;
     this.#callable = callableIn(startPayload.settings);
-    this.log = new SessionLog(withStart(startPayload));
+    this.log = new AgentLog(withStart(startPayload));
     this.#outbox = new Outbox({
       send: async (events) =>
         (await connection.call('events.append', { session, epoch, events })).seqs,
@@ -181,7 +181,7 @@ export class SessionRun {
 
   /** Ends the loop and what runs, and waits until the log has what is left. */
   async close(): Promise<void> {
-    this.#closing.abort(new AppError('cancelled', 'The agent was ended.'));
+    this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
     clearTimeout(this.#idle);
     const services = await this.services;
     await services.close();

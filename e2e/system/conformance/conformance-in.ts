@@ -66,7 +66,7 @@ export function describeConformance({ title, image, has }: TestImage): void {
         'the limit',
         async () => {
           await fill().catch((error: Error) => void (said = error.message));
-          if (!(await opens()) && /limit of processes/.test(said)) return true;
+          if (!(await opens()) && /process limit/.test(said)) return true;
           await target.close('fresh');
           return false;
         },

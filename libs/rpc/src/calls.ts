@@ -148,7 +148,7 @@ export class Calls {
   #parseOutput(name: string, value: unknown): unknown {
     const output = this.#contracts.calls[name]?.output.safeParse(value);
     if (output?.success) return output.data;
-    const problem = output ? faultOf(output.error) : 'there is no such call';
+    const problem = output ? faultOf(output.error) : 'the call is unknown';
     throw new AppError('internal', `${name} returned an invalid output: ${problem}.`);
   }
 }

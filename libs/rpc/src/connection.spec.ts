@@ -1,7 +1,7 @@
 import { AppError } from '@belay/protocol';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { memoryConnections } from './memory.js';
+import { memoryConnections } from './memory-connections.js';
 import type { RpcStream } from './connection.js';
 
 const procedure = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({

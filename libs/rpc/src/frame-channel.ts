@@ -7,7 +7,7 @@ import {
   MalformedMessage,
   numberFrame,
   readMessage,
-  type Message,
+  type WireMessage,
 } from './message.js';
 import type { Wire } from './wire.js';
 
@@ -105,7 +105,7 @@ export class FrameChannel {
     if (this.#connected) this.#wire?.send(encoded);
     const isTooMuch =
       this.#outbox.size > limits.outboxFrames || this.#outboxBytes > limits.outboxBytes;
-    if (this.#isListener && isTooMuch) this.#break('it does not read what it is sent');
+    if (this.#isListener && isTooMuch) this.#break('it does not read what is sent to it');
   }
 
   /**
@@ -136,7 +136,7 @@ export class FrameChannel {
     this.#listener.broken(reason);
   }
 
-  #receive(message: Message): void {
+  #receive(message: WireMessage): void {
     if (message.kind === 'hello') this.#handleHello(message);
     else if (!this.#connected) throw new MalformedMessage('a message came before hello');
     else if (message.kind === 'frame') this.#handleFrame(message);
@@ -144,7 +144,7 @@ export class FrameChannel {
     else this.#listener.peerClosed();
   }
 
-  #handleHello(other: Message & { kind: 'hello' }): void {
+  #handleHello(other: WireMessage & { kind: 'hello' }): void {
     if (this.#connected) throw new MalformedMessage('a second hello came');
     const knowsMe = other.peer === this.#self;
     const isNewPeer = other.self !== this.#peer || (other.peer !== null && !knowsMe);
@@ -162,7 +162,7 @@ export class FrameChannel {
     this.#listener.connected();
   }
 
-  #handleFrame({ seq, frame }: Message & { kind: 'frame' }): void {
+  #handleFrame({ seq, frame }: WireMessage & { kind: 'frame' }): void {
     if (seq <= this.#received) return;
     if (seq !== this.#received + 1) throw new MalformedMessage('a frame is missing');
     this.#received = seq;

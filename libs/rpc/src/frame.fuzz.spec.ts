@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { until } from '@belay/testing';
 import { decode, encode, type Frame } from './frame.js';
 import { headerBytes, helloMessage, numberFrame, readMessage } from './message.js';
-import { memoryConnections } from './memory.js';
-import { jsonTextFault } from './json-text.js';
+import { memoryConnections } from './memory-connections.js';
+import { jsonTextFault } from './json-text-fault.js';
 import { Listening } from './testing/listening.js';
 
 /** Fixed, so that a failure is the same everywhere; FUZZ_SEED and FUZZ_RUNS search elsewhere and longer. */

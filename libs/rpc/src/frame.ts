@@ -1,7 +1,7 @@
 import { AppError, errorFrom, errorShape } from '@belay/protocol';
 import { z } from 'zod';
 import { binaryPartsOf, putParts, type Path } from './binary-parts.js';
-import { jsonTextFault } from './json-text.js';
+import { jsonTextFault } from './json-text-fault.js';
 import { limits } from './limits.js';
 import { headerBytes, MalformedMessage } from './message.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from './limits.js';
 
 /** What one message of a wire says; see `FrameChannel` for the order. */
-export type Message =
+export type WireMessage =
   | { kind: 'hello'; self: string; peer: string | null; received: number }
   | { kind: 'frame'; seq: number; frame: Buffer }
   | { kind: 'ack'; received: number }
@@ -39,7 +39,7 @@ export const byeMessage = (): Buffer => header('bye', 0);
 export class MalformedMessage extends Error {}
 
 /** Throws on anything that the functions above cannot have made. */
-export function readMessage(bytes: Buffer): Message {
+export function readMessage(bytes: Buffer): WireMessage {
   if (bytes.length < headerBytes) throw new MalformedMessage('a message is too short');
   const number = bytes.readUIntBE(1, 6);
   const rest = bytes.subarray(headerBytes);
@@ -54,7 +54,7 @@ export function readMessage(bytes: Buffer): Message {
     case codes.bye:
       return { kind: 'bye' };
     default:
-      throw new MalformedMessage('a message is of no known kind');
+      throw new MalformedMessage('a message is of an unknown kind');
   }
 }
 

@@ -44,7 +44,7 @@ export function relayAgent(options: RelayOptions): Relay {
     socket.on('error', () => socket.destroy());
     const agent = request.headers[agentHeader]?.toString();
     if (request.url !== agentPath || agent === undefined)
-      return refuse(socket, new AppError('not_found', 'There is nothing at this path.'));
+      return refuse(socket, new AppError('not_found', 'Nothing is served at this path.'));
     // The server takes a connection that does not answer for one that is gone; of this socket it is known here.
     if (connected.has(agent))
       return refuse(socket, new AppError('conflict', 'This agent is connected already.'));

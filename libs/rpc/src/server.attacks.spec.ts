@@ -56,7 +56,7 @@ describe('attacks: one message', () => {
     const { socket, closed } = await listening.greeted();
     socket.send(Buffer.alloc(limits.frameBytes + 2 ** 20));
     expect(await closed).toBe(1009);
-    expect(listening.broken).toEqual(['a message is too large or no message']);
+    expect(listening.broken).toEqual(['a message is too large or malformed']);
   });
 
   it('08, 46: with JSON of a million levels fails its own call only', async () => {

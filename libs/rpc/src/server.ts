@@ -167,7 +167,7 @@ async function checkReconnect(
   caller: Caller,
 ): Promise<void> {
   if (!isSameToken(token, caller.token)) {
-    throw new AppError('unauthorized', 'The token is not the one of this agent.');
+    throw new AppError('unauthorized', 'The token does not belong to this agent.');
   }
   if (endpoint.attached && socket) await closedWithin(socket, replacedTimeoutMs);
   if (endpoint.attached) throw isConnected;
@@ -180,7 +180,7 @@ function isSameToken(a: string | undefined, b: string | undefined): boolean {
 
 /** Throws `forbidden` for web pages, which alone send an origin, and `invalid_input`. */
 function callerOf({ url, headers }: IncomingMessage): Caller {
-  if (url !== agentPath) throw new AppError('not_found', 'There is nothing at this path.');
+  if (url !== agentPath) throw new AppError('not_found', 'Nothing is served at this path.');
   if (headers.origin !== undefined) {
     throw new AppError('forbidden', 'A web page cannot connect as an agent.');
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Writable } from 'node:stream';
 import { AppError } from '@belay/protocol';
 import { streamWindow } from './byte-stream.js';
-import { memoryConnections } from './memory.js';
+import { memoryConnections } from './memory-connections.js';
 import type { RpcStream } from './connection.js';
 
 const connections = () => memoryConnections({ server: {}, agent: {} });

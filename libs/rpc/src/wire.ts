@@ -60,7 +60,7 @@ export function socketWire(socket: WebSocket, { bounded }: { bounded: boolean })
       socket.once('close', () => listener.closed());
       socket.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code?.startsWith('WS_ERR_'))
-          listener.broken('a message is too large or no message');
+          listener.broken('a message is too large or malformed');
       });
       socket.on('message', (data: Buffer, isBinary) => {
         if (!isBinary) return listener.broken('a message is text');

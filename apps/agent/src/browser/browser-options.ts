@@ -1,6 +1,6 @@
 import type { EventWriter } from '../event-writer.js';
 
-export interface Frame {
+export interface ScreencastFrame {
   jpeg: Uint8Array<ArrayBuffer>;
   width: number;
   height: number;
@@ -15,7 +15,7 @@ export interface BrowserOptions {
   writer: EventWriter;
   putBlob(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;
   /** Resolves when the frame was taken: the next one is sent no earlier. */
-  sendFrame(frame: Frame): Promise<void>;
+  sendFrame(frame: ScreencastFrame): Promise<void>;
   /** The DevTools address of a browser beside a sandbox that has none, for the call with this id. */
   sidecar(call: string): Promise<string>;
   /** HTTP proxy for everything but loopback; null for direct connections. */

@@ -15,14 +15,14 @@ import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
-import { click, choose, press, scroll, type } from './gestures.js';
+import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
 import { addressOf, openingFailure } from './navigation.js';
-import { PageNotes } from './notes.js';
+import { PageNotes } from './page-notes.js';
 import { PageReader } from './page-reader.js';
 import { drag, hover } from './pointer.js';
 import { Screencast } from './screencast.js';
 import { upload } from './upload.js';
-import { BrowserWindow } from './window.js';
+import { BrowserWindow } from './browser-window.js';
 
 type Operations = typeof browserOperations;
 type PageOutput = OperationOutput<'browser.read'>;
@@ -65,7 +65,8 @@ export class BrowserHandlers {
   readonly operations: Handlers<Operations, CallContext> = {
     'browser.open': (input, call) => this.#open(input, call),
     'browser.read': (input, call) => this.#look(call, (page) => this.#read(page, input)),
-    'browser.click': (input, call) => this.#act(call, (page) => click(page, this.#reader, input)),
+    'browser.click': (input, call) =>
+      this.#act(call, (page) => clickElement(page, this.#reader, input)),
     'browser.hover': (input, call) => this.#act(call, (page) => hover(page, this.#reader, input)),
     'browser.drag': (input, call) => this.#act(call, (page) => drag(page, this.#reader, input)),
     'browser.upload': (input, call) =>
@@ -90,7 +91,8 @@ export class BrowserHandlers {
         else await type(page, this.#reader, { ...input, workspace: this.#options.workspace });
         if (input.submit) await page.keyboard.press('Enter');
       }),
-    'browser.select': (input, call) => this.#act(call, (page) => choose(page, this.#reader, input)),
+    'browser.select': (input, call) =>
+      this.#act(call, (page) => chooseOptions(page, this.#reader, input)),
     'browser.scroll': (input, call) => this.#act(call, (page) => scroll(page, this.#reader, input)),
     'browser.back': ({ to }, call) =>
       this.#act(call, async (page) => {
@@ -102,7 +104,7 @@ export class BrowserHandlers {
               ? await page.goForward(options)
               : await page.goBack(options);
         if (went === null && to !== 'reload') {
-          this.#notes.add(`If the page looks the same: there may be nothing to go ${to} to.`);
+          this.#notes.add(`If the page looks the same, there may be no page to go ${to} to.`);
         }
       }),
     'browser.wait': (input, call) =>
@@ -110,7 +112,7 @@ export class BrowserHandlers {
         const ends = AbortSignal.any([signal, ...(call.userWrote ? [call.userWrote] : [])]);
         await this.#wait(page, input, ends).catch((error: unknown) => {
           if (signal.aborted || !ends.aborted) throw error;
-          this.#notes.add('The wait ended early: the user wrote.');
+          this.#notes.add('The wait ended early because the user sent a message.');
         });
       }),
     'browser.screenshot': ({ fullPage }, call) =>
@@ -231,7 +233,7 @@ export class BrowserHandlers {
     const there = async () => (await this.#reader.text(page)).includes(text);
     while ((await there()) === gone) {
       if (performance.now() > deadline) {
-        const state = gone ? 'is still there' : 'did not show';
+        const state = gone ? 'is still there' : 'did not appear';
         throw new AppError(
           'timeout',
           `“${text}” ${state} after ${seconds} s. Read the page to see why.`,

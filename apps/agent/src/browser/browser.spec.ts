@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { staysTrue, until } from '@belay/testing';
 import { isEvent, operations, type Event, type NewEvent } from '@belay/protocol';
-import type { Frame } from './browser-options.js';
+import type { ScreencastFrame } from './browser-options.js';
 import { createBrowser, type Browser } from './browser.js';
-import { pages } from './testing/pages.js';
+import { servePage } from './testing/pages.js';
 
 type Name = keyof Browser['handlers'];
 type PageAnswer = { url: string; title: string; text: string; truncated: boolean; notes: string[] };
@@ -21,11 +21,11 @@ describe('the browser', () => {
   let browser: Browser;
   const events: NewEvent[] = [];
   const blobs = new Map<string, Uint8Array>();
-  const frames: Frame[] = [];
+  const frames: ScreencastFrame[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-browser-'));
-    server = createServer(pages);
+    server = createServer(servePage);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     site = `http://localhost:${(server.address() as AddressInfo).port}`;
     browser = createBrowser({
@@ -204,7 +204,7 @@ describe('the browser', () => {
     });
     await expect(run('browser.open', { url: 'http://example.test' })).rejects.toMatchObject({
       code: 'rejected',
-      message: expect.stringContaining('is not open to this sandbox'),
+      message: expect.stringContaining('is not allowed from this sandbox'),
     });
     await expect(run('browser.open', { url: `${site}/never`, timeout: 0.5 })).rejects.toMatchObject(
       { code: 'timeout' },
@@ -272,7 +272,7 @@ describe('the browser', () => {
       return false;
     });
     expect(page).toMatchObject({ url: `${site}/about`, title: 'About' });
-    expect(page.notes.join()).toContain(`${site}/about was opened anew`);
+    expect(page.notes.join()).toContain(`${site}/about was opened again`);
   });
 
   it('leaves a page that hangs for another one', async () => {
@@ -430,7 +430,7 @@ describe('the browser', () => {
       const menu = ref(await run('browser.read'), 'Menu');
       await expect(
         run('browser.upload', { element: menu, paths: ['one.txt'] }),
-      ).rejects.toMatchObject({ message: expect.stringContaining('opens no chooser') });
+      ).rejects.toMatchObject({ message: expect.stringContaining('does not open a file chooser') });
     });
   });
 

@@ -1,4 +1,4 @@
-import type { Handlers, browserOperations } from '@belay/protocol';
+import { browserOperations, type Handlers } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import type { BrowserHandlers } from './browser.handlers.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -25,33 +25,15 @@ export function createBrowser(options: BrowserOptions): Browser {
       current.watch(watched);
       return current;
     }));
+  const names = Object.keys(browserOperations) as (keyof Operations)[];
+  const handlers = Object.fromEntries(
+    names.map((name) => [
+      name,
+      async (...call: [never, CallContext]) => (await open()).operations[name](...call),
+    ]),
+  ) as Operations;
   return {
-    handlers: {
-      'browser.open': async (input, call) => (await open()).operations['browser.open'](input, call),
-      'browser.read': async (input, call) => (await open()).operations['browser.read'](input, call),
-      'browser.click': async (input, call) =>
-        (await open()).operations['browser.click'](input, call),
-      'browser.hover': async (input, call) =>
-        (await open()).operations['browser.hover'](input, call),
-      'browser.drag': async (input, call) => (await open()).operations['browser.drag'](input, call),
-      'browser.upload': async (input, call) =>
-        (await open()).operations['browser.upload'](input, call),
-      'browser.evaluate': async (input, call) =>
-        (await open()).operations['browser.evaluate'](input, call),
-      'browser.resize': async (input, call) =>
-        (await open()).operations['browser.resize'](input, call),
-      'browser.type': async (input, call) => (await open()).operations['browser.type'](input, call),
-      'browser.select': async (input, call) =>
-        (await open()).operations['browser.select'](input, call),
-      'browser.scroll': async (input, call) =>
-        (await open()).operations['browser.scroll'](input, call),
-      'browser.back': async (input, call) => (await open()).operations['browser.back'](input, call),
-      'browser.wait': async (input, call) => (await open()).operations['browser.wait'](input, call),
-      'browser.screenshot': async (input, call) =>
-        (await open()).operations['browser.screenshot'](input, call),
-      'browser.console': async (input, call) =>
-        (await open()).operations['browser.console'](input, call),
-    },
+    handlers,
     watch(on) {
       watched = on;
       current?.watch(on);

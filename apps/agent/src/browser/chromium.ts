@@ -86,7 +86,7 @@ async function launchHere(executable: string, options: ChromiumOptions): Promise
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new AppError(
       'unavailable',
-      `The browser did not start: ${why}. Try again, or do without it.`,
+      `The browser did not start: ${why}. Try again, or continue without it.`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, CDPSession } from './chromium.js';
-import type { PageNotes } from './notes.js';
+import type { PageNotes } from './page-notes.js';
 
 /** How long a result waits for a download that has begun. */
 const downloadTimeoutMs = 10_000;
@@ -41,7 +41,7 @@ export class Downloads {
       this.#notes.add(
         state === 'completed'
           ? `Downloaded downloads/${name} (${receivedBytes} bytes).`
-          : `The download of ${download.name} was broken off.`,
+          : `The download of ${download.name} was interrupted.`,
       );
       download.done.resolve();
     });
@@ -63,7 +63,7 @@ export class Downloads {
   /** The browser has ended, and its downloads with it. */
   forget(): void {
     for (const { name, done } of this.#running.values()) {
-      this.#notes.add(`The download of ${name} was broken off.`);
+      this.#notes.add(`The download of ${name} was interrupted.`);
       done.resolve();
     }
     this.#running.clear();

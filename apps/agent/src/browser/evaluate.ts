@@ -16,7 +16,10 @@ export async function evaluate(page: Page, script: string): Promise<string> {
   const late = new AbortController();
   try {
     const limit = sleep(seconds * 1000, undefined, { signal: late.signal }).then(() => {
-      throw new AppError('timeout', `The script did not end within ${seconds} s. Do less at once.`);
+      throw new AppError(
+        'timeout',
+        `The script did not finish within ${seconds} s. Do less in one call.`,
+      );
     });
     return await Promise.race([run(session, script), limit]);
   } finally {

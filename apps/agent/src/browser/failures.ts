@@ -7,7 +7,7 @@ export const hung = new AppError(
 
 export const lost = new AppError(
   'unavailable',
-  'The page went away while this ran. Read it again to see where the browser is now.',
+  'The page closed or changed during the call. Read it again to see where the browser is now.',
 );
 
 /** Errors of the browser’s own protocol, in words. */

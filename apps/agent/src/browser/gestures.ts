@@ -7,7 +7,7 @@ import { upload } from './upload.js';
 const typedByKey = 200;
 
 /** Clicks an element, or a point of the view. */
-export async function click(
+export async function clickElement(
   page: Page,
   reader: PageReader,
   { element, x, y }: OperationInput<'browser.click'>,
@@ -40,7 +40,7 @@ export async function type(
     if (kind === 'file') return upload(page, reader, { element, paths: [text], workspace });
     const handle = await reader.element(page, element);
     if (kind === 'none') {
-      throw new AppError('invalid_input', `${element} is not a field that text can be typed into.`);
+      throw new AppError('invalid_input', `${element} is not a field that accepts text.`);
     }
     if (kind === 'set') return void (await reader.ask(page, element, setter(text)));
     await handle.focus();
@@ -73,7 +73,7 @@ export async function press(
   }
 }
 
-export async function choose(
+export async function chooseOptions(
   page: Page,
   reader: PageReader,
   { element, options }: OperationInput<'browser.select'>,

@@ -21,14 +21,14 @@ export function openingFailure(address: string, error: unknown, shown: string): 
   if (code === 'ERR_ABORTED') return `${address} was not shown as a page; it may be a download.`;
   // Chromium does not say whether its host was refused or does not answer; the note of the result does.
   if (code === 'ERR_TUNNEL_CONNECTION_FAILED' || code === 'ERR_PROXY_CONNECTION_FAILED') {
-    throw new AppError('rejected', `${address} is not open to this sandbox.`);
+    throw new AppError('rejected', `${address} is not allowed from this sandbox.`);
   }
   if (code) {
     throw new AppError('unavailable', `${address} could not be opened: ${inWords(code)}.`);
   }
   if (/timeout|timed out/i.test(text)) {
     if (shown !== 'about:blank' && !shown.startsWith('chrome-error:')) {
-      return `${address} has not finished loading; this is what is there so far.`;
+      return `${address} has not finished loading; this is the page so far.`;
     }
     throw new AppError(
       'timeout',
@@ -43,11 +43,11 @@ const schemeFor = (text: string) =>
 
 function inWords(code: string): string {
   const known: Record<string, string> = {
-    ERR_CONNECTION_REFUSED: 'nothing listens there (is the server running?)',
-    ERR_NAME_NOT_RESOLVED: 'there is no such host',
-    ERR_EMPTY_RESPONSE: 'the server answered nothing',
-    ERR_CONNECTION_RESET: 'the connection was broken off',
-    ERR_FILE_NOT_FOUND: 'there is no such file',
+    ERR_CONNECTION_REFUSED: 'nothing is listening there (is the server running?)',
+    ERR_NAME_NOT_RESOLVED: 'the host does not exist',
+    ERR_EMPTY_RESPONSE: 'the server sent no response',
+    ERR_CONNECTION_RESET: 'the connection was reset',
+    ERR_FILE_NOT_FOUND: 'the file does not exist',
   };
   return known[code] ?? code.toLowerCase().replace(/^err_/, '').replaceAll('_', ' ');
 }

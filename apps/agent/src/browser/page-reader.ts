@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@belay/protocol';
 import type { ElementHandle, Page } from './chromium.js';
-import { inPage } from './page-script.js';
+import { inPage } from './in-page.js';
 
 /** A page without a change for so long counts as settled, and how long that is awaited. */
 const settledDelayMs = 150;
@@ -75,7 +75,7 @@ export class PageReader {
 function gone(reference: string): AppError {
   return new AppError(
     'not_found',
-    `There is no element ${reference} on this page any more. Read the page again and use a reference from there.`,
+    `Element ${reference} is no longer on this page. Read the page again and use a reference from there.`,
   );
 }
 

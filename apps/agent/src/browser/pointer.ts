@@ -57,7 +57,7 @@ async function pointOf(
     return await handle.clickablePoint();
   } catch (error) {
     if (!/not clickable|not visible|no layout/i.test(String(error))) throw error;
-    throw new AppError('conflict', `${element} has no place in the view: it is hidden or empty.`);
+    throw new AppError('conflict', `${element} cannot be seen: it is hidden or empty.`);
   } finally {
     await handle.dispose();
   }

@@ -1,5 +1,5 @@
 import { ignoreError } from '@belay/protocol';
-import type { Frame } from './browser-options.js';
+import type { ScreencastFrame } from './browser-options.js';
 import type { CDPSession, Page } from './chromium.js';
 import { viewport } from './chromium.js';
 
@@ -14,13 +14,13 @@ interface Size {
 
 /** Live pictures of one page at a time, while they are watched. The browser makes none while nothing changes. */
 export class Screencast {
-  readonly #send: (frame: Frame) => Promise<void>;
+  readonly #send: (frame: ScreencastFrame) => Promise<void>;
   #wanted = false;
   #page: Page | undefined;
   #session: CDPSession | undefined;
   #size: Size = viewport;
 
-  constructor(send: (frame: Frame) => Promise<void>) {
+  constructor(send: (frame: ScreencastFrame) => Promise<void>) {
     this.#send = send;
   }
 

@@ -17,7 +17,7 @@ export async function upload(
   reader: PageReader,
   { element, paths, workspace }: OperationInput<'browser.upload'> & { workspace: string },
 ): Promise<void> {
-  const files = await Promise.all(paths.map((path) => fileIn(workspace, path)));
+  const files = await Promise.all(paths.map((path) => workspaceFile(workspace, path)));
   const handle = await reader.element(page, element);
   if (await reader.ask(page, element, isFileField)) {
     const isMultiple = await reader.ask(page, element, '(element) => element.multiple');
@@ -30,7 +30,7 @@ export async function upload(
   await handle.click();
   const opened = await chooser;
   if (!opened) {
-    throw new AppError('conflict', `A click on ${element} opens no chooser of files.`);
+    throw new AppError('conflict', `Clicking ${element} does not open a file chooser.`);
   }
   if (files.length > 1 && !opened.isMultiple()) {
     await opened.cancel();
@@ -40,7 +40,7 @@ export async function upload(
 }
 
 /** Where a file of the workspace is, links followed; throws for what leads out of it. */
-export async function fileIn(workspace: string, path: string): Promise<string> {
+async function workspaceFile(workspace: string, path: string): Promise<string> {
   const file = join(workspace, path);
   const real = await realpath(file).catch(() => null);
   if (real === null) throw new AppError('not_found', `${path} does not exist.`);

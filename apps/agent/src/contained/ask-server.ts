@@ -8,7 +8,7 @@ export function askServer(path: string, request: ProgramRequest): Promise<Socket
     let answer = Buffer.alloc(0);
     const broken = (): void => {
       socket.destroy();
-      reject(new AppError('unavailable', 'Belay’s server is not there.'));
+      reject(new AppError('unavailable', 'Belay’s server cannot be reached.'));
     };
     const read = (chunk: Buffer): void => {
       answer = Buffer.concat([answer, chunk]);

@@ -7,7 +7,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProgramStart } from '@belay/protocol';
-import { startEgressProxy } from '../egress/proxy.js';
+import { startEgressProxy } from '../egress/egress-proxy.js';
 import { proxyVariables, trustVariables } from '../egress/environment.js';
 import { askServer } from './ask-server.js';
 import { sendFiles } from './send-files.js';
@@ -35,7 +35,7 @@ export async function startProgram(
   for (const port of Object.values(services)) {
     if (!(await answers(port))) {
       process.stderr.write(
-        `Belay: nothing answers on port ${port} after ${serviceTimeoutMs / 1_000} s.\n`,
+        `Belay: nothing is listening on port ${port} after ${serviceTimeoutMs / 1_000} s.\n`,
       );
       return 1;
     }

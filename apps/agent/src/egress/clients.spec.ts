@@ -6,7 +6,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { promisify } from 'node:util';
-import { startEgressProxy, type EgressProxy } from './proxy.js';
+import { startEgressProxy, type EgressProxy } from './egress-proxy.js';
 
 const run = promisify(execFile);
 

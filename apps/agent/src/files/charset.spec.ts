@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { charsetOf, decode, encode } from './charset.js';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { charsetOf, decodeText, encodeText } from './charset.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 
 let bench: FilesBench;
 beforeEach(() => {
@@ -23,7 +23,7 @@ const write = (path: string, content: string, more = {}) =>
 
 it('windows-1252 has a character for each byte, and back', () => {
   const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-  expect(encode(decode(all, 'windows-1252'), 'windows-1252', 'a').equals(all)).toBe(true);
+  expect(encodeText(decodeText(all, 'windows-1252'), 'windows-1252', 'a').equals(all)).toBe(true);
 });
 
 it.each([

@@ -15,7 +15,7 @@ export const charsetOf = (bytes: Uint8Array): Charset =>
 
 const decoder = new TextDecoder('windows-1252');
 
-export const decode = (bytes: Uint8Array, charset: Charset): string =>
+export const decodeText = (bytes: Uint8Array, charset: Charset): string =>
   charset === 'utf8' ? Buffer.from(bytes).toString('utf8') : decoder.decode(bytes);
 
 const bytesOf = new Map(
@@ -23,7 +23,7 @@ const bytesOf = new Map(
 );
 
 /** Throws `invalid_input` for a character that the file’s encoding does not have. */
-export function encode(text: string, charset: Charset, given: string): Buffer {
+export function encodeText(text: string, charset: Charset, given: string): Buffer {
   if (charset === 'utf8') return Buffer.from(text, 'utf8');
   const bytes: number[] = [];
   for (const character of text) {

@@ -4,7 +4,7 @@ import { splitLines, toText, withoutEnd } from './lines.js';
 const maxLines = 400;
 const maxCharacters = 32_000;
 
-export interface Region {
+export interface ChangedLines {
   /** First line of the change, from 1. */
   line: number;
   added: string[];
@@ -12,12 +12,12 @@ export interface Region {
 }
 
 /** The smallest run of lines in which two texts differ; null when they are the same. */
-export function changedRegion(before: string, after: string): Region | null {
+export function changedLines(before: string, after: string): ChangedLines | null {
   if (before === after) return null;
   return differingRun(splitLines(before), splitLines(after));
 }
 
-export function differingRun(old: readonly string[], now: readonly string[]): Region | null {
+export function differingRun(old: readonly string[], now: readonly string[]): ChangedLines | null {
   let head = 0;
   const shortest = Math.min(old.length, now.length);
   while (head < shortest && old[head] === now[head]) head++;
@@ -32,7 +32,7 @@ export function differingRun(old: readonly string[], now: readonly string[]): Re
 export function codeEvent(
   call: string,
   { path, version }: { path: string; version?: string | null | undefined },
-  region: Region | null,
+  region: ChangedLines | null,
 ): NewEvent {
   const { line, added, removed } = region ?? { line: 0, added: [], removed: 0 };
   const change =
@@ -69,7 +69,7 @@ function shown(added: readonly string[]): string[] {
   return content;
 }
 
-function sentence(path: string, region: Region | null): string {
+function sentence(path: string, region: ChangedLines | null): string {
   if (!region) return `Changed ${path}`;
   const { line, added, removed } = region;
   const lines = (count: number) => pluralText(count, 'line');

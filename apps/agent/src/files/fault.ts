@@ -8,11 +8,11 @@ const sentences: Record<string, [ErrorCode, (path: string) => string]> = {
   ENOTEMPTY: ['conflict', (path) => `${path} is a folder that is not empty.`],
   EACCES: ['forbidden', (path) => `Permission denied for ${path}.`],
   EPERM: ['forbidden', (path) => `Permission denied for ${path}.`],
-  EROFS: ['forbidden', (path) => `${path} lies on a file system that is read-only.`],
+  EROFS: ['forbidden', (path) => `${path} is on a read-only file system.`],
   ENOSPC: ['disk_full', (path) => `The disk is full: ${path} was not changed.`],
   EDQUOT: ['disk_full', (path) => `The disk quota is used up: ${path} was not changed.`],
   ENAMETOOLONG: ['invalid_input', (path) => `The name ${path.slice(0, 80)}… is too long.`],
-  EXDEV: ['invalid_input', (path) => `${path} lies on another file system; copy it instead.`],
+  EXDEV: ['invalid_input', (path) => `${path} is on another file system; copy it instead.`],
   EMFILE: ['unavailable', (path) => `Too many files are open to reach ${path}; try again.`],
 };
 

@@ -14,7 +14,7 @@ export const maxEditable = 50_000_000;
 export const temporaryPrefix = '.belay-write-';
 
 /** The file’s state without following a link; null when there is nothing. */
-export async function statOf(place: WorkspacePath): Promise<Stats | null> {
+export async function statsAt(place: WorkspacePath): Promise<Stats | null> {
   try {
     return await lstat(place.at);
   } catch (error) {
@@ -46,7 +46,7 @@ export interface Loaded {
 
 /** A file’s bytes and mode; null when there is no file. */
 export async function load(place: WorkspacePath): Promise<Loaded | null> {
-  if ((await statOf(place)) === null) return null;
+  if ((await statsAt(place)) === null) return null;
   const { file, stats } = await openToRead(place);
   try {
     if (stats.size > maxEditable) {
@@ -76,7 +76,7 @@ export async function prepareWrite(
   bytes: Uint8Array,
   mode?: number,
 ): Promise<Prepared> {
-  const before = await statOf(place);
+  const before = await statsAt(place);
   if (before) {
     requireFile(place, before);
     if (!allows(before, W_OK)) {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 import { versionOf } from './version-of.js';
 
 let bench: FilesBench;
@@ -298,12 +298,12 @@ describe('editing lines', () => {
     [
       'INSERT',
       4,
-      'You have read only the lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+      'You have read only lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
     ],
     [
       'REPLACE',
       3,
-      'You have read only the lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+      'You have read only lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
     ],
   ])('asks a model for no line that is not there: %s at %i', async (change, from, message) => {
     put('f', 'a\nb\nc\n');
@@ -371,7 +371,7 @@ describe('replacing text', () => {
     put('f', 'if (a) {\r\n\treturn;\r\n}\r\n');
     await expect(
       bench.call('files.replace-text', { path: 'f', find: 'if (a) {\n  return;', replace: '' }),
-    ).rejects.toThrow('Line 1 is alike but for its spaces.');
+    ).rejects.toThrow('Line 1 differs only in whitespace.');
     await bench.call('files.replace-text', { path: 'f', find: '{\n\treturn;\n}', replace: '{\n}' });
     expect(bytesOf('f')).toBe('if (a) {\r\n}\r\n');
   });

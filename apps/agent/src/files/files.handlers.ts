@@ -11,19 +11,19 @@ import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
 import { isThere } from '../permissions.js';
-import { charsetOf, encode } from './charset.js';
-import { changedRegion, codeEvent } from './code-event.js';
+import { charsetOf, encodeText } from './charset.js';
+import { changedLines, codeEvent } from './code-event.js';
 import { errorNumber, throwIfAborted } from './fault.js';
-import { load, replaceFile, statOf, withExecutable, type Loaded } from './file-bytes.js';
-import { inFormOf } from './kept-form.js';
+import { load, replaceFile, statsAt, withExecutable, type Loaded } from './file-bytes.js';
+import { keepForm } from './keep-form.js';
 import { editLines, linesAround, type ToBytes } from './lines.js';
-import { listFiles } from './list.js';
+import { listFolder } from './list-folder.js';
 import { patchFiles } from './patch/patch-files.js';
-import { readPicture } from './picture.js';
+import { readPicture } from './read-picture.js';
 import { readFile } from './read-file.js';
 import { removeTree } from './remove-tree.js';
 import { replaceText } from './replace-text.js';
-import { searchFiles } from './search.js';
+import { searchFiles } from './search-files.js';
 import { SeenFiles, type Compare, type Knowing } from './seen-files.js';
 import { countLines, isBinary, requireFaithful, requireText } from './text.js';
 import { versionOf } from './version-of.js';
@@ -67,7 +67,7 @@ class Files {
     const workspace = this.#workspace;
     const rg = this.#rg;
     return {
-      'files.list': (input, { signal }) => listFiles(workspace, input, signal),
+      'files.list': (input, { signal }) => listFolder(workspace, input, signal),
       'files.read': (input, call) =>
         workspace.reach(input.path, (place) => this.#read(place, input, call)),
       'files.search': (input, { signal }) => searchFiles({ workspace, rg }, input, signal),
@@ -124,7 +124,7 @@ class Files {
         // A model sees neither a mark nor the kind of line ends; a user writes what is to be there.
         const keeps = before && encoding === 'utf8' && call.known && !input.overwrite;
         const { bytes, kept } = keeps
-          ? inFormOf(before.bytes, content, path)
+          ? keepForm(before.bytes, content, path)
           : { bytes: given, kept: [] };
         const base = before?.mode ?? 0o644;
         const mode = executable === undefined ? before?.mode : withExecutable(base, executable);
@@ -217,14 +217,14 @@ class Files {
       from,
       async (source) => {
         requireBelow(source);
-        if (!(await statOf(source))) throw new AppError('not_found', `${from} does not exist.`);
+        if (!(await statsAt(source))) throw new AppError('not_found', `${from} does not exist.`);
         if (`${resolve(root, to)}/`.startsWith(`${resolve(root, source.path)}/`)) {
           throw new AppError('invalid_input', `${from} cannot be moved into itself.`);
         }
         return this.#workspace.reach(
           to,
           async (target) => {
-            if (await statOf(target)) {
+            if (await statsAt(target)) {
               throw new AppError(
                 'conflict',
                 `${to} exists already; remove it first, or choose another name.`,
@@ -256,7 +256,7 @@ class Files {
 
   /** The bytes of a text file that goes away; null for anything else. */
   async #textOf(place: WorkspacePath): Promise<Buffer | null> {
-    const stats = await statOf(place);
+    const stats = await statsAt(place);
     if (!stats?.isFile() || stats.size > 1_000_000) return null;
     const bytes = (await load(place).catch(() => null))?.bytes ?? null;
     return bytes && !isBinary(bytes) ? bytes : null;
@@ -270,7 +270,7 @@ class Files {
           await mkdir(place.at);
           return { path: place.path, created: true };
         } catch (error) {
-          const exists = errorNumber(error) === 'EEXIST' && (await statOf(place))?.isDirectory();
+          const exists = errorNumber(error) === 'EEXIST' && (await statsAt(place))?.isDirectory();
           if (!exists) throw error;
           return { path: place.path, created: false };
         }
@@ -293,7 +293,7 @@ class Files {
       writer.append(codeEvent(call.id, file, null));
       return;
     }
-    const region = changedRegion(before.toString('latin1'), after.toString('latin1'));
+    const region = changedLines(before.toString('latin1'), after.toString('latin1'));
     if (region) writer.append(codeEvent(call.id, file, region));
   }
 }
@@ -307,7 +307,7 @@ const written = (place: WorkspacePath, bytes: Uint8Array) => ({
 
 function inCharsetOf(bytes: Uint8Array, path: string): ToBytes {
   const charset = charsetOf(bytes);
-  return (text) => encode(text, charset, path).toString('latin1');
+  return (text) => encodeText(text, charset, path).toString('latin1');
 }
 
 interface Writing {
@@ -325,7 +325,7 @@ function sentenceOf(path: string, expected: string | null, now: string | null): 
 
 function requireBelow(place: WorkspacePath): void {
   if (place.path !== '.' && !place.at.endsWith('/.')) return;
-  throw new AppError('invalid_input', 'The workspace itself stays where it is.');
+  throw new AppError('invalid_input', 'The workspace itself cannot be moved or removed.');
 }
 
 function fromBase64(content: string): Buffer {

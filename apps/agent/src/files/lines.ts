@@ -1,5 +1,5 @@
 import { AppError, pluralText } from '@belay/protocol';
-import { charsetOf, decode } from './charset.js';
+import { charsetOf, decodeText } from './charset.js';
 
 /**
  * Text is held here as a string with one character for each byte (`latin1`), so that what is not edited stays as
@@ -10,7 +10,7 @@ export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toStr
 /** For a reader: what is not UTF-8 is shown as the file it comes from would be. */
 export function toText(bytes: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
-  return decode(buffer, charsetOf(buffer));
+  return decodeText(buffer, charsetOf(buffer));
 }
 
 export const byteOrderMark = '\xef\xbb\xbf';
@@ -22,15 +22,16 @@ export function splitLines(bytes: string): string[] {
   return rest === '' ? ended : [...ended, rest];
 }
 
-export const endOf = (line: string): string =>
+export const lineEnd = (line: string): string =>
   line.endsWith('\r\n') ? '\r\n' : line.endsWith('\n') ? '\n' : '';
 
-export const withoutEnd = (line: string): string => line.slice(0, line.length - endOf(line).length);
+export const withoutEnd = (line: string): string =>
+  line.slice(0, line.length - lineEnd(line).length);
 
 /** The line end that new lines at an index take: that of the lines around, else LF. */
 export function endAround(lines: readonly string[], index: number): string {
   for (const near of [lines[index], lines[index - 1], lines[0]]) {
-    if (near !== undefined && endOf(near) !== '') return endOf(near);
+    if (near !== undefined && lineEnd(near) !== '') return lineEnd(near);
   }
   return '\n';
 }
@@ -59,17 +60,23 @@ export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBy
   if (edit.change === 'INSERT' && added.length === 0) {
     throw new AppError('invalid_input', 'There is nothing to insert: `content` is empty.');
   }
-  const openEnd = lines.length > 0 && endOf(lines.at(-1) ?? '') === '';
   const ended = added.map((line) => `${line}${end}`);
-  const reachesEnd = start + count === lines.length;
-  if (openEnd && reachesEnd && ended.length > 0) {
+  if (hasOpenEnd(lines) && start + count === lines.length && ended.length > 0) {
     ended.push(withoutEnd(ended.pop() ?? ''));
-    const before = lines[start - 1];
-    if (before !== undefined && endOf(before) === '') lines[start - 1] = before + end;
+    closeLine(lines, start - 1, end);
   }
   lines.splice(start, count, ...ended);
   return mark + lines.join('');
 }
+
+/** A line that had no end because it was the last one gets one. */
+export function closeLine(lines: string[], at: number, end: string): void {
+  const line = lines[at];
+  if (line !== undefined && lineEnd(line) === '') lines[at] = line + end;
+}
+
+const hasOpenEnd = (lines: readonly string[]): boolean =>
+  lines.length > 0 && lineEnd(lines.at(-1) ?? '') === '';
 
 /**
  * The lines that tell where an edit goes: whoever has read one of these ranges knows. An insertion is between two lines;

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { FileHandle } from 'node:fs/promises';
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
-import { charsetOf, decode, type Charset } from './charset.js';
+import { charsetOf, decodeText, type Charset } from './charset.js';
 import { maxEditable, openToRead } from './file-bytes.js';
 import { requireText } from './text.js';
 import { beginVersion, versionFrom } from './version-of.js';
@@ -90,18 +90,48 @@ async function versionIn(
 }
 
 /** One pass over the file: counts its lines and keeps those asked for, up to a page of whole lines. */
-async function readLines(
-  { place, file, size: expected }: Opened,
-  input: Input,
-  { signal, keep }: ReadOptions,
-) {
-  const from = input.from > 1 ? input.from : Math.max(1, input.offset ?? 1);
-  if (input.to !== undefined && input.to < from) {
-    throw new AppError('invalid_input', '`to` must not be before `from`.');
-  }
-  const most = Number.MAX_SAFE_INTEGER;
-  const last = Math.min(input.to ?? most, input.limit ? from + input.limit - 1 : most);
+async function readLines(opened: Opened, input: Input, { signal, keep }: ReadOptions) {
+  const { place, file, size: expected } = opened;
+  const { from, to: last } = rangeOf(input);
   const page = new Page(from, last, pageOfLines);
+  const { size, version, isUtf8 } = await scan(opened, { signal, keep, page });
+  const charset = isUtf8 || size > maxEditable ? 'utf8' : charsetOf(await wholeOf(file, size));
+  const { lines } = page;
+  if (from > Math.max(lines, 1)) {
+    throw new AppError(
+      'invalid_input',
+      `${place.given} has ${lines} lines: there is no line ${from}.`,
+      { lines },
+    );
+  }
+  const to = page.last;
+  const wanted = Math.min(input.to ?? lines, lines);
+  return {
+    path: place.path,
+    content: page.text(place.given, charset),
+    from,
+    to,
+    lines,
+    size,
+    next: to < wanted ? to + 1 : null,
+    version: size === expected ? version : null,
+    ...(charset !== 'utf8' && { charset }),
+  };
+}
+
+function rangeOf({ from, to, offset, limit }: Input): { from: number; to: number } {
+  const first = from > 1 ? from : Math.max(1, offset ?? 1);
+  if (to !== undefined && to < first)
+    throw new AppError('invalid_input', '`to` must not be before `from`.');
+  const most = Number.MAX_SAFE_INTEGER;
+  return { from: first, to: Math.min(to ?? most, limit ? first + limit - 1 : most) };
+}
+
+/** Reads a text file to its end, in pieces. */
+async function scan(
+  { place, file, size: expected }: Opened,
+  { signal, keep, page }: ReadOptions & { page: Page },
+): Promise<{ size: number; version: string; isUtf8: boolean }> {
   const chunk = Buffer.alloc(chunkSize);
   const hash = beginVersion(expected);
   const utf8 = new Utf8Check();
@@ -117,32 +147,9 @@ async function readLines(
     utf8.take(bytes);
     size += bytesRead;
   }
-  const isSmall = size <= maxEditable;
-  const charset = utf8.fails() && isSmall ? charsetOf(await wholeOf(file, size)) : 'utf8';
-  if (size < chunkSize) keep(Buffer.from(chunk.subarray(0, size)));
   page.end();
-  const { lines } = page;
-  if (from > Math.max(lines, 1)) {
-    throw new AppError(
-      'invalid_input',
-      `${place.given} has ${lines} lines: there is no line ${from}.`,
-      { lines },
-    );
-  }
-  const to = page.last;
-  const wanted = Math.min(input.to ?? lines, lines);
-  const content = page.text(place.given, charset);
-  return {
-    path: place.path,
-    content,
-    from,
-    to,
-    lines,
-    size,
-    next: to < wanted ? to + 1 : null,
-    version: size === expected ? versionFrom(hash) : null,
-    ...(charset !== 'utf8' && { charset }),
-  };
+  if (size < chunkSize) keep(Buffer.from(chunk.subarray(0, size)));
+  return { size, version: versionFrom(hash), isUtf8: !utf8.fails() };
 }
 
 async function wholeOf(file: FileHandle, size: number): Promise<Buffer> {
@@ -223,7 +230,7 @@ class Page {
   text(given: string, charset: Charset): string {
     const bytes = Buffer.concat(this.#kept);
     const isUtf8 = charset === 'utf8';
-    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decode(bytes, charset);
+    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decodeText(bytes, charset);
     if (!this.#overlong) return text;
     const { line, start, size } = this.#overlong;
     return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.#limit}.]\n`;

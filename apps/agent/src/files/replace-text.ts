@@ -51,7 +51,7 @@ function wrongCount(bytes: string, { path, find, count }: Replacement, places: n
     );
   }
   const near = lookAlike(bytes, find);
-  const hint = near === null ? '' : ` Line ${near} is alike but for its spaces.`;
+  const hint = near === null ? '' : ` Line ${near} differs only in whitespace.`;
   return new AppError(
     'conflict',
     `The text does not occur in ${path}. Nothing was changed.${hint}`,

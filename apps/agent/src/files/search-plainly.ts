@@ -1,10 +1,10 @@
 import { createContext, Script } from 'node:vm';
 import { AppError } from '@belay/protocol';
-import { charsetOf, decode } from './charset.js';
+import { charsetOf, decodeText } from './charset.js';
 import { throwIfAborted } from './fault.js';
-import { load, maxEditable, statOf } from './file-bytes.js';
+import { load, maxEditable, statsAt } from './file-bytes.js';
 import { escapeExpression, globPattern } from './ignore.js';
-import type { Found, SearchInput } from './found.js';
+import type { FoundMatches, SearchInput } from './found-matches.js';
 import { isBinary } from './text.js';
 import { walkTree } from './walk-tree.js';
 import type { WorkspaceFolder } from './workspace-folder.js';
@@ -19,7 +19,11 @@ interface Task {
 }
 
 /** The search where there is no ripgrep: slower, with the expressions of JavaScript. */
-export async function searchPlainly(task: Task, found: Found, signal: AbortSignal): Promise<void> {
+export async function searchPlainly(
+  task: Task,
+  found: FoundMatches,
+  signal: AbortSignal,
+): Promise<void> {
   const { input } = task;
   const named = input.name === undefined ? null : globPattern(input.name, input.name.includes('/'));
   const find = input.pattern === '' ? null : matcher(input);
@@ -42,7 +46,7 @@ async function* filesBelow(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const top = await workspace.reach(input.path, async (place) => {
-    const stats = await statOf(place);
+    const stats = await statsAt(place);
     if (!stats) throw new AppError('not_found', `${input.path} does not exist.`);
     return { path: place.path, isFile: stats.isFile() };
   });
@@ -62,7 +66,7 @@ async function linesOf(workspace: WorkspaceFolder, path: string): Promise<string
     throw error;
   });
   if (!loaded || isBinary(loaded.bytes)) return [];
-  return decode(loaded.bytes, charsetOf(loaded.bytes)).split(/\r?\n/);
+  return decodeText(loaded.bytes, charsetOf(loaded.bytes)).split(/\r?\n/);
 }
 
 /** Where the first match of a line begins, by the index of the line. */
@@ -97,7 +101,7 @@ function matcher(input: SearchInput): Find {
 
 interface Collect {
   find: Find;
-  found: Found;
+  found: FoundMatches;
   context: number;
 }
 

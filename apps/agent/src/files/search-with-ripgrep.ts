@@ -4,18 +4,18 @@ import { createInterface } from 'node:readline';
 import { AppError, ignoreError } from '@belay/protocol';
 import { z } from 'zod';
 import { asUser } from '../user-separation.js';
-import { charsetOf, decode } from './charset.js';
+import { charsetOf, decodeText } from './charset.js';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { maxEditable } from './file-bytes.js';
 import { usuallyIgnored } from './ignore.js';
-import type { Found, FoundLine, SearchInput } from './found.js';
+import type { FoundMatches, FoundLine, SearchInput } from './found-matches.js';
 import { openFolder, type WorkspacePath, type WorkspaceFolder } from './workspace-folder.js';
 
 const text = z.union([
   z.object({ text: z.string() }).transform((value) => value.text),
   z.object({ bytes: z.string() }).transform((value) => {
     const bytes = Buffer.from(value.bytes, 'base64');
-    return decode(bytes, charsetOf(bytes));
+    return decodeText(bytes, charsetOf(bytes));
   }),
 ]);
 
@@ -38,7 +38,11 @@ interface Task {
 }
 
 /** Searches below a held folder, so that a link swapped in meanwhile is not followed. */
-export function searchWithRipgrep(task: Task, found: Found, signal: AbortSignal): Promise<void> {
+export function searchWithRipgrep(
+  task: Task,
+  found: FoundMatches,
+  signal: AbortSignal,
+): Promise<void> {
   const { workspace, input } = task;
   return workspace.reach(input.path, async (place) => {
     const start = startOf(place);

@@ -98,7 +98,7 @@ export class SeenFiles {
 function unreadToReplace(given: string, seen: KnownFile | undefined): string | null {
   if (seen?.parts === null) return null;
   const read = seen
-    ? `You have read only the lines ${knownLines(seen)} of ${given}: read the rest`
+    ? `You have read only lines ${knownLines(seen)} of ${given}: read the rest`
     : `${given} exists, and you have not read it: read it`;
   return `${read} first, or set \`overwrite\` to replace it unread.`;
 }
@@ -114,5 +114,5 @@ function unreadToEdit(
   if (!first || ranges.some(({ from, to }) => knowsLines(seen, from, to))) return null;
   const { from, to } = first;
   const lines = from === to ? `line ${from}` : `the lines ${from}–${to}`;
-  return `You have read only the lines ${knownLines(seen)} of ${given} as it is now: read ${lines} first.`;
+  return `You have read only lines ${knownLines(seen)} of ${given} as it is now: read ${lines} first.`;
 }

@@ -16,7 +16,7 @@ export function requireText(bytes: Uint8Array, given: string): void {
   throw new AppError(
     'invalid_input',
     isUtf16(bytes)
-      ? `${given} is text in UTF-16, which is not read as text: read it with encoding base64.`
+      ? `${given} is text in UTF-16, which cannot be read as text: read it with encoding base64.`
       : `${given} is a binary file: read or write it with encoding base64.`,
   );
 }

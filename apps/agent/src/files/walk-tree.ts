@@ -4,7 +4,7 @@ import { throwIfAborted } from './fault.js';
 import { Ignores, neverShown } from './ignore.js';
 import { openFolder, type WorkspaceFolder } from './workspace-folder.js';
 
-export interface TreeEntry {
+interface TreeEntry {
   path: string;
   kind: 'file' | 'folder' | 'link' | 'other';
   size: number;
@@ -20,7 +20,7 @@ export interface TreeOptions {
 }
 
 /** Folders that could not be read, or lie too deep. */
-export type Skipped = (path: string) => void;
+type Skipped = (path: string) => void;
 
 interface Folder {
   path: string;

@@ -14,7 +14,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { filesBench, type FilesBench } from './files-bench.js';
+import { filesBench, type FilesBench } from './testing/files-bench.js';
 
 let bench: FilesBench;
 let outside: string;
@@ -55,7 +55,7 @@ async function expectRefused(path: string) {
   for (const attempt of attempts(path)) {
     await expect(attempt()).rejects.toMatchObject({
       code: 'forbidden',
-      message: expect.stringContaining('lies outside the workspace') as string,
+      message: expect.stringContaining('is outside the workspace') as string,
     });
   }
   expect(readdirSync(outside)).toEqual(['secret']);
@@ -111,7 +111,7 @@ describe('paths that lead out', () => {
     });
     symlinkSync('loop', join(bench.root, 'loop'));
     await expect(bench.call('files.read', { path: 'loop' })).rejects.toThrow(
-      'loop has a loop of links.',
+      'loop contains a loop of symbolic links.',
     );
     await expect(bench.call('files.read', { path: `${'x'.repeat(300)}` })).rejects.toThrow(
       'is too long',

@@ -92,7 +92,7 @@ export class WorkspaceFolder {
       const target = last && options.follow === false ? null : linkAt(at);
       if (target !== null) {
         if (++links > maxLinks)
-          throw new AppError('invalid_input', `${given} has a loop of links.`);
+          throw new AppError('invalid_input', `${given} contains a loop of symbolic links.`);
         const absolute = target.startsWith('/');
         todo.unshift(...this.#parts(target, given));
         if (absolute) for (const { fd } of held.splice(1)) closeSync(fd);
@@ -154,5 +154,5 @@ function linkAt(at: string): string | null {
 }
 
 function outside(given: string): AppError {
-  return new AppError('forbidden', `${given} lies outside the workspace.`);
+  return new AppError('forbidden', `${given} is outside the workspace.`);
 }

@@ -7,7 +7,7 @@ import {
   type workspaceOperations,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import { hashOf, type TrustedTexts } from '../loop/trusted-texts.js';
+import { textHash, type TrustedTexts } from '../loop/trusted-texts.js';
 import { frontMatter } from './front-matter.js';
 
 export interface GuidanceFile {
@@ -45,7 +45,7 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
   return {
     handlers: {
       async 'workspace.trust'({ shown }) {
-        const files = (await all()).map((file) => ({ ...file, hash: hashOf(file.text) }));
+        const files = (await all()).map((file) => ({ ...file, hash: textHash(file.text) }));
         refuseOthers(files, shown);
         return { files };
       },
@@ -57,7 +57,7 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
       const trustedText = async (path: string): Promise<string | null> => {
         const whole = await text(path);
         if (whole === null) return null;
-        const hash = hashOf(whole);
+        const hash = textHash(whole);
         return present.get(path) === hash || trusted.get(path)?.has(hash) ? whole : null;
       };
       return [
@@ -69,7 +69,7 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
       ];
     },
     async trustPresent() {
-      for (const file of await all()) present.set(file.path, hashOf(file.text));
+      for (const file of await all()) present.set(file.path, textHash(file.text));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newEvent } from '@belay/protocol';
-import { historyBench, type HistoryBench } from './history-bench.js';
+import { historyBench, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => {
@@ -36,7 +36,7 @@ it('what a call changed is numbered as the lines are now, file by file', async (
     '7\t six',
     '\t-seven',
     '8\t+seven, open',
-    'gone.txt is gone.',
+    'gone.txt was deleted.',
     'grün.txt:',
     '\t-café',
     '1\t+café',

@@ -75,8 +75,8 @@ const write = async (git: Git, bytes: Buffer): Promise<string> =>
 
 function describe({ path, version, text, whole }: NumberedDiff): string {
   const name = excerpt(path, longestName);
-  if (version === null) return `${name} is gone.`;
-  if (text === '') return `${name} is another file now.`;
+  if (version === null) return `${name} was deleted.`;
+  if (text === '') return `${name} was replaced by another file.`;
   return `${name}:\n${text}${whole ? '' : '\n… and more: read it again.'}`;
 }
 

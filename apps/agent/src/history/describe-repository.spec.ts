@@ -30,7 +30,7 @@ describe('what the model is told of the workspace’s repository', () => {
     await write('new.txt');
     const id = git('rev-parse', '--short', 'HEAD').trim();
     const text = await describeRepository(workspace);
-    expect(text).toContain('Git: on "main", with changes that are committed nowhere:');
+    expect(text).toContain('Git: on "main", with uncommitted changes:');
     expect(text).toContain('\n   M "a.txt"\n  ?? "new.txt"\n');
     expect(text).toMatch(new RegExp(`\\n  ${id} \\d{4}-\\d\\d-\\d\\d "six"\\n`));
     expect(text).toContain('"two"');

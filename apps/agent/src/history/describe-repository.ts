@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { excerpt, visibleText } from '@belay/protocol';
-import { asUser } from '../user-separation.js';
-import { findGit } from './git.js';
+import { locateGit } from './git.js';
+import { runInOwnRepository } from './own-repository.js';
 
 /** How long all of it may take: the model waits for it. In milliseconds. */
 const timeoutMs = 1_000;
-const outputBytes = 256 * 1024;
+const maxCharacters = 256 * 1024;
 const listedFiles = 12;
 const listedCommits = 5;
 const longestName = 120;
@@ -18,12 +17,19 @@ const mostFilters = 50;
  * Branch, changed files and last commits of the workspace’s own repository, for the model; empty when there is none.
  * The repository is hostile: none of its settings starts a program, and its texts are cut and quoted. Never rejects.
  */
-export async function describeRepository(workspace: string, binary = findGit()): Promise<string> {
+export async function describeRepository(workspace: string, binary = locateGit()): Promise<string> {
   const folder = join(workspace, '.git');
   const stats = await lstat(folder).catch(() => null);
   if (!stats) return 'Git: the workspace is not a repository.';
   if (!stats.isDirectory() || binary === null) return '';
-  const git = ownGit({ binary, folder, workspace, signal: AbortSignal.timeout(timeoutMs) });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const git: RunGit = async (args, settings = {}) => {
+    const options = { maxCharacters, settings, signal };
+    const { output, ok } = await runInOwnRepository({ binary, workspace }, args, options);
+    // What was read of a long output is enough.
+    if (ok || output.length > maxCharacters) return output;
+    throw new Error('Git failed.');
+  };
   const [status, log] = await Promise.all([
     readStatus(git).catch(() => null),
     git([...logArguments]).catch(() => ''),
@@ -40,57 +46,7 @@ export async function describeRepository(workspace: string, binary = findGit()):
   ].join('\n');
 }
 
-type RunGit = (args: readonly string[], config?: Record<string, string>) => Promise<string>;
-
-/** No settings but the repository’s own, of which those that name a program are overridden. */
-function ownGit({
-  binary,
-  folder,
-  workspace,
-  signal,
-}: {
-  binary: string;
-  folder: string;
-  workspace: string;
-  signal: AbortSignal;
-}): RunGit {
-  return (args, config = {}) => {
-    const settings = Object.entries({ ...noPrograms, ...config });
-    const { file, args: all } = asUser(binary, args);
-    const env = {
-      GIT_DIR: folder,
-      GIT_WORK_TREE: workspace,
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_NO_LAZY_FETCH: '1',
-      GIT_TERMINAL_PROMPT: '0',
-      LC_ALL: 'C',
-      GIT_CONFIG_COUNT: String(settings.length),
-      ...Object.fromEntries(
-        settings.flatMap(([key, value], index) => [
-          [`GIT_CONFIG_KEY_${index}`, key],
-          [`GIT_CONFIG_VALUE_${index}`, value],
-        ]),
-      ),
-    };
-    const options = { cwd: workspace, env, signal, maxBuffer: outputBytes } as const;
-    return new Promise((resolve, reject) => {
-      execFile(file, all, { ...options, killSignal: 'SIGKILL' }, (error, output) => {
-        // What was read of a long output is enough.
-        if (error && error.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') reject(error);
-        else resolve(output);
-      });
-    });
-  };
-}
-
-const noPrograms = {
-  'core.fsmonitor': 'false',
-  'core.hooksPath': '/dev/null',
-  'log.showSignature': 'false',
-  'protocol.allow': 'never',
-};
+type RunGit = (args: readonly string[], settings?: Record<string, string>) => Promise<string>;
 
 const logArguments = [
   'log',
@@ -146,7 +102,7 @@ function describeStatus({ head, changes }: Status): string {
   if (changes.length === 0) return `${on}, nothing changed.`;
   const more = changes.length - listedFiles;
   return [
-    `${on}, with changes that are committed nowhere:`,
+    `${on}, with uncommitted changes:`,
     ...changes
       .slice(0, listedFiles)
       .map((line) => `  ${line.slice(0, 2)} ${quoted(line.slice(3))}`),

@@ -17,7 +17,7 @@ export interface GitPlaces {
   ownTimeoutMs: number;
 }
 
-export interface RunOptions {
+interface RunOptions {
   input?: string;
   /** `latin1` keeps the bytes of paths that are not UTF-8, in and out. */
   encoding?: 'utf8' | 'latin1';
@@ -99,7 +99,7 @@ export class Git {
 const binaries = ['/opt/belay/git', '/usr/bin/git', '/usr/local/bin/git', '/opt/homebrew/bin/git'];
 
 /** The runtime’s git, else the system’s; null when there is none. */
-export const findGit = (): string | null =>
+export const locateGit = (): string | null =>
   binaries.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? null;
 
 function end(
@@ -122,7 +122,7 @@ function failure(args: readonly string[], errors: string): AppError {
   if (/No space left on device|Disk quota exceeded/.test(errors)) {
     return new AppError('disk_full', 'The disk is full: the history could not be written.');
   }
-  const message = errors.trim().split('\n').slice(-3).join(' ') || 'it was ended';
+  const message = errors.trim().split('\n').slice(-3).join(' ') || 'it was killed';
   const command = args.find((arg, at) => arg !== '-c' && args[at - 1] !== '-c');
   return new AppError('internal', `The history’s git ${command} failed: ${message}`);
 }

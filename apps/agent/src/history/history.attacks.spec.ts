@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { deflateSync } from 'node:zlib';
-import { historyBench, treeOf, type HistoryBench } from './history-bench.js';
+import { historyBench, treeOf, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => {

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createHistory } from './history.js';
-import { historyBench, treeOf, type HistoryBench } from './history-bench.js';
+import { historyBench, treeOf, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => {

@@ -16,9 +16,9 @@ import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
 import type { Compare } from '../files/seen-files.js';
 import { changesByHand, compareFiles, type ChangesByHand } from './changes-by-hand.js';
-import { pack, repositoryBytes, shorten } from './collect.js';
-import { exportCommit, type ExportSpan } from './export.js';
-import { findGit, Git } from './git.js';
+import { packObjects, repositoryBytes, dropOldSteps } from './repository-size.js';
+import { exportCommit, type ExportSpan } from './export-commit.js';
+import { locateGit, Git } from './git.js';
 import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
@@ -69,7 +69,7 @@ export interface History {
 }
 
 export function createHistory(options: HistoryOptions): History {
-  const binary = options.git === undefined ? findGit() : options.git;
+  const binary = options.git === undefined ? locateGit() : options.git;
   return binary === null ? missing : new GitHistory(options, binary);
 }
 
@@ -216,8 +216,7 @@ class GitHistory implements History {
     if (recorded)
       this.#appendCommit(id, recorded, { message: sentence(recorded), leftOut, commits });
     else {
-      if (leftOut.length > 0)
-        await this.#note(`The history has no space for ${leftOutNames(leftOut)}`);
+      if (leftOut.length > 0) await this.#note(`The history leaves out ${leftOutNames(leftOut)}`);
       if (commits[0])
         await this.#note(`No file changed; ${ownCommitsNote(commits, commits[0])}`, commits);
     }
@@ -278,10 +277,10 @@ class GitHistory implements History {
     this.#recorder.stagedBytes = 0;
     await this.#packing;
     if ((await repositoryBytes(this.#git)) <= maxBytes) {
-      this.#packing = pack(this.#git).catch(ignoreError('the next packing tries again'));
+      this.#packing = packObjects(this.#git).catch(ignoreError('the next packing tries again'));
       return;
     }
-    const dropped = await shorten(this.#git, maxBytes);
+    const dropped = await dropOldSteps(this.#git, maxBytes);
     if (dropped > 0)
       await this.#note(
         `The history was too large: its ${dropped} oldest steps can no longer be viewed`,

@@ -32,13 +32,29 @@ function numbered(lines: readonly string[], limit: number): NumberedDiff | null 
   const index = lines.find((line) => line.startsWith('index '));
   const [, before, version] = /^index ([0-9a-f]{40})\.\.([0-9a-f]{40})/.exec(index ?? '') ?? [];
   if (before === undefined || version === undefined) return null;
+  const first = lines.findIndex((line) => line.startsWith('@@ '));
+  const { text, hunks, whole } = numberedHunks(first < 0 ? [] : lines.slice(first), limit);
+  const isBinary = lines.some((line) => /^Binary files .* differ$/.test(line));
+  return {
+    path,
+    before: versionIn(before),
+    version: versionIn(version),
+    text,
+    whole: whole && !isBinary && hunks.length <= maxHunks,
+    hunks,
+  };
+}
+
+function numberedHunks(
+  lines: readonly string[],
+  limit: number,
+): Pick<NumberedDiff, 'text' | 'whole' | 'hunks'> {
   const shown: string[] = [];
   const hunks: LineHunk[] = [];
   let number = 0;
   let size = 0;
-  let whole = !lines.some((line) => /^Binary files .* differ$/.test(line));
-  const first = lines.findIndex((line) => line.startsWith('@@ '));
-  for (const line of first < 0 ? [] : lines.slice(first)) {
+  let whole = true;
+  for (const line of lines) {
     const place = placeOf(line);
     if (place) {
       hunks.push(place.hunk);
@@ -61,14 +77,7 @@ function numbered(lines: readonly string[], limit: number): NumberedDiff | null 
     if (text.length > longestLine) whole = false;
     shown.push(entry);
   }
-  return {
-    path,
-    before: versionIn(before),
-    version: versionIn(version),
-    text: shown.join('\n'),
-    whole: whole && hunks.length <= maxHunks,
-    hunks,
-  };
+  return { text: shown.join('\n'), whole, hunks };
 }
 
 /** A hunk’s place before the change, and its first line now. Git counts from the line before an empty span. */

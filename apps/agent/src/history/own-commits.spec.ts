@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { historyBench, type HistoryBench } from './history-bench.js';
+import { historyBench, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => (bench = historyBench()));

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ignoreError } from '@belay/protocol';
 import { isThere } from '../permissions.js';
-import { asUser } from '../user-separation.js';
 import type { Git } from './git.js';
+import { runInOwnRepository } from './own-repository.js';
 
 /** A repository that programs of the sandbox wrote may make git print without end. */
 const maxCharacters = 1024 * 1024;
@@ -81,33 +79,11 @@ export class OwnCommits {
 
   /** What git prints; nothing where there is no repository, or when it fails or takes too long. */
   async #run(command: string[], input = ''): Promise<string> {
-    const { binary, workspace, ownTimeoutMs } = this.#git.places;
-    if (!lstatSync(this.#folder, { throwIfNoEntry: false })?.isDirectory()) return '';
-    const { file, args } = asUser(binary, command);
-    const child = spawn(file, args, {
-      cwd: workspace,
-      stdio: ['pipe', 'pipe', 'ignore'],
-      // What a program of the sandbox put there may keep git waiting.
-      timeout: ownTimeoutMs,
-      killSignal: 'SIGKILL',
-      env: {
-        GIT_DIR: this.#folder,
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_GLOBAL: '/dev/null',
-        GIT_OPTIONAL_LOCKS: '0',
-        GIT_NO_LAZY_FETCH: '1',
-      },
+    const { output, ok } = await runInOwnRepository(this.#git.places, command, {
+      input,
+      maxCharacters,
     });
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk;
-      if (output.length > maxCharacters) child.kill('SIGKILL');
-    });
-    child.stdin.on('error', ignoreError('git has ended, and its exit code says how')).end(input);
-    return new Promise((resolve) => {
-      child.once('error', () => resolve(''));
-      child.once('close', (code) => resolve(code === 0 ? output : ''));
-    });
+    return ok ? output : '';
   }
 }
 

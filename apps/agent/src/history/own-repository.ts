@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { ignoreError } from '@belay/protocol';
 import type { Git } from './git.js';
 import { asUser } from '../user-separation.js';
 import { maxFileBytes, type Recorder } from './recorder.js';
@@ -11,10 +12,10 @@ import { maxFileBytes, type Recorder } from './recorder.js';
  */
 export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<void> {
   const { workspace } = git.places;
-  const own = join(workspace, '.git');
-  if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return;
-  const tracked = await ignoredButTracked(git, own);
-  const files = tracked.filter((path) => {
+  const list = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'];
+  const { output } = await runInOwnRepository(git.places, list);
+  const files = output.split('\0').filter((path) => {
+    if (path === '') return false;
     const stats = lstatSync(join(workspace, path), { throwIfNoEntry: false });
     return stats?.isSymbolicLink() || (stats?.isFile() && stats.size <= maxFileBytes);
   });
@@ -22,35 +23,78 @@ export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<voi
   await recorder.update(files.map((path) => Buffer.from(path).toString('latin1')));
 }
 
-function ignoredButTracked({ places }: Git, own: string): Promise<string[]> {
-  const { binary, workspace, ownTimeoutMs } = places;
-  const { file, args } = asUser(binary, [
-    '-c',
-    'core.fsmonitor=false',
-    'ls-files',
-    '-z',
-    '--cached',
-    '--ignored',
-    '--exclude-standard',
-  ]);
+interface OwnRepository {
+  binary: string;
+  workspace: string;
+  ownTimeoutMs?: number;
+}
+
+interface RunOptions {
+  input?: string;
+  /** Git is ended when it has printed more. */
+  maxCharacters?: number;
+  /** Override those of the repository. */
+  settings?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/**
+ * What git prints about the workspace’s own repository, which is hostile and only read, as the user of the sandbox:
+ * none of its settings starts a program here but filters. Nothing where there is no repository. Never rejects; not `ok`
+ * when git fails or is ended.
+ */
+export async function runInOwnRepository(
+  { binary, workspace, ownTimeoutMs: timeout }: OwnRepository,
+  command: readonly string[],
+  { input = '', maxCharacters = Infinity, settings, signal }: RunOptions = {},
+): Promise<{ output: string; ok: boolean }> {
+  const repository = join(workspace, '.git');
+  if (!lstatSync(repository, { throwIfNoEntry: false })?.isDirectory())
+    return { output: '', ok: false };
+  const { file, args } = asUser(binary, command);
   const child = spawn(file, args, {
     cwd: workspace,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
     // What a program of the sandbox put there may keep git waiting.
-    timeout: ownTimeoutMs,
+    timeout,
+    signal,
     killSignal: 'SIGKILL',
     env: {
-      GIT_DIR: own,
+      GIT_DIR: repository,
       GIT_WORK_TREE: workspace,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_OPTIONAL_LOCKS: '0',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      LC_ALL: 'C',
+      ...settingVariables({ ...noPrograms, ...settings }),
     },
   });
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    if (output.length > maxCharacters) child.kill('SIGKILL');
+  });
+  child.stdin.on('error', ignoreError('git has ended, and its exit code says how')).end(input);
   return new Promise((resolve) => {
-    child.once('error', () => resolve([]));
-    child.once('close', () => resolve(output.split('\0').filter(Boolean)));
+    child.once('error', () => resolve({ output: '', ok: false }));
+    child.once('close', (code) => resolve({ output, ok: code === 0 }));
   });
 }
+
+const noPrograms = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'log.showSignature': 'false',
+  'protocol.allow': 'never',
+};
+
+const settingVariables = (settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(Object.keys(settings).length)],
+    ...Object.entries(settings).flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { historyBench, treeOf, type HistoryBench } from './history-bench.js';
+import { historyBench, treeOf, type HistoryBench } from './testing/history-bench.js';
 
 let bench: HistoryBench;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { excerpt, oneLine, visibleText } from '@belay/protocol';
-import { changeArguments, parseChanges, type Change } from './changes.js';
+import { changeArguments, parseChanges, type Change } from './parse-changes.js';
 import type { Git } from './git.js';
 import type { Recorded, Recorder } from './recorder.js';
 
@@ -10,7 +10,7 @@ export interface Rewind {
   call: string;
 }
 
-export interface Rewound {
+interface Rewound {
   /** The step whose files came back. */
   to: { time: string; message: string };
   files: Pick<Change, 'path' | 'status'>[];

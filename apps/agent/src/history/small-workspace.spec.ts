@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
-import { historyBench } from './history-bench.js';
+import { historyBench } from './testing/history-bench.js';
 import { SmallWorkspace } from './small-workspace.js';
 
 let folder: string;

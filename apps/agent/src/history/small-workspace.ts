@@ -6,7 +6,7 @@ const mostEntries = 300;
 /** What changed less than this ago may change again unseen: file systems count time in steps, of two seconds at most. */
 const stepMs = 2_000;
 
-/** Tells of a small workspace that nothing in it has changed, in less time than it takes to start git. */
+/** Detects that nothing has changed in a small workspace, in less time than it takes to start git. */
 export class SmallWorkspace {
   readonly #root: string;
   #isLarge = false;

@@ -5,7 +5,7 @@ import {
   type OperationOutput,
   type workspaceOperations,
 } from '@belay/protocol';
-import { changeArguments, parseChanges } from './changes.js';
+import { changeArguments, parseChanges } from './parse-changes.js';
 import type { Git } from './git.js';
 import { callTrailer } from './recorder.js';
 import { baseRef, branch } from './repository.js';
@@ -81,7 +81,7 @@ export class Steps {
     if (id !== '') return id.trim();
     throw new AppError(
       'not_found',
-      `The history has no commit ${name}. Old steps are collected when the history grows too large.`,
+      `The history has no commit ${name}. Old steps are removed when the history grows too large.`,
     );
   }
 }

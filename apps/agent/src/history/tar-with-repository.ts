@@ -9,7 +9,7 @@ import { extract, pack, type Headers, type Pack } from 'tar-stream';
  * A tar archive with the workspace’s own .git added, as it is now: a fork or a copy is a repository as before.
  * What is written to .git meanwhile may be missing.
  */
-export function withOwnRepository(files: Readable, workspace: string): Readable {
+export function tarWithRepository(files: Readable, workspace: string): Readable {
   const tar = pack();
   const out = new PassThrough();
   const write = async () => {

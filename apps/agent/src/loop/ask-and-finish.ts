@@ -13,7 +13,7 @@ interface LoopCall {
 }
 
 /** The result of a call but for what is the same for all of them. */
-export type Outcome = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
+export type LoopResult = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
   images?: string[];
   note?: string;
 };
@@ -22,14 +22,14 @@ export type LoopHandler = (
   options: LoopOptions,
   conversation: Conversation,
   call: LoopCall,
-) => Promise<Outcome | null>;
+) => Promise<LoopResult | null>;
 
 /** Null while the user has not answered; then the loop asks again after the next event. */
 export async function ask(
   options: LoopOptions,
   { waiting }: Conversation,
   { begun, begin, signal }: LoopCall,
-): Promise<Outcome | null> {
+): Promise<LoopResult | null> {
   const { log } = options;
   const through = log.seen.others;
   if (!begun) begin();
@@ -45,15 +45,16 @@ export async function ask(
 /** Ends the work, once the model has seen all there is to see: a result that comes with it may say otherwise. */
 export async function finish(
   { hooks }: LoopOptions,
-  { items, waiting, notes, ends, backgroundResults, background }: Conversation,
+  conversation: Conversation,
   { input, begun, begin }: LoopCall,
-): Promise<Outcome> {
+): Promise<LoopResult> {
   if (String(input['summary']).trim() === '') {
     throw new AppError(
       'invalid_input',
       'Not finished: say in `summary` what changed and how it was checked, or what stands in the way.',
     );
   }
+  const { items, background } = conversation;
   const last = items.at(-1);
   if (last?.kind === 'turn' && last.turn.say.calls.length > 1) {
     throw new AppError(
@@ -61,29 +62,8 @@ export async function finish(
       'Not finished: finish counts only alone in its reply. Look at the results of the other calls, and call it then.',
     );
   }
-  if (waiting.length > 0) {
-    throw new AppError(
-      'conflict',
-      'Not finished: the user wrote meanwhile. Read the message, act on it, and finish afterwards.',
-    );
-  }
-  if (notes.length > 0) {
-    throw new AppError(
-      'conflict',
-      'Not finished: the user changed something by hand meanwhile. Look at it, and finish afterwards.',
-    );
-  }
-  if (ends.length > 0) {
-    throw new AppError(
-      'conflict',
-      'Not finished: a background command ended meanwhile. Look at how it ended, and finish afterwards.',
-    );
-  }
-  if (backgroundResults.length > 0) {
-    throw new AppError(
-      'conflict',
-      'Not finished: the result of a call in the background came meanwhile. Look at it, and finish afterwards.',
-    );
+  for (const [what, sentence] of unseen) {
+    if (conversation[what].length > 0) throw new AppError('conflict', `Not finished: ${sentence}`);
   }
   if (background.some(({ left }) => !left)) {
     const calls = background.map(({ id, operation }) => `${operation} (${id})`).join(', ');
@@ -97,3 +77,14 @@ export async function finish(
   if (!begun) begin();
   return { ok: true, output: input, seconds: 0 };
 }
+
+/** What no prompt has shown yet. */
+const unseen = [
+  ['waiting', 'the user wrote meanwhile. Read the message, act on it, and finish afterwards.'],
+  ['notes', 'the user changed something by hand meanwhile. Look at it, and finish afterwards.'],
+  ['ends', 'a background command ended meanwhile. Look at how it ended, and finish afterwards.'],
+  [
+    'backgroundResults',
+    'the result of a call in the background came meanwhile. Look at it, and finish afterwards.',
+  ],
+] as const;

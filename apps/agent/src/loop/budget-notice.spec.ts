@@ -44,7 +44,7 @@ describe('the notice of budgets', () => {
     [
       'tokens that the next replies use up',
       { budgets: { tokens: 500_000 }, tokens: 300_000, last: { tokens: 90_000, dollars: 0 } },
-      'What is left of 500,000 tokens lasts for about 2 replies: finish, or say what is missing.',
+      'The rest of 500,000 tokens lasts for about 2 replies: finish, or say what is missing.',
     ],
     [
       'time',

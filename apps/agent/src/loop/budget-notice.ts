@@ -1,6 +1,6 @@
 import { wallSeconds, pluralText, type BudgetUse } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
-import { duration } from './describe-settings.js';
+import { promptDuration } from './describe-settings.js';
 
 /** What a session has used, and what the last reply took of it. */
 export interface Spending extends BudgetUse {
@@ -38,7 +38,11 @@ export function budgetNotice(spending: Spending, now: number): string | null {
     stepsNotice(budgets.steps, steps),
     shareNotice(budgets.dollars, { used: dollars, last: last.dollars, words: dollarsLeft }),
     shareNotice(budgets.tokens, { used: tokens, last: last.tokens, words: tokensLeft }),
-    shareNotice(budgets.seconds, { used: wallSeconds(wallTime, now), last: 0, words: duration }),
+    shareNotice(budgets.seconds, {
+      used: wallSeconds(wallTime, now),
+      last: 0,
+      words: promptDuration,
+    }),
   ].filter((notice) => notice !== null);
   return notices.length === 0 ? null : notices.join('\n');
 }
@@ -68,7 +72,7 @@ function shareNotice(limit: number | null, { used, last, words }: Amount): strin
   const replies = last > 0 ? Math.floor(left / last) : Number.POSITIVE_INFINITY;
   if (replies <= lastSteps) {
     const count = replies <= 1 ? 'this one reply' : `about ${replies} replies`;
-    return `What is left of ${words(limit)} lasts for ${count}: ${end}.`;
+    return `The rest of ${words(limit)} lasts for ${count}: ${end}.`;
   }
   const share = shares.find((one) => left < one * limit);
   if (share === undefined) return null;

@@ -18,10 +18,10 @@ import {
   type CallResult,
   type Conversation,
   type Item,
-  type Turn,
+  type ModelTurn,
   type UserMessage,
 } from './conversation.js';
-import { isOwn, promptPosition } from './counted.js';
+import { endsSession, isOwn, promptPosition } from './counted.js';
 import { endText } from './end-text.js';
 import { begin, emptyState, noteText, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
@@ -31,7 +31,7 @@ import { withTrusted } from './trusted-texts.js';
 
 /**
  * The state of a conversation that grows by single events. Each is added in constant time, and the conversation is
- * read from a copy that holds the same items; see `conversationOf` for the rules.
+ * read from a copy that holds the same items; see `foldConversation` for the rules.
  */
 export class ConversationFold {
   readonly #others: Event[];
@@ -115,7 +115,7 @@ export class ConversationFold {
       state.items.push({ kind: 'notice', text: say.notice });
       state.notice = say.notice;
     }
-    const turn: Turn = { seq, say, results: new Map(), shortened: false };
+    const turn: ModelTurn = { seq, say, results: new Map(), shortened: false };
     state.items.push({ kind: 'turn', turn });
     state.ended = false;
     this.#progress.turn = turn;
@@ -150,7 +150,7 @@ export class ConversationFold {
     }
   }
 
-  #addResult(turn: Turn, id: string, result: CallResult): void {
+  #addResult(turn: ModelTurn, id: string, result: CallResult): void {
     const state = this.#state;
     const next = { ...turn, results: new Map([...turn.results, [id, result]]) };
     const index = state.items.findLastIndex((item) => item.kind === 'turn' && item.turn === turn);
@@ -234,9 +234,7 @@ export class ConversationFold {
     else if (isEvent(event, 'state')) {
       // The calls of a reply that was broken off by a crash stay open for the next start.
       if (isEnded(event.args.state)) this.#progress.turnEnded = state.ended = true;
-    } else if (isEvent(event, 'stop') || isEvent(event, 'limit') || isEvent(event, 'rewind')) {
-      if (!isEvent(event, 'rewind') || event.args.what !== 'files') this.#endSession();
-    }
+    } else if (endsSession(event)) this.#endSession();
     return true;
   }
 

@@ -9,7 +9,7 @@ import {
   type NewEvent,
 } from '@belay/protocol';
 import { Stage, type ScriptedReply } from '../testing/stage.js';
-import { ConversationLog, conversationOf } from './conversation-log.js';
+import { ConversationLog, foldConversation } from './conversation-log.js';
 import { isOwn, matters } from './counted.js';
 import { prompt } from './prompt.js';
 
@@ -23,7 +23,7 @@ function expectEqualAfterEach(ordered: readonly Event[]): number {
   for (const event of ordered.filter(matters)) {
     sofar.push(event);
     log.append(event);
-    const expected = conversationOf(sofar);
+    const expected = foldConversation(sofar);
     expect(log.conversation).toEqual(expected);
     expect(prompt(log.conversation)).toEqual(prompt(expected));
   }
@@ -230,7 +230,7 @@ describe('the conversation of a growing log', () => {
         time: '',
         seq: Number.MAX_SAFE_INTEGER,
       };
-      expect(log.with(next)).toEqual(conversationOf([...events, next]));
+      expect(log.with(next)).toEqual(foldConversation([...events, next]));
       expect(log.conversation).toEqual(before);
     }
   });

@@ -9,7 +9,7 @@ import { counted, counts, inPromptOrder, recounts } from './counted.js';
  * how the two interleave in the log changes nothing. A queued message joins at the end of a turn (a reply without
  * calls, `ask` or `finish`), a steering one before the next prompt; the answer to `ask` is the first that waits.
  */
-export function conversationOf(events: readonly Event[]): Conversation {
+export function foldConversation(events: readonly Event[]): Conversation {
   return foldOf(events).conversation(sandboxOf(events));
 }
 
@@ -48,7 +48,7 @@ export class ConversationLog {
     }
   }
 
-  /** Equal to `conversationOf` all events. */
+  /** Equal to `foldConversation` all events. */
   get conversation(): Conversation {
     return (this.#conversation ??= this.#folded().conversation(this.#sandbox));
   }

@@ -7,7 +7,7 @@ export type UserMessage = EventArgs<'message'> & { readonly seq: number };
 export type CallResult = EventArgs<'result'>;
 
 /** One reply of the model with the results of its calls so far. */
-export interface Turn {
+export interface ModelTurn {
   readonly seq: number;
   readonly say: EventArgs<'say'>;
   readonly results: ReadonlyMap<string, CallResult>;
@@ -20,7 +20,7 @@ export interface Turn {
  * `told` comes from the platform and from no user.
  */
 export type Item =
-  | { readonly kind: 'turn'; readonly turn: Turn }
+  | { readonly kind: 'turn'; readonly turn: ModelTurn }
   | { readonly kind: 'text'; text: string; images: string[]; pinned: boolean; told?: true }
   | { readonly kind: 'nudge'; say: EventArgs<'say'> }
   /** What the end of a prompt said of budgets. */

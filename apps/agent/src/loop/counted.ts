@@ -108,3 +108,9 @@ export function promptPosition(event: Event): number {
 export function isOwn({ source, action }: Event): boolean {
   return source === 'agent' || action === 'result' || isCall(action);
 }
+
+/** Whether nothing of the session runs after an event of others. */
+export const endsSession = (event: Event): boolean =>
+  isEvent(event, 'rewind')
+    ? event.args.what !== 'files'
+    : isEvent(event, 'stop') || isEvent(event, 'limit');

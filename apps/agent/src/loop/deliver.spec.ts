@@ -1,6 +1,6 @@
 import { newEvent } from '@belay/protocol';
 import { Stage, type StageOptions } from '../testing/stage.js';
-import { conversationOf } from './conversation-log.js';
+import { foldConversation } from './conversation-log.js';
 
 describe('queued messages that the user changes', () => {
   let stage: Stage;
@@ -55,7 +55,7 @@ describe('queued messages that the user changes', () => {
     await stage.event('finish');
     expect(stage.results()[0]!.args).toMatchObject({ output: { answer: 'Green' } });
     expect(JSON.stringify(stage.requests)).not.toContain('Blue');
-    const refolded = conversationOf(stage.log);
+    const refolded = foldConversation(stage.log);
     expect(refolded.waiting).toEqual([]);
   });
 });

@@ -80,12 +80,12 @@ function describeBudgets({ steps, dollars, tokens, seconds }: Budgets): string {
     steps !== null && `${steps} steps (each reply of yours is one)`,
     dollars !== null && `$${dollars}`,
     tokens !== null && `${pluralText(tokens, 'token')} of prompts and replies together`,
-    seconds !== null && duration(seconds),
+    seconds !== null && promptDuration(seconds),
   ].filter((limit) => limit !== false);
   if (limits.length === 0) return 'Budgets: none.';
   return `Budgets: ${limits.join(', ')}. What one of them cuts off is unfinished; you are told when little is left.`;
 }
 
-export function duration(seconds: number): string {
+export function promptDuration(seconds: number): string {
   return seconds < 120 ? `${Math.round(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
 }

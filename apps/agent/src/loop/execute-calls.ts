@@ -19,7 +19,7 @@ import {
   type OperationCall,
 } from '@belay/protocol';
 import { checkCall, type CheckedCall } from '../check-call.js';
-import { ask, finish, type LoopHandler, type Outcome } from './ask-and-finish.js';
+import { ask, finish, type LoopHandler, type LoopResult } from './ask-and-finish.js';
 import type { Conversation, OpenCall } from './conversation.js';
 import { guide } from './guide.js';
 import type { LoopOptions } from './loop-options.js';
@@ -37,7 +37,7 @@ interface Signals {
 /** A call of the last reply, once it was checked and begun. */
 interface Execution {
   /** Null for an `ask` that still waits. */
-  outcome: Outcome | null;
+  outcome: LoopResult | null;
   /** The call, when it was one that the sandbox runs. */
   ran?: CheckedCall;
 }
@@ -107,7 +107,7 @@ async function execute(
   const { files: known } = conversation;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
   let ran: CheckedCall | undefined;
-  const ended = (outcome: Omit<Outcome, 'seconds'>): Execution => ({
+  const ended = (outcome: Omit<LoopResult, 'seconds'>): Execution => ({
     outcome: {
       ...outcome,
       seconds: started === undefined ? 0 : (performance.now() - started) / 1000,
@@ -191,7 +191,7 @@ function appendCall(options: LoopOptions, id: string, { operation, input }: Chec
   });
 }
 
-function writeResult(options: LoopOptions, call: OperationCall, outcome: Outcome): void {
+function writeResult(options: LoopOptions, call: OperationCall, outcome: LoopResult): void {
   const args = { operation: operationName(call, options.offered), images: [], ...outcome };
   const body = { args, message: describeOutcome(args), id: call.id };
   const result = newEvent('agent', 'result', body);
@@ -233,7 +233,7 @@ function describeOutcome({
   ok,
   output,
   seconds,
-}: Outcome & { operation: string }): string {
+}: LoopResult & { operation: string }): string {
   const took = elapsedText(seconds);
   if (!ok) return oneLine(`${operation} failed: ${errorFrom(output).message}`);
   if (isStarted({ operation, ok, output })) return `${operation} runs in the background`;

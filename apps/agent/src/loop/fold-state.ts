@@ -1,6 +1,6 @@
 import type { Event, FileChange } from '@belay/protocol';
 import { BackgroundResults } from './background-results.js';
-import type { Conversation, Item, Turn, UserMessage } from './conversation.js';
+import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
 import type { KnownFiles } from './known-files.js';
 
 /** What the conversation shows once everything known is part of it. */
@@ -40,7 +40,7 @@ export interface Progress {
   pinnedAnswers: Item[];
   /** When an ended session was started again, until the model is told. */
   again: string | null;
-  turn: Turn | null;
+  turn: ModelTurn | null;
   turnEnded: boolean;
   /** How many events of others are part of the conversation. */
   included: number;

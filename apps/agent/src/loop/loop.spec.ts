@@ -1,6 +1,6 @@
 import { AppError, newEvent, isEvent } from '@belay/protocol';
 import { lastText, Stage, type StageOptions } from '../testing/stage.js';
-import { conversationOf } from './conversation-log.js';
+import { foldConversation } from './conversation-log.js';
 
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const write = { operation: 'files.write', input: { path: 'a.txt', content: 'x' } };
@@ -404,10 +404,10 @@ describe('the loop', () => {
     };
     play({ turns: [failing, down, down] });
     await stage.event('error');
-    expect(conversationOf(stage.log).ended).toBe(true);
+    expect(foldConversation(stage.log).ended).toBe(true);
     await stage.message('Try again');
     await stage.event('error', 2);
-    expect(conversationOf(stage.log).ended).toBe(true);
+    expect(foldConversation(stage.log).ended).toBe(true);
     await stage.message('And again');
     await stage.event('error', 3);
     expect(stage.requests).toHaveLength(3);

@@ -13,12 +13,12 @@ import {
   type ModelReply,
 } from '@belay/protocol';
 import { newNotice } from './budget-notice.js';
-import { compact } from './compaction.js';
+import { compact } from './compact.js';
 import { isAnswer, silentReply, type Conversation } from './conversation.js';
 import { deliver } from './deliver.js';
 import { executeCalls, refuseCalls } from './execute-calls.js';
 import { guide } from './guide.js';
-import { listedFor } from './listed.js';
+import { listedOperations } from './listed-operations.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
 import { stuckQuestion } from './stuck.js';
@@ -110,7 +110,7 @@ export class Loop {
       const sandbox = conversation.sandbox ?? (await workspace.describe());
       const notice = newNotice(conversation, log.spending);
       const messages = prompt({ ...conversation, sandbox }, notice);
-      const operations = listedFor(conversation, offered).map(({ name }) => name);
+      const operations = listedOperations(conversation, offered).map(({ name }) => name);
       const reply = await queryModel({ purpose: 'turn', messages, operations }, signal);
       // The commit of the last call comes before the reply that knows its result.
       await hooks.settled();
@@ -152,7 +152,7 @@ export class Loop {
     // A shortened call would do something else, so such a reply ends the work.
     const fault = jsonFault(args);
     if (fault !== undefined) {
-      throw new AppError('model_failed', `The reply of the model ${fault}. Try another model.`);
+      throw new AppError('model_failed', `The model’s reply ${fault}. Try another model.`);
     }
     writer.append(
       newEvent('agent', 'say', {

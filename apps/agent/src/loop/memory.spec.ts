@@ -1,7 +1,7 @@
 import { pause } from '@belay/testing';
 import { AppError, newEvent, isEvent, type Event } from '@belay/protocol';
 import { Stage, lastText, type StageOptions } from '../testing/stage.js';
-import { conversationOf, sandboxOf } from './conversation-log.js';
+import { foldConversation, sandboxOf } from './conversation-log.js';
 import { isOwn } from './counted.js';
 import { prompt } from './prompt.js';
 
@@ -29,7 +29,7 @@ function rebuilt(log: Event[]) {
     .filter((event) => isEvent(event, 'say'))
     .map(({ args: { seen, notice } }) => {
       const known = log.filter((event) => event.seq <= (isOwn(event) ? seen!.own : seen!.others));
-      return prompt({ ...conversationOf(known), sandbox: sandboxOf(log) }, notice);
+      return prompt({ ...foldConversation(known), sandbox: sandboxOf(log) }, notice);
     });
 }
 
@@ -286,8 +286,8 @@ describe('a conversation that grows too long', () => {
       time: '',
     });
     const both = [...stage.log, ...compacts.map((compact) => restored(compact.seq))];
-    expect(JSON.stringify(prompt(conversationOf(both)))).toContain(long);
-    expect(JSON.stringify(prompt(conversationOf(both)))).not.toContain('found nothing');
+    expect(JSON.stringify(prompt(foldConversation(both)))).toContain(long);
+    expect(JSON.stringify(prompt(foldConversation(both)))).not.toContain('found nothing');
   });
 
   it('is shortened when it does not fit, and tried again', async () => {

@@ -11,7 +11,7 @@ import {
   type PromptPart,
 } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
-import { listedFor } from './listed.js';
+import { listedOperations } from './listed-operations.js';
 import { prompt } from './prompt.js';
 import { systemSections } from './system-prompt.js';
 
@@ -29,7 +29,7 @@ export function promptParts(
   notice?: string,
 ): OperationOutput<'session.prompt'> {
   const [, ...messages] = prompt(conversation, notice);
-  const tools = listedFor(conversation, offered).map((one) => toolOf(one, conversation));
+  const tools = listedOperations(conversation, offered).map((one) => toolOf(one, conversation));
   const parts = [
     ...systemSections(conversation).map(({ kind, name, text }) => partOf(kind, name, text)),
     ...tools.map((tool) => partOf('tool', tool.name, JSON.stringify(tool))),

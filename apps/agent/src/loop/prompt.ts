@@ -4,10 +4,10 @@ import {
   type CallResult,
   type Conversation,
   type Item,
-  type Turn,
+  type ModelTurn,
 } from './conversation.js';
-import { withoutOldPictures } from './pictures.js';
-import { shortened, shortenedOutput } from './shortened.js';
+import { withoutOldPictures } from './without-old-pictures.js';
+import { shortenedValue, shortenedOutput } from './shortened-output.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 
@@ -56,10 +56,10 @@ function newMessagesOf(item: Item): Message[] {
   ];
 }
 
-function messagesOfTurn({ say, results, shortened: short }: Turn): Message[] {
+function messagesOfTurn({ say, results, shortened: short }: ModelTurn): Message[] {
   const { text, reasoning, opaque } = say;
   const calls = short
-    ? say.calls.map((call) => ({ ...call, input: shortened(call.input) }))
+    ? say.calls.map((call) => ({ ...call, input: shortenedValue(call.input) }))
     : say.calls;
   // Providers refuse an empty reply in a conversation.
   if (text === '' && calls.length === 0) return [];

@@ -19,7 +19,7 @@ describe('going round in circles', () => {
     });
     const question = await stage.event('ask');
     expect(question.message).toMatch(
-      /^The agent goes round in circles: files\.read was called 4 times in a row/,
+      /^The agent is going round in circles: files\.read was called 4 times in a row/,
     );
     expect(notes(stage)).toEqual([
       expect.stringMatching(/going round in circles: files\.read was called 4 times/),

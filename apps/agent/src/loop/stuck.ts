@@ -1,5 +1,5 @@
 import { isPolling, operationNamed } from '@belay/protocol';
-import type { CallResult, Conversation, Item, Turn } from './conversation.js';
+import type { CallResult, Conversation, Item, ModelTurn } from './conversation.js';
 
 /** How many replies in a row must show the same before it counts as stuck, and how many more after the note. */
 const repeats = 4;
@@ -33,7 +33,7 @@ export function stuckNote({ items, open }: Conversation): string | null {
 export function stuckQuestion({ items }: Conversation): string | null {
   const pattern = patternIn(items);
   if (pattern === null || attemptsFromNote(items, pattern) <= afterNote) return null;
-  return `The agent goes round in circles: ${pattern}. How should it continue?`;
+  return `The agent is going round in circles: ${pattern}. How should it continue?`;
 }
 
 /** The replies since the one with the note about a pattern, that one included; 0 without one. */
@@ -92,7 +92,7 @@ function* latestAttempts(items: readonly Item[]): Generator<Attempt> {
   }
 }
 
-function attemptOf({ say, results }: Turn): Attempt {
+function attemptOf({ say, results }: ModelTurn): Attempt {
   const calls = say.calls.flatMap(({ id, operation, input }) => {
     const result = results.get(id);
     return result ? [{ operation, input, result }] : [];

@@ -10,9 +10,9 @@ export function withTrusted(
 ): TrustedTexts {
   const texts = new Map(before);
   for (const { path, text } of files)
-    texts.set(path, new Set([...(texts.get(path) ?? []), hashOf(text)]));
+    texts.set(path, new Set([...(texts.get(path) ?? []), textHash(text)]));
   return texts;
 }
 
 /** What trust in a file is bound to. */
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -26,7 +26,7 @@ interface Calling {
  * A call of an installed action, which the server runs as the log has it; one that it runs in the background is only
  * begun. Throws what the server throws.
  */
-export async function callAction(
+export async function callInstalledAction(
   connection: Pick<ServerConnection, 'call'>,
   { id, signal, name, placeSkill }: Calling,
 ): Promise<StartedAction | (ActionOutput & { file?: string; folder?: string })> {

@@ -11,7 +11,7 @@ export async function putWhole(
 ): Promise<string | undefined> {
   if (blob === undefined) return undefined;
   const { bytes } = await connection.call('blobs.get', { blob }, { signal });
-  const file = wholeFile(name);
+  const file = wholeResultFile(name);
   await writeFile(file, bytes);
   return file;
 }
@@ -20,5 +20,5 @@ export async function putWhole(
 export const actionFileName = (id: string): string => `action-${id}`;
 
 /** Where the whole text of this name is. */
-export const wholeFile = (name: string): string =>
+export const wholeResultFile = (name: string): string =>
   join(tmpdir(), `${name.replaceAll(/[^\w-]/g, '_')}.txt`);

@@ -110,7 +110,7 @@ function changed({ path, given }: WorkspacePath, now: string, version: string): 
   const rest = details.shown ? '' : '\n… and more: read it first.';
   return new AppError(
     'conflict',
-    `${given} keeps the plan and was changed meanwhile, so nothing was written. It is now as follows; call again with what fits it:\n${now.slice(0, mostQuoted).toWellFormed()}${rest}`,
+    `${given} holds the plan and was changed meanwhile, so nothing was written. This is its text now; call again with what fits it:\n${now.slice(0, mostQuoted).toWellFormed()}${rest}`,
     details,
   );
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAgent } from '../agent.js';
-import { connect } from '../dial-server.js';
+import { dialServer } from '../dial-server.js';
 import { readEnvironment } from '../environment.js';
 import { openServices } from '../open-services.js';
 import { rehearse } from './rehearse.js';
@@ -18,7 +18,7 @@ it('plays a session to its end with the agent that dials it', async () => {
     BELAY_WORKSPACE: workspace,
     BELAY_STATE: join(folder, 'state'),
   });
-  const connection = connect(environment);
+  const connection = dialServer(environment);
   await runAgent({
     connection,
     version: 'test',

@@ -11,7 +11,7 @@ import {
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import { allows, X_OK } from '../permissions.js';
-import { memoryFolderBytes, readLimits } from './limits.js';
+import { memoryFolderBytes, readLimits } from './read-limits.js';
 
 export interface System {
   handlers: Handlers<typeof systemOperations, CallContext>;

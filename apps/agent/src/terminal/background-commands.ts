@@ -1,33 +1,33 @@
 import type { Changes } from './changes.js';
-import type { Command } from './command.js';
-import type { Output } from './output.js';
+import type { ShellCommand } from './shell-command.js';
+import type { TerminalOutput } from './terminal-output.js';
 import type { Process } from './process-tree.js';
 import { disputeText } from './prompt.js';
-import type { Shell } from './shell.js';
+import type { ShellProcess } from './shell-process.js';
 
 /** So many that have ended are still reported on. */
 const keptEnded = 3;
 
 /** What they need of their terminal. */
 interface BackgroundTerminal {
-  readonly output: Output;
+  readonly output: TerminalOutput;
   readonly changes: Changes;
   /** The living processes of a command. */
-  processes(command: Command): Process[];
-  onBackgroundEnd(command: Command): void;
+  processes(command: ShellCommand): Process[];
+  onBackgroundEnd(command: ShellCommand): void;
 }
 
 /** The background commands of a terminal, the newest last. */
 export class BackgroundCommands {
   readonly #terminal: BackgroundTerminal;
-  #commands: Command[] = [];
+  #commands: ShellCommand[] = [];
 
   constructor(terminal: BackgroundTerminal) {
     this.#terminal = terminal;
   }
 
   /** Takes a command that its shell has begun, and reports its end. `status`: that of a shell that ended meanwhile. */
-  add(command: Command, shell: Shell | undefined, status: number): void {
+  add(command: ShellCommand, shell: ShellProcess | undefined, status: number): void {
     this.#commands.push(command);
     if (!shell) return command.end(status, this.#terminal.output.end);
     const runner = this.#terminal.processes(command).find(({ parent }) => parent === shell.pid);
@@ -38,19 +38,19 @@ export class BackgroundCommands {
     shell.follow(command.id, runner, onEnd);
   }
 
-  get newestRunning(): Command | undefined {
+  get newestRunning(): ShellCommand | undefined {
     return this.#commands.findLast(({ ended }) => !ended);
   }
 
   /** Those that run, and those of which a process is left. */
-  living(): Command[] {
+  living(): ShellCommand[] {
     return this.#commands.filter(
       (command) => !command.ended || this.#terminal.processes(command).length > 0,
     );
   }
 
   /** Those that live, and the last ones that have ended. */
-  recent(): Command[] {
+  recent(): ShellCommand[] {
     const living = new Set(this.living());
     const ended = this.#commands.filter((command) => !living.has(command)).slice(-keptEnded);
     this.#commands = this.#commands.filter((one) => living.has(one) || ended.includes(one));
@@ -58,7 +58,7 @@ export class BackgroundCommands {
   }
 
   async #end(
-    command: Command,
+    command: ShellCommand,
     { code, disputed }: { code: number; disputed: boolean },
   ): Promise<void> {
     const { output, changes } = this.#terminal;

@@ -1,4 +1,4 @@
-import { isAlive, type Process } from './process-tree.js';
+import { isProcessAlive, type Process } from './process-tree.js';
 import { ReadyReports, type Claim } from './ready-reports.js';
 import type { SideChannel } from './side-channel.js';
 
@@ -58,7 +58,7 @@ export class BackgroundEnd {
 
   check(): void {
     if (!this.#events || this.#timer === undefined) return;
-    if (this.#shell && isAlive(this.#shell)) {
+    if (this.#shell && isProcessAlive(this.#shell)) {
       if (this.#ended) this.#channel.release(this.#id);
       return;
     }
@@ -81,13 +81,13 @@ export class BackgroundEnd {
 
   #waits(): boolean {
     const shell = this.#shell;
-    return shell !== undefined && isAlive(shell) && this.#channel.awaitsRelease(shell.pid);
+    return shell !== undefined && isProcessAlive(shell) && this.#channel.awaitsRelease(shell.pid);
   }
 
   #end({ status, disputed }: Pick<Claim, 'status' | 'disputed'>): void {
     this.#ended = true;
     this.#reports.close();
-    if (this.#shell && isAlive(this.#shell)) this.#channel.release(this.#id);
+    if (this.#shell && isProcessAlive(this.#shell)) this.#channel.release(this.#id);
     this.#events?.onEnd(status, disputed);
   }
 }

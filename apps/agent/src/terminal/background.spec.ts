@@ -100,7 +100,7 @@ describe.each(['bash', 'sh'] as const)('a background command with %s', (shell) =
       exitCode: 130,
     });
     expect(exits(bench)).toEqual([]);
-    await expect(bench.call('terminal.interrupt', {})).rejects.toThrow('Nothing runs');
+    await expect(bench.call('terminal.interrupt', {})).rejects.toThrow('Nothing is running');
     await background("trap '' INT; while :; do sleep 0.1; done");
     expect((await bench.call('terminal.interrupt', {})).status).toBe('background');
     expect(await bench.call('terminal.interrupt', { kill: true })).toMatchObject({

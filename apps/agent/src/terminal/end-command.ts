@@ -1,7 +1,7 @@
 import type { Changes } from './changes.js';
-import type { Command } from './command.js';
+import type { ShellCommand } from './shell-command.js';
 import { endProcesses } from './end-processes.js';
-import { processesOf } from './process-tree.js';
+import { processesFrom } from './process-tree.js';
 
 /** How long a command may run after SIGTERM. */
 const termTimeoutMs = 2_000;
@@ -19,12 +19,12 @@ export interface ShellOfCommand {
 
 /** Ends a command with all it started. The shell survives if it can; it is killed when it does not become ready. */
 export async function endCommand(
-  command: Command,
+  command: ShellCommand,
   cause: 'timeout' | 'kill',
   shell: ShellOfCommand,
 ): Promise<void> {
   command.cause ??= cause;
-  const find = () => processesOf(command.origin(shell.pid));
+  const find = () => processesFrom(command.origin(shell.pid));
   // A loop of the shell itself would start the next program.
   if (shell.busy()) shell.kill('SIGINT');
   await endProcesses(find, cause === 'timeout' ? termTimeoutMs : 0);

@@ -1,6 +1,6 @@
 import { excerpt, newEvent, oneLine, type NewEvent } from '@belay/protocol';
-import type { Command } from './command.js';
-import { outputText } from './plain-text.js';
+import type { ShellCommand } from './shell-command.js';
+import { scrollbackText } from './scrollback-text.js';
 import type { Terminal } from './terminal.js';
 
 const maxLines = 10;
@@ -8,7 +8,7 @@ const maxBytes = 2_000;
 const maxCommand = 500;
 
 /** The event that a background command has ended, with what its terminal printed last. */
-export function exitEvent(terminal: Terminal, command: Command): NewEvent | undefined {
+export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent | undefined {
   const { ended, text, seconds } = command;
   if (!ended) return undefined;
   const { status, exitCode, to } = ended;
@@ -44,7 +44,7 @@ function lastLines({ output, rows }: Terminal, begin: number, to: number): strin
   const { scrollback, foreground } = output;
   const text = foreground
     .without({ from, to })
-    .map((span) => outputText(scrollback, { ...span, limit: 4 * maxBytes, rows }).text)
+    .map((span) => scrollbackText(scrollback, { ...span, limit: 4 * maxBytes, rows }).text)
     .join('');
   const lines = text.trimEnd().split('\n');
   // The first one may be the end of a longer line.

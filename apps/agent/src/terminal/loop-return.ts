@@ -1,4 +1,4 @@
-import type { Shell } from './shell.js';
+import type { ShellProcess } from './shell-process.js';
 
 /** How long a prompt may be shown before the agent types there: bash withdraws its own. */
 const promptDelayMs = 20;
@@ -9,13 +9,13 @@ const attempts = 3;
 
 /** Types at the prompt of a shell, so that it begins its loop of orders, or returns to it. */
 export class LoopReturn {
-  readonly #shell: () => Shell | undefined;
+  readonly #shell: () => ShellProcess | undefined;
   #isOut = false;
   #typed = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `shell`: the one of the terminal, unless it has ended or is ending. */
-  constructor(shell: () => Shell | undefined) {
+  constructor(shell: () => ShellProcess | undefined) {
     this.#shell = shell;
   }
 

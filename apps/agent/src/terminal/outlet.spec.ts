@@ -1,6 +1,6 @@
 import { pause, until } from '@belay/testing';
 import { Changes } from './changes.js';
-import { Output } from './output.js';
+import { TerminalOutput } from './terminal-output.js';
 import { MemoryStream } from './testing/memory-stream.js';
 
 const changes = new Changes();
@@ -32,7 +32,7 @@ class Store {
 
 test('sends what is printed, in order, and again after each break', async () => {
   const store = new Store();
-  const output = new Output({
+  const output = new TerminalOutput({
     terminal: 'main',
     start: 0,
     openStream: store.open,
@@ -61,7 +61,7 @@ test('sends at once what comes alone, and together what follows closely', async 
   const turn = () => new Promise<void>((next) => setImmediate(() => setImmediate(next)));
   try {
     const store = new Store();
-    const output = new Output({
+    const output = new TerminalOutput({
       terminal: 'main',
       start: 0,
       openStream: store.open,
@@ -96,7 +96,7 @@ test('sends at once what comes alone, and together what follows closely', async 
 test('goes on at the given offset', async () => {
   const store = new Store();
   store.bytes = Buffer.from('old.');
-  const output = new Output({
+  const output = new TerminalOutput({
     terminal: 'main',
     start: 4,
     openStream: store.open,
@@ -114,7 +114,7 @@ test('holds the programs while too much waits, and keeps every byte', async () =
   let open = () => {};
   store.gate = new Promise((resolve) => (open = resolve));
   const held: boolean[] = [];
-  const output = new Output({
+  const output = new TerminalOutput({
     terminal: 'main',
     start: 0,
     openStream: store.open,
@@ -134,7 +134,7 @@ test('waits for a server that is away', async () => {
   const store = new Store();
   let away = true;
   let tries = 0;
-  const output = new Output({
+  const output = new TerminalOutput({
     terminal: 'main',
     start: 0,
     changes,
@@ -156,7 +156,7 @@ test('a closed terminal loses nothing of what waits, whether the server is slow 
   let open = () => {};
   store.gate = new Promise((resolve) => (open = resolve));
   let away = false;
-  const output = new Output({
+  const output = new TerminalOutput({
     terminal: 'main',
     start: 0,
     changes,

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { ProcessNumbers } from './process-numbers.js';
-import { listProcesses, now, processesOf, signalAll } from './process-tree.js';
+import { listProcesses, now, processesFrom, signalAll } from './process-tree.js';
 
 const children: ChildProcess[] = [];
 afterEach(async () => {
@@ -45,7 +45,7 @@ test('a process is known by its number, however old it is', async () => {
   const [first, second] = [numbers.next(), numbers.next()];
   const pid = await start(`${tagged(first)}; echo; exec sleep 600`);
   const found = (range: { first: number; last: number }) =>
-    processesOf({ numbers: range, shell: undefined, since: now() }).map((each) => each.pid);
+    processesFrom({ numbers: range, shell: undefined, since: now() }).map((each) => each.pid);
   expect(found({ first, last: first })).toEqual([pid]);
   expect(found(numbers)).toEqual([pid]);
   expect(found({ first: second, last: second })).toEqual([]);
@@ -58,7 +58,7 @@ test('one without a number is known by its parents, and by the shell it began in
   const since = now();
   const shell = await start('sh -c "sleep 600 & echo; wait" & wait');
   const found = (origin: { shell: number | undefined; since: number }) =>
-    processesOf({ numbers, ...origin }).length;
+    processesFrom({ numbers, ...origin }).length;
   expect(found({ shell, since })).toBe(2);
   expect(found({ shell, since: since + 100_000 })).toBe(0);
   expect(found({ shell: undefined, since })).toBe(0);
@@ -68,5 +68,5 @@ test('one that took another limit is known by its parents', async () => {
   const number = new ProcessNumbers().next();
   await start(`${tagged(number)}; (${tagged(5)}; exec sh -c "echo; exec sleep 600") & wait`);
   const numbers = { first: number, last: number };
-  expect(processesOf({ numbers, shell: undefined, since: 0 })).toHaveLength(2);
+  expect(processesFrom({ numbers, shell: undefined, since: 0 })).toHaveLength(2);
 });

@@ -35,7 +35,7 @@ export function now(): number {
  * One that gave itself another limit, or whose shell was forbidden to set it, is known as long as its parents live.
  * Not known: one that did that and lost its parents. What a server starts when asked comes from the server's command.
  */
-export function processesOf(origin: Origin, all = listProcesses()): Process[] {
+export function processesFrom(origin: Origin, all = listProcesses()): Process[] {
   const byPid = new Map(all.map((process) => [process.pid, process]));
   const verdicts = new Map<number, boolean>();
 
@@ -61,7 +61,7 @@ export function processesOf(origin: Origin, all = listProcesses()): Process[] {
 }
 
 /** Whether it still runs. */
-export function isAlive({ pid, start }: Process): boolean {
+export function isProcessAlive({ pid, start }: Process): boolean {
   const found = readProcess(pid);
   return found?.start === start && !found.zombie;
 }

@@ -1,6 +1,6 @@
 import type { Report } from './side-channel.js';
 
-export type Ready = Extract<Report, { kind: 'ready' }>;
+type Ready = Extract<Report, { kind: 'ready' }>;
 
 export interface Claim extends Ready {
   /** Reports did not agree: at least one was not the shell’s. */
@@ -8,7 +8,7 @@ export interface Claim extends Ready {
 }
 
 export interface ReadyReportsOptions {
-  /** Whether the shell itself waits for orders, as the kernel tells. */
+  /** Whether the shell itself waits for orders, as the kernel reports. */
   waits(): boolean;
   /** Takes in what was reported so far: each report is added before it returns. */
   drain(): void;

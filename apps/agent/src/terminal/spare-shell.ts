@@ -1,6 +1,6 @@
 import { ignoreError } from '@belay/protocol';
 import { ProcessNumbers } from './process-numbers.js';
-import { Shell, usualSize, type ShellEvents } from './shell.js';
+import { ShellProcess, usualSize, type ShellEvents } from './shell-process.js';
 
 /** A shell that prints more than this at its start is not kept. */
 const maxEarlyBytes = 64 * 1024;
@@ -9,7 +9,7 @@ const maxEarlyBytes = 64 * 1024;
 export class SpareShell {
   /** For the terminal that takes it. */
   readonly numbers = new ProcessNumbers();
-  readonly #shell: Promise<Shell>;
+  readonly #shell: Promise<ShellProcess>;
   #early: ((events: ShellEvents) => void)[] = [];
   #earlyBytes = 0;
   #events: ShellEvents | undefined;
@@ -20,7 +20,7 @@ export class SpareShell {
       if (this.#events) event(this.#events);
       else this.#early.push(event);
     };
-    this.#shell = Shell.open({
+    this.#shell = ShellProcess.open({
       ...options,
       ...usualSize,
       number: this.numbers.first,
@@ -48,7 +48,7 @@ export class SpareShell {
   }
 
   /** Hands it over: `take` is called with the shell before `events` are. Rejects when it could not be started. */
-  async adopt(events: ShellEvents, take: (shell: Shell) => void): Promise<void> {
+  async adopt(events: ShellEvents, take: (shell: ShellProcess) => void): Promise<void> {
     take(await this.#shell);
     this.#events = events;
     for (const event of this.#early.splice(0)) event(events);

@@ -16,7 +16,7 @@ export function busy(terminal: Terminal): AppError {
   if (terminal.atProcessLimit) {
     return new AppError(
       'unavailable',
-      `No shell can be started in the terminal ${terminal.name}: the sandbox has reached its limit of processes. End what runs in other terminals with terminal.close (terminal.list shows them), then close this one and try again.`,
+      `No shell can be started in the terminal ${terminal.name}: the sandbox has reached its process limit. End what runs in other terminals with terminal.close (terminal.list shows them), then close this one and try again.`,
     );
   }
   if (terminal.broken) {
@@ -27,7 +27,7 @@ export function busy(terminal: Terminal): AppError {
   }
   const command = terminal.current;
   const what = command
-    ? `\`${excerpt(command.text, 200)}\` still runs in the terminal ${terminal.name}, for ${Math.round(command.seconds)} s`
+    ? `\`${excerpt(command.text, 200)}\` is still running in the terminal ${terminal.name} after ${Math.round(command.seconds)} s`
     : `The terminal ${terminal.name} is not ready: a program that the user started may still run in it`;
   return new AppError(
     'conflict',

@@ -7,10 +7,10 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { CallContext } from '../call-context.js';
-import type { Command } from './command.js';
-import { keySequences } from './keys.js';
+import type { ShellCommand } from './shell-command.js';
+import { keySequences } from './key-sequences.js';
 import { listeners } from './listeners.js';
-import { outputText } from './plain-text.js';
+import { scrollbackText } from './scrollback-text.js';
 import { signalAll } from './process-tree.js';
 import { assertAgentTypes, busy } from './terminal-faults.js';
 import type { Terminal } from './terminal.js';
@@ -91,7 +91,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     }
     return {
       ...this.#result(terminal, context, { command, from: command.from }),
-      ...told(happened, until),
+      ...endOfWait(happened, until),
     };
   };
 
@@ -105,7 +105,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     if (!command && !terminal.runsUserProgram) {
       throw new AppError(
         'conflict',
-        `Nothing runs in the terminal ${terminal.name} that could take input; start a program with terminal.run first.`,
+        `Nothing is running in the terminal ${terminal.name} to take the input; start a program with terminal.run first.`,
       );
     }
     const from = terminal.output.scrollback.end;
@@ -146,12 +146,12 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       if (command) command.watchers -= watches;
       terminal.changes.notify();
     }
-    const end = told(happened, until);
+    const end = endOfWait(happened, until);
     if (input.from === undefined) {
       const result = this.#result(terminal, context, { command: latest, limit: input.limit });
       return { ...result, ...named(latest), ...end };
     }
-    const page = outputText(terminal.output.scrollback, {
+    const page = scrollbackText(terminal.output.scrollback, {
       from: input.from,
       to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.scrollback.end)),
       limit: input.limit,
@@ -175,13 +175,13 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       // What the result reports, the model is not told again.
       const watches = context.source === 'agent' ? 1 : 0;
       command.watchers += watches;
-      const stop = (each: Command) =>
+      const stop = (each: ShellCommand) =>
         input.kill ? terminal.kill(each, 'kill') : pressInterrupt(terminal, each);
       await Promise.all(living.map(stop)).finally(() => (command.watchers -= watches));
     } else {
       throw new AppError(
         'conflict',
-        `Nothing runs in the terminal ${terminal.name}, so nothing was interrupted; terminal.list shows what runs where.`,
+        `Nothing is running in the terminal ${terminal.name}, so nothing was interrupted; terminal.list shows what runs where.`,
       );
     }
     return { ...this.#result(terminal, context, { command }), ...named(command) };
@@ -218,25 +218,25 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   /** Waits until the terminal can take a command and no call is before this one; one that nobody waits for is an error. */
   async #startWhenFree(
     terminal: Terminal,
-    options: { ms: number; context: CallContext; start: () => Command },
-  ): Promise<Command> {
+    options: { ms: number; context: CallContext; start: () => ShellCommand },
+  ): Promise<ShellCommand> {
     const signal = waitSignal(options.context);
     const queue = this.#queues.get(terminal) ?? [];
     this.#queues.set(terminal, queue);
     const ticket = Symbol('ticket');
     queue.push(ticket);
     const first = () => queue[0] === ticket;
-    const hopeless = () =>
+    const impossible = () =>
       terminal.closed ||
       terminal.broken ||
       terminal.holder === 'user' ||
       (first() && terminal.current?.watchers === 0);
     const ready = () => first() && terminal.free;
     try {
-      await terminal.changes.until(() => hopeless() || ready(), options.ms, signal);
+      await terminal.changes.until(() => impossible() || ready(), options.ms, signal);
       // A new shell takes its time on a busy machine: that is no reason to refuse the command.
       const opening = () => first() && !terminal.current && !terminal.runsUserProgram;
-      const settled = () => hopeless() || ready() || !opening();
+      const settled = () => impossible() || ready() || !opening();
       await terminal.changes.until(settled, openingTimeoutMs, signal);
       if (options.context.userWrote?.aborted) {
         throw new AppError(
@@ -269,13 +269,13 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   #result(
     terminal: Terminal,
     { source }: Pick<CallContext, 'source'>,
-    about: { command: Command | undefined; from?: number; limit?: number },
+    about: { command: ShellCommand | undefined; from?: number; limit?: number },
   ): RunResult {
     const command = about.command ?? subject(terminal);
     const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
     const readTo = this.#readTo[source];
     const from = screenStart(terminal, command) ?? about.from ?? readTo.get(terminal) ?? 0;
-    const text = outputText(terminal.output.scrollback, {
+    const text = scrollbackText(terminal.output.scrollback, {
       from,
       to,
       limit: about.limit ?? textLimitBytes,
@@ -287,23 +287,23 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
 }
 
 /** Whether a command has ended, or its terminal is free though it runs. */
-const begun = (terminal: Terminal, command: Command): boolean =>
+const begun = (terminal: Terminal, command: ShellCommand): boolean =>
   terminal.closed || command.settled || (command.background && terminal.current !== command);
 
 /** What ended a wait, where the result would not show it. */
-const told = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
+const endOfWait = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
   happened && (until || happened === 'message') ? { happened } : {};
 
-const nameOf = ({ text }: Command): string => excerpt(text, commandLimit);
+const nameOf = ({ text }: ShellCommand): string => excerpt(text, commandLimit);
 
-const named = (command: Command | undefined): { command: string } | undefined =>
+const named = (command: ShellCommand | undefined): { command: string } | undefined =>
   command && { command: nameOf(command) };
 
 /** The command that a terminal is about when a call names none. */
-const subject = (terminal: Terminal): Command | undefined =>
+const subject = (terminal: Terminal): ShellCommand | undefined =>
   terminal.current ?? terminal.background.newestRunning ?? terminal.latest;
 
-function state(terminal: Terminal, given: Command | undefined) {
+function state(terminal: Terminal, given: ShellCommand | undefined) {
   const command = given ?? subject(terminal);
   const idle = { status: terminal.runsUserProgram ? 'running' : 'exited', exitCode: null } as const;
   return {
@@ -313,14 +313,14 @@ function state(terminal: Terminal, given: Command | undefined) {
   };
 }
 
-function stateOf({ ended, background, seconds }: Command) {
+function stateOf({ ended, background, seconds }: ShellCommand) {
   const running = background ? 'background' : 'running';
   const { status = running, exitCode = null } = ended ?? {};
   return { status, exitCode, seconds } as const;
 }
 
 /** A full-screen program only sends changes: its screen is complete only from its beginning on. */
-function screenStart(terminal: Terminal, command: Command | undefined): number | undefined {
+function screenStart(terminal: Terminal, command: ShellCommand | undefined): number | undefined {
   if (!command || command.ended) return undefined;
   const end = terminal.output.scrollback.end;
   const from = Math.max(command.from, terminal.output.scrollback.start, end - screenReachBytes);
@@ -329,12 +329,12 @@ function screenStart(terminal: Terminal, command: Command | undefined): number |
   return enter > bytes.lastIndexOf('\x1b[?1049l') ? from + enter : undefined;
 }
 
-async function interrupt(terminal: Terminal, command: Command): Promise<void> {
+async function interrupt(terminal: Terminal, command: ShellCommand): Promise<void> {
   await pressInterrupt(terminal, command);
   if (!command.ended) await terminal.kill(command, 'kill');
 }
 
-async function pressInterrupt(terminal: Terminal, command: Command): Promise<void> {
+async function pressInterrupt(terminal: Terminal, command: ShellCommand): Promise<void> {
   command.cause ??= 'interrupt';
   if (terminal.current === command) terminal.type('\x03');
   else signalAll(terminal.processes(command), 'SIGINT');

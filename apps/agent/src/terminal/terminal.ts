@@ -2,18 +2,18 @@ import { AppError } from '@belay/protocol';
 import { isThere } from '../permissions.js';
 import { BackgroundCommands } from './background-commands.js';
 import { Changes } from './changes.js';
-import { Command } from './command.js';
+import { ShellCommand } from './shell-command.js';
 import { commandSource } from './command-source.js';
 import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
 import { isProcessLimit, retryFork } from './fork-retry.js';
 import { LoopReturn } from './loop-return.js';
 import type { OpenStream } from './outlet.js';
-import { Output } from './output.js';
+import { TerminalOutput } from './terminal-output.js';
 import { ProcessNumbers } from './process-numbers.js';
-import { processesOf, type Process } from './process-tree.js';
+import { processesFrom, type Process } from './process-tree.js';
 import { disputeText, promptText } from './prompt.js';
-import { Shell, usualSize, type ShellEvents } from './shell.js';
+import { ShellProcess, usualSize, type ShellEvents } from './shell-process.js';
 import type { SpareShell } from './spare-shell.js';
 
 /** How long a shell may take to report that its command has ended. */
@@ -32,7 +32,7 @@ export interface TerminalOptions {
   start: number;
   openStream: OpenStream;
   /** A background command has ended, and no call of the agent waits for it. */
-  onBackgroundEnd(terminal: Terminal, command: Command): void;
+  onBackgroundEnd(terminal: Terminal, command: ShellCommand): void;
   /** Its first shell, if one is there already. */
   spare?: SpareShell | undefined;
 }
@@ -40,22 +40,22 @@ export interface TerminalOptions {
 /** A named terminal: one shell after another, one scrollback, one owner of the input. */
 export class Terminal {
   readonly changes = new Changes();
-  readonly output: Output;
+  readonly output: TerminalOutput;
   columns: number = usualSize.columns;
   rows: number = usualSize.rows;
   holder: 'agent' | 'user' = 'agent';
   directory: string;
   /** The command in the foreground. */
-  current: Command | undefined;
+  current: ShellCommand | undefined;
   /** The last one that was begun here. */
-  latest: Command | undefined;
+  latest: ShellCommand | undefined;
   readonly background = new BackgroundCommands(this);
   closed = false;
   /** It is broken since no process could be started. */
   atProcessLimit = false;
   readonly #options: TerminalOptions;
   readonly #numbers: ProcessNumbers;
-  #shell: Shell | undefined;
+  #shell: ShellProcess | undefined;
   /** The shell waits for an order. */
   #idle = false;
   /** The shell shows its own prompt, for the user. */
@@ -71,7 +71,7 @@ export class Terminal {
     this.#options = options;
     this.#numbers = options.spare?.numbers ?? new ProcessNumbers();
     this.directory = options.workspace;
-    this.output = new Output({
+    this.output = new TerminalOutput({
       terminal: options.name,
       start: options.start,
       openStream: options.openStream,
@@ -118,13 +118,13 @@ export class Terminal {
   start(
     text: string,
     options: { background: boolean; stdin?: Uint8Array | undefined; timeout?: number | undefined },
-  ): Command {
+  ): ShellCommand {
     const shell = this.#shell;
     if (!shell || !this.free)
       throw new AppError('conflict', `The terminal ${this.name} is not free.`);
     const { background } = options;
     const from = this.output.begin(text, { background });
-    const command = new Command(this.#numbers.next(), text, background, from);
+    const command = new ShellCommand(this.#numbers.next(), text, background, from);
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
     this.current = this.latest = command;
     this.#markAt = undefined;
@@ -146,16 +146,16 @@ export class Terminal {
   }
 
   /** The living processes of a command. */
-  processes(command: Command): Process[] {
-    return processesOf(command.origin(this.#shell?.pid));
+  processes(command: ShellCommand): Process[] {
+    return processesFrom(command.origin(this.#shell?.pid));
   }
 
-  onBackgroundEnd(command: Command): void {
+  onBackgroundEnd(command: ShellCommand): void {
     if (!this.closed && command.watchers === 0) this.#options.onBackgroundEnd(this, command);
   }
 
   /** Ends a command with all it started; resolves when that is done. */
-  kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
+  kill(command: ShellCommand, cause: 'timeout' | 'kill'): Promise<void> {
     command.killing ??= this.#kill(command, cause).finally(() => {
       command.killing = undefined;
       this.changes.notify();
@@ -188,7 +188,7 @@ export class Terminal {
     this.#loopReturn.end();
     this.changes.notify();
     const shell = this.#shell;
-    const left = () => processesOf({ numbers: this.#numbers, shell: this.#shell?.pid, since: 0 });
+    const left = () => processesFrom({ numbers: this.#numbers, shell: this.#shell?.pid, since: 0 });
     // The first search is immediate: some processes are known only while the shell lives.
     const ended = endProcesses(left, 0);
     this.#shell?.kill('SIGKILL');
@@ -198,7 +198,7 @@ export class Terminal {
     this.output.close();
   }
 
-  async #kill(command: Command, cause: 'timeout' | 'kill'): Promise<void> {
+  async #kill(command: ShellCommand, cause: 'timeout' | 'kill'): Promise<void> {
     const shell = this.#shell;
     if (!shell || (command.ended && !command.background) || this.closed) return;
     await endCommand(command, cause, {
@@ -229,7 +229,10 @@ export class Terminal {
     const start = { number: this.#numbers.first, plain: this.#plain };
     const begin = async () => {
       if (spare?.usable) await spare.adopt(events, (shell) => this.#take(shell));
-      else this.#take(await Shell.open({ folder, cwd, env, ...start, columns, rows, ...events }));
+      else
+        this.#take(
+          await ShellProcess.open({ folder, cwd, env, ...start, columns, rows, ...events }),
+        );
     };
     try {
       await retryFork(begin, () => this.closed);
@@ -244,7 +247,7 @@ export class Terminal {
     }
   }
 
-  #take(shell: Shell): void {
+  #take(shell: ShellProcess): void {
     this.#shell = shell;
     if (shell.kind === 'sh') this.#loopReturn.started();
   }
@@ -265,7 +268,7 @@ export class Terminal {
     void this.output.lineComplete().then(() => this.#becomeReady(shell));
   }
 
-  #becomeReady(shell: Shell): void {
+  #becomeReady(shell: ShellProcess): void {
     if (this.#shell !== shell || this.#idle) return;
     this.#idle = true;
     if (this.holder === 'user') this.#release();

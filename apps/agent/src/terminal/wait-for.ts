@@ -1,6 +1,6 @@
 import { AppError, type OperationInput, type RunResult } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import type { Command } from './command.js';
+import type { ShellCommand } from './shell-command.js';
 import { recentListeners } from './listeners.js';
 import type { Terminal } from './terminal.js';
 import { TextSearch } from './text-search.js';
@@ -17,7 +17,7 @@ let waits = 0;
 export interface WaitOptions {
   until: Until;
   /** Its end ends the wait. */
-  command: Command | undefined;
+  command: ShellCommand | undefined;
   /** The text is searched in what is printed from this offset on. */
   from: number;
   /** Who listened on the port before the command: they are not what is awaited. */
@@ -65,7 +65,7 @@ async function happening(terminal: Terminal, options: WaitOptions): Promise<Happ
 const tooMany = (): AppError =>
   new AppError(
     'limit_reached',
-    `${maxWaits} calls wait for a port or a text already: read the terminal without \`until\`, or let one of them end.`,
+    `${maxWaits} calls are already waiting for a port or a text. Read the terminal without \`until\`, or let one of them end.`,
   );
 
 /** What ends the wait of a call: its cancellation, or the user who wrote. */

@@ -1,6 +1,6 @@
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { htmlText, htmlTitle } from './html-text.js';
-import { createHttp, type HttpAnswer, type HttpOptions } from './http.js';
+import { createHttp, type HttpResponse, type HttpOptions } from './http.js';
 
 /** Characters of one page of an answer. */
 const pageLength = 20_000;
@@ -32,13 +32,13 @@ function requestOf({ url, method, headers, body }: OperationInput<'web.fetch'>) 
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
     throw new AppError(
       'invalid_input',
-      `A ${method} request has no body; use POST or leave it out.`,
+      `A ${method} request cannot have a body; use POST or leave the body out.`,
     );
   }
   return { url, method, headers, body };
 }
 
-function textOf({ url, type, bytes, truncated }: HttpAnswer): string {
+function textOf({ url, type, bytes, truncated }: HttpResponse): string {
   const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
   if (!isText(type, bytes)) {
     return `[${bytes.length} bytes of ${type || 'an unknown type'}: not text. Download it with a command to use it.]`;

@@ -20,7 +20,7 @@ export interface HttpRequest {
   body?: string;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   url: string;
   status: number;
   type: string;
@@ -33,7 +33,7 @@ const mostBytes = 10_000_000;
 const mostRedirects = 10;
 const loopback = 'localhost,127.0.0.1,::1,[::1],*.localhost';
 
-export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
+export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 /** HTTP through the sandbox’s proxy, redirects followed. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
 export function createHttp({ proxy, certificates }: HttpOptions): Http {
@@ -106,7 +106,7 @@ async function collect(
   url: URL,
   response: IncomingMessage,
   signal: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -159,7 +159,7 @@ function failure(url: URL, error: unknown, signal: AbortSignal): unknown {
   // The message has the address of the sandbox’s own proxy, and no reason; the note of the result has that.
   if (code === 'ERR_PROXY_TUNNEL' || /proxy/i.test(message)) {
     return /\b403\b/.test(message)
-      ? new AppError('rejected', `${url.host} is not open to this sandbox.`)
+      ? new AppError('rejected', `${url.host} is not allowed from this sandbox.`)
       : new AppError('unavailable', `${url.host} could not be reached from this sandbox.`);
   }
   return new AppError('unavailable', `${url.host} could not be reached: ${message}`);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { AppError, webOperations } from '@belay/protocol';
-import { startEgressProxy } from '../egress/proxy.js';
+import { startEgressProxy } from '../egress/egress-proxy.js';
 import { htmlText } from './html-text.js';
 import { createWeb } from './web.js';
 
@@ -136,7 +136,7 @@ describe('web.fetch', () => {
       expect(asked).toEqual(['allowed.test:80']);
       await expect(fetching({ url: 'https://refused.test/' }, address)).rejects.toMatchObject({
         code: 'rejected',
-        message: 'refused.test is not open to this sandbox.',
+        message: 'refused.test is not allowed from this sandbox.',
       });
     } finally {
       await proxy.close();

@@ -1,6 +1,12 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { AppError, numberText } from '@belay/protocol';
-import { blockBytes, readHeader, readRecords, writeHeader, type TarHeader } from './tar-header.js';
+import {
+  blockBytes,
+  readHeader,
+  readRecords,
+  writeHeader,
+  type TarEntryHeader,
+} from './tar-entry-header.js';
 
 const maxEntries = 1_000_000;
 const maxPathBytes = 4_096;
@@ -19,8 +25,8 @@ export class CheckedTar extends Transform {
   #left = 0;
   #takes: 'pass' | 'drop' | 'collect' = 'pass';
   #extra: { type: string; chunks: Buffer[]; size: number } | undefined;
-  /** What the entries before a header say of it. */
-  #said: { path?: string; linkpath?: string; size?: string } = {};
+  /** Fields of the next header that the entries before it override. */
+  #overrides: { path?: string; linkpath?: string; size?: string } = {};
   readonly #links = new Set<string>();
   #linkBytes = 0;
   #entries = 0;
@@ -37,7 +43,7 @@ export class CheckedTar extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.#left > 0 || this.#head.length > 0) return done(invalid('it is cut off'));
+    if (this.#left > 0 || this.#head.length > 0) return done(invalid('it is incomplete'));
     done(null, Buffer.alloc(2 * blockBytes));
   }
 
@@ -68,19 +74,19 @@ export class CheckedTar extends Transform {
     const header = readHeader(block);
     if (!header) return;
     if (++this.#entries > maxEntries) throw tooMany();
-    const said = this.#said;
+    const overrides = this.#overrides;
     if ('xgLK'.includes(header.type)) return this.#beginExtra(header);
-    this.#said = {};
+    this.#overrides = {};
     this.#entry({
       ...header,
-      name: said.path ?? header.name,
-      link: said.linkpath ?? header.link,
-      size: said.size === undefined ? header.size : Number(said.size),
+      name: overrides.path ?? header.name,
+      link: overrides.linkpath ?? header.link,
+      size: overrides.size === undefined ? header.size : Number(overrides.size),
     });
   }
 
   /** Records of pax, for one entry or (left out) for all, and the long names of GNU. */
-  #beginExtra({ type, size }: TarHeader): void {
+  #beginExtra({ type, size }: TarEntryHeader): void {
     if (size > maxExtraBytes) throw invalid('a header is too large');
     this.#extra = { type, chunks: [], size };
     this.#begin('collect', size);
@@ -91,40 +97,42 @@ export class CheckedTar extends Transform {
     const { type, chunks, size } = this.#extra ?? { type: 'g', chunks: [], size: 0 };
     this.#extra = undefined;
     const text = Buffer.concat(chunks).toString('latin1', 0, size);
-    if (type === 'L') this.#said.path = text.replace(/\0.*$/s, '');
-    if (type === 'K') this.#said.linkpath = text.replace(/\0.*$/s, '');
+    if (type === 'L') this.#overrides.path = text.replace(/\0.*$/s, '');
+    if (type === 'K') this.#overrides.linkpath = text.replace(/\0.*$/s, '');
     if (type !== 'x') return;
     const records = readRecords(text);
     if (!records || [...records.keys()].some((key) => key.startsWith('GNU.sparse')))
-      throw invalid('it has headers that are not understood');
+      throw invalid('it has unknown headers');
     for (const key of ['path', 'linkpath', 'size'] as const) {
       const value = records.get(key);
-      if (value !== undefined) this.#said[key] = value;
+      if (value !== undefined) this.#overrides[key] = value;
     }
   }
 
-  #entry(header: TarHeader): void {
+  #entry(header: TarEntryHeader): void {
     if (!Number.isSafeInteger(header.size) || header.size < 0 || header.size >= 8 ** 11)
-      throw invalid(`the size of ${shown(header.name)} is none`);
+      throw invalid(`the size of ${shown(header.name)} is invalid`);
     const type = header.type === '0' && header.name.endsWith('/') ? '5' : header.type;
     const name = this.#checkedPath(header.name);
-    const kind = kinds[type];
-    if (kind) throw invalid(`it has ${kind} in it, ${shown(name)}`);
-    if (!'0125'.includes(type))
-      throw invalid(`${shown(name)} is of the kind ${type}, which is not understood`);
+    requireKnown(type, name);
     if (name === '') {
       if (type !== '5') throw invalid('a file has no name');
       return this.#begin('drop', 0);
     }
     if (type === '5' && this.#links.has(name)) throw throughLink(name);
-    const link = type === '1' ? this.#checkedPath(header.link) : header.link;
-    if (type === '2' && (link.length > maxPathBytes || link.includes('\0') || link === ''))
-      throw invalid(`the link ${shown(name)} leads nowhere`);
-    this.#noteLink(name, type === '2' || (type === '1' && this.#links.has(link)));
+    const link = this.#checkedLink({ ...header, type, name });
     const isFile = type === '0';
     const size = isFile ? header.size : 0;
     this.#out.push(...writeHeader({ ...header, type, name, link, size }));
     this.#begin(isFile ? 'pass' : 'drop', type === '5' ? 0 : header.size);
+  }
+
+  #checkedLink({ type, name, link: given }: TarEntryHeader): string {
+    const link = type === '1' ? this.#checkedPath(given) : given;
+    if (type === '2' && (link.length > maxPathBytes || link.includes('\0') || link === ''))
+      throw invalid(`the target of the link ${shown(name)} is invalid`);
+    this.#noteLink(name, type === '2' || (type === '1' && this.#links.has(link)));
+    return link;
   }
 
   #begin(takes: 'pass' | 'drop' | 'collect', size: number): void {
@@ -154,7 +162,13 @@ export class CheckedTar extends Transform {
   }
 }
 
-const kinds: Readonly<Record<string, string>> = {
+function requireKnown(type: string, name: string): void {
+  const kind = refusedKinds[type];
+  if (kind) throw invalid(`it contains ${kind}, ${shown(name)}`);
+  if (!'0125'.includes(type)) throw invalid(`${shown(name)} is of an unknown type, ${type}`);
+}
+
+const refusedKinds: Readonly<Record<string, string>> = {
   '3': 'a device',
   '4': 'a device',
   '6': 'a pipe',

@@ -88,7 +88,7 @@ const routes: Record<string, string> = {
 };
 
 /** A small site for the browser’s tests. */
-export function pages(request: IncomingMessage, response: ServerResponse): void {
+export function servePage(request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/never') return;
   if (url.pathname === '/report') {

@@ -1,12 +1,12 @@
-import { differingRun, type Region } from '../code-event.js';
-import { endAround, endOf, splitLines, toText, withoutEnd } from '../lines.js';
-import { newLines, oldLines, type Hunk } from './parse-hunk.js';
+import { differingRun, type ChangedLines } from '../code-event.js';
+import { closeLine, endAround, lineEnd, splitLines, toText, withoutEnd } from '../lines.js';
+import { newLines, oldLines, type PatchHunk } from './parse-hunk.js';
 
 export interface Applied {
   bytes: string;
   offsets: number[];
   /** The changed lines of each hunk, in order, counted as they stand when it is applied. */
-  regions: Region[];
+  regions: ChangedLines[];
 }
 
 export interface Misfit {
@@ -25,10 +25,10 @@ const butForSpaces: Same = (a, b) => a.trim() === b.trim();
  * outward, nearest first. No fuzz: every context line must match. Only line ends may differ, when nothing
  * matches with them; the file’s own ends are then kept.
  */
-export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Misfit {
+export function applyHunks(bytes: string, hunks: readonly PatchHunk[]): Applied | Misfit {
   const lines = splitLines(bytes);
   const offsets: number[] = [];
-  const regions: Region[] = [];
+  const regions: ChangedLines[] = [];
   let drift = 0;
   let grown = 0;
   let from = 0;
@@ -45,7 +45,7 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
     const now = found === null || appends ? inEndsOf(lines, hunk, at) : newLines(hunk);
     const region = differingRun(lines.slice(at, at + old.length), now);
     if (region) regions.push({ ...region, line: region.line + at });
-    if (appends) closeLine(lines, at - 1);
+    if (appends) closeLine(lines, at - 1, endAround(lines, at - 1));
     splice(lines, at, old.length, now);
     offsets.push(at - stated);
     drift = at - stated;
@@ -53,12 +53,6 @@ export function applyHunks(bytes: string, hunks: readonly Hunk[]): Applied | Mis
     from = at + now.length;
   }
   return { bytes: lines.join(''), offsets, regions };
-}
-
-/** A line that had no end because it was the last one gets that of the lines before it. */
-function closeLine(lines: string[], at: number): void {
-  const line = lines[at];
-  if (line !== undefined && endOf(line) === '') lines[at] = line + endAround(lines, at);
 }
 
 interface Search {
@@ -83,7 +77,7 @@ function search(lines: readonly string[], old: readonly string[], search: Search
 }
 
 /** The new lines for a place that matched but for line ends: context stays as it is, added lines take the ends around. */
-function inEndsOf(lines: readonly string[], hunk: Hunk, at: number): string[] {
+function inEndsOf(lines: readonly string[], hunk: PatchHunk, at: number): string[] {
   const end = endAround(lines, at);
   let position = at;
   const now: string[] = [];
@@ -92,9 +86,9 @@ function inEndsOf(lines: readonly string[], hunk: Hunk, at: number): string[] {
     if (kind === ' ') now.push(lines[position] ?? '');
     if (kind !== '+') position++;
   }
-  const openEnd = position === lines.length && endOf(lines.at(-1) ?? '') === '';
+  const openEnd = position === lines.length && lineEnd(lines.at(-1) ?? '') === '';
   const closed = now.map((line, index) =>
-    endOf(line) === '' && index < now.length - 1 ? line + end : line,
+    lineEnd(line) === '' && index < now.length - 1 ? line + end : line,
   );
   const last = closed.pop();
   return last === undefined ? [] : [...closed, openEnd ? withoutEnd(last) : last];
@@ -108,12 +102,12 @@ function splice(lines: string[], at: number, count: number, now: readonly string
 }
 
 /** Where a hunk without numbers belongs, from 0; a string is the reason why that cannot be said. */
-function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | string {
+function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): number | string {
   const old = oldLines(hunk);
   let start = from;
   for (const anchor of hunk.anchors) {
     const at = lines.findIndex((line, index) => index >= start && line.trim() === anchor.trim());
-    if (at < 0) return `no line below line ${start} is ${quote(anchor)}, which it has after @@`;
+    if (at < 0) return `no line below line ${start} is ${quote(anchor)}, the line given after @@`;
     start = at + 1;
   }
   if (old.length === 0) return hunk.anchors.length > 0 ? start : lines.length;
@@ -129,7 +123,7 @@ function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | s
   const [first = start, ...others] = all;
   if (others.length === 0 || hunk.anchors.length > 0) return first;
   const shown = all.slice(0, mostNamed).map((at) => at + 1);
-  return `its lines stand at the lines ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}: give more lines around them, or after @@ a line that stands above`;
+  return `its lines occur at lines ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}: give more lines around them, or a line above them after @@`;
 }
 
 const mostNamed = 10;
@@ -147,7 +141,12 @@ function placesOf(
   return places;
 }
 
-function explain(lines: readonly string[], hunk: Hunk, expected: number, from: number): string {
+function explain(
+  lines: readonly string[],
+  hunk: PatchHunk,
+  expected: number,
+  from: number,
+): string {
   const old = oldLines(hunk);
   if (old.length === 0) {
     return `it adds lines after line ${expected}, but the file has ${lines.length}`;
@@ -158,7 +157,7 @@ function explain(lines: readonly string[], hunk: Hunk, expected: number, from: n
     return 'the file has the new lines already: it seems to be applied';
   }
   if (from > 0 && search(lines, old, { expected, from: 0, same: butForEnds }) !== null) {
-    return 'its lines stand before those of the hunk above: put the hunks in order';
+    return 'its lines are above those of the previous hunk: put the hunks in order';
   }
   const near = nearest(lines, old, expected);
   if (near === null) return `nothing in the file (${lines.length} lines) looks like its lines`;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesBench, type FilesBench } from '../files-bench.js';
+import { filesBench, type FilesBench } from '../testing/files-bench.js';
 
 let bench: FilesBench;
 beforeEach(() => {
@@ -82,11 +82,11 @@ describe('patches in the form of codex', () => {
     );
     const lost = apply('*** Update File: x.js', '@@ class C {', '-end', '+x');
     await expect(lost).rejects.toThrow(
-      'no line below line 0 is "class C {", which it has after @@',
+      'no line below line 0 is "class C {", the line given after @@',
     );
     const ambiguous = apply('*** Update File: x.js', '@@', '-  set() {', '+  get() {');
     await expect(ambiguous).rejects.toThrow(
-      'its lines stand at the lines 2, 7: give more lines around them',
+      'its lines occur at lines 2, 7: give more lines around them',
     );
   });
 
@@ -100,7 +100,7 @@ describe('patches in the form of codex', () => {
     put('a', 'one\n');
     await expect(
       apply('*** Begin Patch', '*** Update File: a', '@@', '-one', '+1', 'two', '*** End Patch'),
-    ).rejects.toThrow('Line 6 of the patch begins with none of space, + and -: two');
+    ).rejects.toThrow('Line 6 of the patch does not begin with a space, + or -: two');
     await expect(
       apply('*** Begin Patch', '*** Add File: b', 'no plus', '*** End Patch'),
     ).rejects.toThrow('Line 3 of the patch belongs to no file: no plus.');

@@ -1,4 +1,4 @@
-import type { Hunk } from './parse-hunk.js';
+import type { PatchHunk } from './parse-hunk.js';
 
 /** What a patch does to one file. A null path is “no file” (`/dev/null`). */
 export interface FilePatch {
@@ -9,5 +9,5 @@ export interface FilePatch {
   mode: number | null;
   /** The file is deleted whatever is in it. */
   whole: boolean;
-  hunks: Hunk[];
+  hunks: PatchHunk[];
 }

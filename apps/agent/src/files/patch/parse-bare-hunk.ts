@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import type { Hunk } from './parse-hunk.js';
+import { hunkLine, type PatchHunk } from './parse-hunk.js';
 
 const endOfFile = '*** End of File';
 
@@ -7,11 +7,11 @@ const endOfFile = '*** End of File';
  * Reads a hunk that names no line numbers: `@@`, or `@@` and a line of the file that stands above it; several of them
  * for one inside the other. It ends where the next hunk or file begins.
  */
-export function readBareHunk(
+export function parseBareHunk(
   lines: readonly string[],
   start: number,
-): { hunk: Hunk; next: number } {
-  const hunk: Hunk = { start: null, anchors: [], atEnd: false, lines: [] };
+): { hunk: PatchHunk; next: number } {
+  const hunk: PatchHunk = { start: null, anchors: [], atEnd: false, lines: [] };
   let at = start;
   for (; (lines[at] ?? '').startsWith('@@'); at++) {
     const anchor = (lines[at] ?? '').replace(/^@@|@@\s*$/g, '').trim();
@@ -19,17 +19,16 @@ export function readBareHunk(
   }
   let blanks = 0;
   for (; at < lines.length && !endsHunk(lines, at); at++) {
-    const line = lines[at] ?? '';
-    const blank = line === '' || line === '\r';
-    const kind = blank ? ' ' : line[0];
-    if (kind !== ' ' && kind !== '-' && kind !== '+') {
+    const text = lines[at] ?? '';
+    const line = hunkLine(text);
+    if (!line) {
       throw new AppError(
         'invalid_input',
-        `Line ${at + 1} of the patch begins with none of space, + and -: ${line.slice(0, 80)}. Nothing was changed.`,
+        `Line ${at + 1} of the patch does not begin with a space, + or -: ${text.slice(0, 80)}. Nothing was changed.`,
       );
     }
-    blanks = blank ? blanks + 1 : 0;
-    hunk.lines.push({ kind, text: `${blank ? line : line.slice(1)}\n` });
+    blanks = text === '' || text === '\r' ? blanks + 1 : 0;
+    hunk.lines.push(line);
   }
   if ((lines[at] ?? '').trimEnd() === endOfFile) {
     hunk.atEnd = true;

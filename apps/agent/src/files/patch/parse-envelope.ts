@@ -1,8 +1,8 @@
 import { AppError } from '@belay/protocol';
 import { toText } from '../lines.js';
 import type { FilePatch } from './file-patch.js';
-import { readBareHunk } from './parse-bare-hunk.js';
-import { readHunk, type Hunk } from './parse-hunk.js';
+import { parseBareHunk } from './parse-bare-hunk.js';
+import { parseHunk, type PatchHunk } from './parse-hunk.js';
 
 const begin = /^\*\*\* Begin Patch\s*$/;
 const header = /^\*\*\* (Add|Update|Delete) File: (.*)$/;
@@ -44,7 +44,7 @@ type Read = (
 ) => { file: FilePatch; next: number };
 
 const readAdded: Read = (lines, start, path) => {
-  const hunk: Hunk = { start: 0, anchors: [], atEnd: false, lines: [] };
+  const hunk: PatchHunk = { start: 0, anchors: [], atEnd: false, lines: [] };
   let at = start;
   for (; (lines[at] ?? '').startsWith('+'); at++) {
     hunk.lines.push({ kind: '+', text: `${(lines[at] ?? '').slice(1)}\n` });
@@ -60,7 +60,7 @@ const readDeleted: Read = (_, start, path) => ({
 
 const readUpdated: Read = (lines, start, path) => {
   const moved = move.exec(lines[start] ?? '')?.[1];
-  const hunks: Hunk[] = [];
+  const hunks: PatchHunk[] = [];
   let at = moved === undefined ? start : start + 1;
   while (at < lines.length && !(lines[at] ?? '').startsWith('*** ')) {
     if ((lines[at] ?? '').trim() === '') {
@@ -68,7 +68,7 @@ const readUpdated: Read = (lines, start, path) => {
       continue;
     }
     const numbered = /^@@ -\d/.test(lines[at] ?? '');
-    const { hunk, next } = numbered ? readHunk(lines, at) : readBareHunk(lines, at);
+    const { hunk, next } = numbered ? parseHunk(lines, at) : parseBareHunk(lines, at);
     hunks.push(hunk);
     at = next;
   }

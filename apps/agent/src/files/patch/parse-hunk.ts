@@ -1,27 +1,61 @@
 import { AppError } from '@belay/protocol';
 
 /** Lines of one hunk with their ends, as strings of bytes. */
-export interface Hunk {
+export interface PatchHunk {
   /** Where the old lines begin, from 0, as stated in the patch; null where it says no number. */
   start: number | null;
   /** Lines of the file that stand above the hunk, the outermost first. */
   anchors: string[];
   /** The hunk says that it is at the end of the file. */
   atEnd: boolean;
-  lines: { kind: ' ' | '-' | '+'; text: string }[];
+  lines: HunkLine[];
 }
 
-export const oldLines = (hunk: Hunk): string[] =>
+interface HunkLine {
+  kind: ' ' | '-' | '+';
+  text: string;
+}
+
+export const oldLines = (hunk: PatchHunk): string[] =>
   hunk.lines.filter((line) => line.kind !== '+').map((line) => line.text);
-export const newLines = (hunk: Hunk): string[] =>
+export const newLines = (hunk: PatchHunk): string[] =>
   hunk.lines.filter((line) => line.kind !== '-').map((line) => line.text);
 
 /**
  * Reads the hunk whose header is at `at`. Models miscount: where the counts of the header and the lines that
  * follow disagree, the lines count (`git apply --recount`).
  */
-export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; next: number } {
-  const header = lines[at] ?? '';
+export function parseHunk(lines: readonly string[], at: number): { hunk: PatchHunk; next: number } {
+  const { start, counts } = readHeader(lines[at] ?? '', at);
+  const hunk: PatchHunk = { start, anchors: [], atEnd: false, lines: [] };
+  let { old: oldLeft, new: newLeft } = counts;
+  let next = at + 1;
+  for (; next < lines.length; next++) {
+    const text = lines[next] ?? '';
+    if (text.startsWith('\\')) {
+      openLastLine(hunk);
+      continue;
+    }
+    const complete = oldLeft <= 0 && newLeft <= 0;
+    if (complete && !goesOn(lines, next)) break;
+    const line = hunkLine(text);
+    if (!line || (!complete && beginsFile(lines, next) && oldLeft <= 0)) break;
+    hunk.lines.push(line);
+    if (line.kind !== '+') oldLeft--;
+    if (line.kind !== '-') newLeft--;
+  }
+  return { hunk: dropBlankTail(hunk, oldLeft, newLeft), next };
+}
+
+/** A line of a hunk; null for anything else. Editors strip the blank of an empty line of context. */
+export function hunkLine(line: string): HunkLine | null {
+  if (line === '' || line === '\r') return { kind: ' ', text: `${line}\n` };
+  const kind = line[0];
+  const isLine = kind === ' ' || kind === '-' || kind === '+';
+  return isLine ? { kind, text: `${line.slice(1)}\n` } : null;
+}
+
+function readHeader(header: string, at: number) {
   const match = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(header);
   if (!match) {
     throw new AppError(
@@ -30,28 +64,8 @@ export function readHunk(lines: readonly string[], at: number): { hunk: Hunk; ne
     );
   }
   const first = Number(match[1]);
-  let oldLeft = Number(match[2] ?? 1);
-  let newLeft = Number(match[3] ?? 1);
-  const start = oldLeft === 0 ? first : Math.max(first - 1, 0);
-  const hunk: Hunk = { start, anchors: [], atEnd: false, lines: [] };
-  let next = at + 1;
-  for (; next < lines.length; next++) {
-    const line = lines[next] ?? '';
-    if (line.startsWith('\\')) {
-      openLastLine(hunk);
-      continue;
-    }
-    const complete = oldLeft <= 0 && newLeft <= 0;
-    if (complete && !goesOn(lines, next)) break;
-    const blank = line === '' || line === '\r';
-    const kind = blank ? ' ' : line[0];
-    if (kind !== ' ' && kind !== '-' && kind !== '+') break;
-    if (!complete && beginsFile(lines, next) && oldLeft <= 0) break;
-    hunk.lines.push({ kind, text: `${blank ? line : line.slice(1)}\n` });
-    if (kind !== '+') oldLeft--;
-    if (kind !== '-') newLeft--;
-  }
-  return { hunk: dropBlankTail(hunk, oldLeft, newLeft), next };
+  const counts = { old: Number(match[2] ?? 1), new: Number(match[3] ?? 1) };
+  return { start: counts.old === 0 ? first : Math.max(first - 1, 0), counts };
 }
 
 /** After the counted lines: whether the next one still belongs to the hunk. */
@@ -65,13 +79,13 @@ const beginsFile = (lines: readonly string[], at: number): boolean =>
   (lines[at] ?? '').startsWith('--- ') && (lines[at + 1] ?? '').startsWith('+++ ');
 
 /** `\ No newline at end of file`: the line above has no end. */
-function openLastLine(hunk: Hunk): void {
+function openLastLine(hunk: PatchHunk): void {
   const last = hunk.lines.at(-1);
   if (last) last.text = last.text.slice(0, -1);
 }
 
 /** Blank lines at the end of a hunk with too few lines separate it from what follows. */
-function dropBlankTail(hunk: Hunk, oldLeft: number, newLeft: number): Hunk {
+function dropBlankTail(hunk: PatchHunk, oldLeft: number, newLeft: number): PatchHunk {
   if (oldLeft <= 0 && newLeft <= 0) return hunk;
   while (hunk.lines.at(-1)?.kind === ' ' && hunk.lines.at(-1)?.text.trim() === '') hunk.lines.pop();
   return hunk;

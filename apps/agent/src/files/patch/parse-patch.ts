@@ -1,9 +1,9 @@
 import { AppError, unquotedBytes } from '@belay/protocol';
 import { toBytes, toText } from '../lines.js';
 import type { FilePatch } from './file-patch.js';
-import { readBareHunk } from './parse-bare-hunk.js';
+import { parseBareHunk } from './parse-bare-hunk.js';
 import { isEnvelope, parseEnvelope } from './parse-envelope.js';
-import { readHunk, type Hunk } from './parse-hunk.js';
+import { parseHunk, type PatchHunk } from './parse-hunk.js';
 
 /**
  * Reads a unified diff, as `diff -u` and git write it, or the form of codex; what stands around it (mail, prose) is
@@ -35,7 +35,7 @@ class FileReader {
   #mode: number | null = null;
   #renamed = false;
   #copy = false;
-  readonly #hunks: Hunk[] = [];
+  readonly #hunks: PatchHunk[] = [];
 
   constructor(
     lines: readonly string[],
@@ -84,29 +84,38 @@ class FileReader {
       );
     }
     const numbered = /^@@ -\d/.test(this.#lines[this.at] ?? '');
-    const { hunk, next } = (numbered ? readHunk : readBareHunk)(this.#lines, this.at);
+    const { hunk, next } = (numbered ? parseHunk : parseBareHunk)(this.#lines, this.at);
     this.#hunks.push(hunk);
     this.at = next - 1;
   }
 
+  /** Git’s extended header lines. */
   #extended(line: string): void {
-    const [, word, value = ''] =
-      /^(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)$/.exec(
-        line,
-      ) ?? [];
-    if (word === 'new mode' || word === 'new file mode') this.#mode = modeOf(value);
-    if (word === 'new file mode') this.#from = null;
-    if (word === 'deleted file mode') this.#to = null;
-    if (word?.startsWith('rename')) this.#renamed = true;
-    if (word?.startsWith('copy')) this.#copy = true;
-    if (word?.endsWith(' from')) this.#from = toText(unquotedBytes(value));
-    if (word?.endsWith(' to')) this.#to = toText(unquotedBytes(value));
     if (line === 'GIT binary patch' || /^Binary files .* differ$/.test(line)) {
       throw new AppError(
         'invalid_input',
         `The patch changes the binary file ${this.#to ?? this.#from}: write it with files.write and encoding base64. Nothing was changed.`,
       );
     }
+    this.#readMove(line);
+    this.#readMode(line);
+  }
+
+  #readMove(line: string): void {
+    const [, how, end, value = ''] = /^(rename|copy) (from|to) (.*)$/.exec(line) ?? [];
+    if (how === undefined) return;
+    if (how === 'copy') this.#copy = true;
+    else this.#renamed = true;
+    const path = toText(unquotedBytes(value));
+    if (end === 'from') this.#from = path;
+    else this.#to = path;
+  }
+
+  #readMode(line: string): void {
+    const [, of, mode = ''] = /^(new|new file|deleted file) mode (.*)$/.exec(line) ?? [];
+    if (of === 'new' || of === 'new file') this.#mode = modeOf(mode);
+    if (of === 'new file') this.#from = null;
+    if (of === 'deleted file') this.#to = null;
   }
 
   #finish(): FilePatch | undefined {

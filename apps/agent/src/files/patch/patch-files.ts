@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { AppError, type OperationOutput } from '@belay/protocol';
-import type { Region } from '../code-event.js';
-import { charsetOf, encode } from '../charset.js';
+import type { ChangedLines } from '../code-event.js';
+import { charsetOf, encodeText } from '../charset.js';
 import { fault } from '../fault.js';
 import { load, prepareWrite, withExecutable, type Prepared } from '../file-bytes.js';
 import { splitLines } from '../lines.js';
@@ -9,7 +9,7 @@ import { requireText } from '../text.js';
 import { versionOf } from '../version-of.js';
 import type { WorkspaceFolder } from '../workspace-folder.js';
 import { applyHunks, type Applied } from './apply-hunks.js';
-import type { Hunk } from './parse-hunk.js';
+import type { PatchHunk } from './parse-hunk.js';
 import type { FilePatch } from './file-patch.js';
 import { parsePatch } from './parse-patch.js';
 
@@ -18,7 +18,7 @@ type Patched = OperationOutput<'files.patch'>['files'][number];
 export interface PatchResult {
   files: Patched[];
   /** The changed lines, file by file. */
-  changes: { path: string; regions: Region[] }[];
+  changes: { path: string; regions: ChangedLines[] }[];
 }
 
 interface State {
@@ -62,48 +62,43 @@ function refused(failures: string[]): AppError {
 async function apply(
   draft: PatchDraft,
   patch: FilePatch,
-): Promise<{ file: Patched; regions: Region[] } | string> {
+): Promise<{ file: Patched; regions: ChangedLines[] } | string> {
   const { from, to } = patch;
-  const path = to ?? from ?? '';
   const before = from === null ? null : await draft.get(from);
   if (from !== null && before === null) return `${from} does not exist.`;
   if (to !== null && to !== from && (await draft.get(to)) !== null) return `${to} exists already.`;
-  const outcome = patch.whole
-    ? deleted(before?.bytes ?? '')
-    : applyHunks(before?.bytes ?? '', hunksFor(before, patch));
-  if ('reason' in outcome) {
-    return `Hunk ${outcome.hunk} of ${patch.hunks.length} does not fit ${from ?? path}: ${outcome.reason}.`;
-  }
-  if (to === null && outcome.bytes !== '') {
-    const left = splitLines(outcome.bytes).length;
-    return `${path} is to be deleted, but ${left} of its lines are not in the patch.`;
-  }
+  const applied = changed(before, patch);
+  if (typeof applied === 'string') return applied;
   if (from !== null && from !== to && !patch.copy) draft.set(from, null);
-  if (to !== null) {
-    const mode = before?.mode ?? 0o644;
-    const executable = patch.mode === null ? null : (patch.mode & 0o100) !== 0;
-    draft.set(to, {
-      bytes: outcome.bytes,
-      mode: executable === null ? mode : withExecutable(mode, executable),
-    });
-  }
-  const target = to === from ? before : null;
-  const counted = summary(path, patch);
-  const file = {
-    ...(patch.whole ? { ...counted, removed: outcome.regions[0]?.removed ?? 0 } : counted),
-    offsets: outcome.offsets,
-    before: target && versionIn(target.bytes),
-    version: to === null ? null : versionIn(outcome.bytes),
-  };
-  return { file, regions: outcome.regions };
+  if (to !== null) draft.set(to, { bytes: applied.bytes, mode: modeAfter(before, patch) });
+  return { file: summary(patch, before, applied), regions: applied.regions };
+}
+
+function changed(before: State | null, patch: FilePatch): Applied | string {
+  const { from, to, whole, hunks } = patch;
+  const bytes = before?.bytes ?? '';
+  if (whole) return deleted(bytes);
+  const applied = applyHunks(bytes, hunksFor(before, patch));
+  if ('reason' in applied)
+    return `Hunk ${applied.hunk} of ${hunks.length} does not fit ${from ?? to}: ${applied.reason}.`;
+  if (to !== null || applied.bytes === '') return applied;
+  const left = splitLines(applied.bytes).length;
+  return `${from} is to be deleted, but ${left} of its lines are not in the patch.`;
+}
+
+function modeAfter(before: State | null, { mode }: FilePatch): number {
+  const base = before?.mode ?? 0o644;
+  return mode === null ? base : withExecutable(base, (mode & 0o100) !== 0);
 }
 
 /** The lines of a patch in the encoding of the file; they are in UTF-8. */
-function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly Hunk[] {
+function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly PatchHunk[] {
   const charset = before ? charsetOf(Buffer.from(before.bytes, 'latin1')) : 'utf8';
   if (charset === 'utf8') return hunks;
   const inCharset = (bytes: string) =>
-    encode(Buffer.from(bytes, 'latin1').toString('utf8'), charset, from ?? '').toString('latin1');
+    encodeText(Buffer.from(bytes, 'latin1').toString('utf8'), charset, from ?? '').toString(
+      'latin1',
+    );
   return hunks.map((hunk) => ({
     ...hunk,
     lines: hunk.lines.map((line) => ({ ...line, text: inCharset(line.text) })),
@@ -117,10 +112,18 @@ function deleted(bytes: string): Applied {
 
 const versionIn = (bytes: string): string => versionOf(Buffer.from(bytes, 'latin1'));
 
-function summary(path: string, patch: FilePatch): Pick<Patched, 'path' | 'added' | 'removed'> {
+function summary(patch: FilePatch, before: State | null, applied: Applied): Patched {
+  const { from, to, whole } = patch;
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
-  return { path, added: count('+'), removed: count('-') };
+  return {
+    path: to ?? from ?? '',
+    added: count('+'),
+    removed: whole ? (applied.regions[0]?.removed ?? 0) : count('-'),
+    offsets: applied.offsets,
+    before: to === from && before ? versionIn(before.bytes) : null,
+    version: to === null ? null : versionIn(applied.bytes),
+  };
 }
 
 /** The files of the workspace as they will be. A path may occur more than once in a patch. */

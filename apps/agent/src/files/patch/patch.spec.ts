@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesBench, type FilesBench } from '../files-bench.js';
-import { treeOf } from '../../history/history-bench.js';
+import { filesBench, type FilesBench } from '../testing/files-bench.js';
+import { treeOf } from '../../history/testing/history-bench.js';
 
 let bench: FilesBench;
 beforeEach(() => {
@@ -251,7 +251,7 @@ describe('failures change nothing and say why', () => {
     [
       'the wrong order',
       ['--- a/f', '+++ b/f', '@@ -30 +30 @@', '-line 30', '+x', '@@ -5 +5 @@', '-line 5', '+y'],
-      'Hunk 2 of 2 does not fit f: its lines stand before those of the hunk above',
+      'Hunk 2 of 2 does not fit f: its lines are above those of the previous hunk',
     ],
     [
       'the end of the file',
@@ -294,7 +294,7 @@ describe('failures change nothing and say why', () => {
     [
       'a path that leads out',
       ['--- /dev/null', '+++ b/../evil', '@@ -0,0 +1 @@', '+b'],
-      '../evil lies outside the workspace',
+      '../evil is outside the workspace',
     ],
   ])('%s', async (_, lines, message) => {
     put('f', text);

@@ -230,7 +230,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       );
       ok(ends.includes('interrupted'), ends.join());
       ok(
-        ends.every((end) => /^interrupted$|Nothing runs/.test(end)),
+        ends.every((end) => /^interrupted$|Nothing is running/.test(end)),
         ends.join(),
       );
       equal((await target.run('echo on')).text, 'on\n');

@@ -7,14 +7,14 @@ type Operations = typeof terminalOperations;
 type Input<N extends keyof Operations> = z.input<Operations[N]['input']>;
 type Output<N extends keyof Operations> = z.output<Operations[N]['output']>;
 
-export type RunResult = Output<'terminal.run'>;
+export type ConformanceResult = Output<'terminal.run'>;
 
 /** Whatever runs commands: terminals in this process, or a sandbox behind the whole platform. */
 export interface ConformanceTarget {
-  run(command: string, more?: Omit<Input<'terminal.run'>, 'command'>): Promise<RunResult>;
-  input(input: Input<'terminal.input'>): Promise<RunResult>;
-  read(input?: Input<'terminal.read'>): Promise<RunResult>;
-  interrupt(input?: Input<'terminal.interrupt'>): Promise<RunResult>;
+  run(command: string, more?: Omit<Input<'terminal.run'>, 'command'>): Promise<ConformanceResult>;
+  input(input: Input<'terminal.input'>): Promise<ConformanceResult>;
+  read(input?: Input<'terminal.read'>): Promise<ConformanceResult>;
+  interrupt(input?: Input<'terminal.interrupt'>): Promise<ConformanceResult>;
   close(terminal: string): Promise<unknown>;
   list(): Promise<Output<'terminal.list'>['terminals']>;
   resize(terminal: string, columns: number, rows: number): Promise<void>;
@@ -53,14 +53,17 @@ export async function runUntil(
   target: ConformanceTarget,
   command: string,
   text: string,
-): Promise<RunResult> {
+): Promise<ConformanceResult> {
   const result = await target.run(command, { until: { text }, wait: 60 });
   equal(result.happened, 'text', result.text);
   return result;
 }
 
 /** The result at the end of a program: an input returns as soon as nothing is printed for a moment. */
-export async function toEnd(target: ConformanceTarget, first: RunResult): Promise<RunResult> {
+export async function toEnd(
+  target: ConformanceTarget,
+  first: ConformanceResult,
+): Promise<ConformanceResult> {
   if (first.status !== 'running') return first;
   const rest = await target.read({ wait: 60 });
   return { ...rest, text: first.text + rest.text };

@@ -6,7 +6,7 @@ import { terminalOperations, type NewEvent } from '@belay/protocol';
 import type { z } from 'zod';
 import type { CallContext } from '../../call-context.js';
 import type { ConformanceTarget } from '../conformance/target.js';
-import { createTerminals, type Terminals, type TerminalsOptions } from '../terminals.js';
+import { Terminals, type TerminalsOptions } from '../terminals.js';
 import { MemoryStream } from './memory-stream.js';
 
 type Operations = typeof terminalOperations;
@@ -34,7 +34,7 @@ export class TerminalBench {
     path: string,
     more: Partial<TerminalsOptions>,
   ) {
-    this.terminals = createTerminals({
+    this.terminals = new Terminals({
       workspace,
       state: join(folder, 'state'),
       env: { PATH: path, HOME: folder },
@@ -107,7 +107,7 @@ export class TerminalBench {
   }
 
   async close(): Promise<void> {
-    await this.terminals.close();
+    await this.terminals.closeAll();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

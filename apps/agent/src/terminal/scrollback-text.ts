@@ -1,0 +1,117 @@
+import { TextScreen } from './text-screen.js';
+import type { Scrollback } from './scrollback.js';
+
+/** Longer stretches are rendered from both ends only. */
+const renderable = 512 * 1024;
+
+export interface ScrollbackText {
+  text: string;
+  omittedBytes: number;
+  from: number;
+  to: number;
+}
+
+/**
+ * A stretch of a terminal as text for a model: escape sequences applied, the middle left out when it is longer than
+ * `limit` bytes. `from` and `to` are exact; a character that is cut in two at the end waits for the next reading.
+ */
+export function scrollbackText(
+  scrollback: Scrollback,
+  range: { from: number; to: number; limit: number; rows: number },
+): ScrollbackText {
+  const from = Math.min(Math.max(range.from, scrollback.start), scrollback.end);
+  const whole = Math.min(Math.max(range.to, from), scrollback.end);
+  const lost = Math.max(0, Math.min(scrollback.start, range.to) - range.from);
+  const begin = Math.min(range.from, from);
+  if (whole - from <= renderable) {
+    const bytes = scrollback.slice(from, whole);
+    const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
+    const text = screenText(bytes.subarray(0, length), range.rows);
+    // Bytes that are not text may take three times as many as text: that is no reason to cut them.
+    const limit = length <= range.limit ? 3 * range.limit : range.limit;
+    return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
+  }
+  const half = renderable / 2;
+  const head = scrollback.slice(from, from + half);
+  const tail = scrollback.slice(whole - half, whole);
+  const first = screenText(head.subarray(0, completeLength(head)), range.rows);
+  const last = screenText(tail.subarray(incompleteStart(tail)), range.rows);
+  const gap = whole - from - renderable;
+  return {
+    ...joined(fit({ head: first, gap, tail: last }, range.limit), lost),
+    from: begin,
+    to: whole,
+  };
+}
+
+/** Colours, and the erasing that follows them, which does nothing at the end of what was printed. */
+// oxlint-disable-next-line no-control-regex
+const colours = /\x1b\[[\d;:]*m|\x1b\[0?K/g;
+
+/** Terminal output as the text that the screen would show in the end. */
+export function screenText(bytes: Uint8Array, rows: number): string {
+  const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
+  const uncoloured = text.replaceAll(colours, '');
+  // A screen has no blanks at the ends of its lines; printed text may, and a diff is about them.
+  // oxlint-disable-next-line no-control-regex
+  if (!/[\0-\x08\x0b-\x1f\x7f]/.test(uncoloured)) return uncoloured;
+  const screen = new TextScreen(rows);
+  screen.write(text.replaceAll('\n', '\r\n'));
+  return screen.toString();
+}
+
+/** How many bytes remain when a character that is cut in two at the end is left out. */
+export function completeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
+    const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needs > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+function incompleteStart(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0b1100_0000) === 0b1000_0000) start += 1;
+  return start;
+}
+
+/** Text on both sides of what is left out. */
+interface Halves {
+  head: string;
+  /** Bytes between them. */
+  gap: number;
+  tail: string;
+}
+
+const inTwo = (text: string, limit: number): Halves => {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= limit) return { head: text, gap: 0, tail: '' };
+  return fit({ head: text, gap: -bytes.length, tail: text }, limit);
+};
+
+/** Cuts at the gap: the end of what is before it, and the beginning of what is after it. */
+function fit({ head, gap, tail }: Halves, limit: number): Halves {
+  const half = Math.floor(limit / 2);
+  const [before, after] = [Buffer.from(head), Buffer.from(tail)];
+  const first = before.subarray(0, Math.max(half, limit - after.length));
+  const kept = first.subarray(0, first.length < before.length ? completeLength(first) : undefined);
+  const second = after.subarray(Math.max(0, after.length - (limit - kept.length)));
+  const last = second.subarray(second.length < after.length ? incompleteStart(second) : 0);
+  return {
+    head: kept.toString(),
+    gap: gap + before.length - kept.length + after.length - last.length,
+    tail: last.toString(),
+  };
+}
+
+/** Marks what is left out where it is missing: at the beginning what the scrollback no longer has. */
+function joined(
+  { head, gap, tail }: Halves,
+  lost: number,
+): Pick<ScrollbackText, 'text' | 'omittedBytes'> {
+  const text = gap > 0 ? `${head}\n… ${gap} bytes left out …\n${tail}` : head + tail;
+  const begin = lost > 0 ? `… ${lost} earlier bytes are no longer here …\n` : '';
+  return { text: begin + text, omittedBytes: lost + gap };
+}

@@ -1,0 +1,60 @@
+import { now, type Origin } from './process-tree.js';
+
+export type Ending = 'exited' | 'timeout' | 'interrupted';
+
+/** One command of a terminal, from its order to its end. */
+export class ShellCommand {
+  readonly #number: number;
+  readonly #started = Date.now();
+  readonly #since = now();
+  #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
+  /** Calls that wait for its end: at first the one that gave it. */
+  watchers = 1;
+  /** Why it is being ended, once it is. */
+  cause: 'timeout' | 'interrupt' | 'kill' | undefined;
+
+  limit: NodeJS.Timeout | undefined;
+  /** Set while everything that it started is being ended. */
+  killing: Promise<void> | undefined;
+
+  constructor(
+    /** The number of its processes; see `processesOf`. */
+    number: number,
+    readonly text: string,
+    readonly background: boolean,
+    /** Offset in the terminal of its first byte of output. */
+    readonly from: number,
+  ) {
+    this.#number = number;
+  }
+
+  get id(): string {
+    return String(this.#number);
+  }
+
+  get ended() {
+    return this.#ended;
+  }
+
+  /** Whether it has ended and nothing that had to end with it is left. */
+  get settled(): boolean {
+    return this.#ended !== undefined && !this.killing;
+  }
+
+  get seconds(): number {
+    return ((this.#ended?.at ?? Date.now()) - this.#started) / 1000;
+  }
+
+  /** How its processes are found. */
+  origin(shell: number | undefined): Origin {
+    const numbers = { first: this.#number, last: this.#number };
+    return { numbers, shell, since: this.#since };
+  }
+
+  end(exitCode: number, to: number): void {
+    clearTimeout(this.limit);
+    const killed = this.cause === 'timeout' || this.cause === 'kill';
+    const status = this.cause === 'timeout' ? 'timeout' : this.cause ? 'interrupted' : 'exited';
+    this.#ended ??= { status, exitCode: killed ? null : exitCode, to, at: Date.now() };
+  }
+}

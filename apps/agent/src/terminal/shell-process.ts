@@ -1,0 +1,298 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { isExecutable } from '../permissions.js';
+import { BackgroundEnd, type BackgroundEndEvents } from './background-end.js';
+import { MarkFilter } from './mark-filter.js';
+import { openPty, type Pty, type PtyOptions } from './pty.js';
+import { ReadyReports, type Claim } from './ready-reports.js';
+import { comeBack, shellScript, type ShellKind, type ShellStart } from './shell-script.js';
+import type { Process } from './process-tree.js';
+import { SideChannel, type Report } from './side-channel.js';
+
+/** How long the end of a command's output is awaited after its report; it is usually there before. */
+const markTimeoutMs = 400;
+/** How long bytes that may begin a mark are held, in case they are something else. */
+const holdTimeoutMs = 50;
+
+/** Bytes that a pty gives at once, at most; as many mean that there is more. */
+const ptyRead = 4095;
+
+export const usualSize = { columns: 120, rows: 30 } as const;
+
+export interface ShellOptions extends ShellEvents, ShellStart {
+  /** Folder for the side channel. */
+  folder: string;
+  cwd: string;
+  env: Record<string, string>;
+  columns: number;
+  rows: number;
+}
+
+export interface ShellEvents {
+  /** Bytes in order, lent as by a `Pty`; `partialLine` when they end within a line of which more is about to come. */
+  onOutput(bytes: Buffer, partialLine: boolean): void;
+  /** The output of the command ends here; `onIdle` follows. The last one counts: programs can print marks, too. */
+  onMark(): void;
+  /**
+   * The shell waits for an order. `status` is that of the previous command; `disputed` when something else reported
+   * another one in the shell’s place.
+   */
+  onIdle(status: number, directory: string, disputed: boolean): void;
+  /** A prompt is shown though nobody released the shell: it left its loop. */
+  onPrompt(): void;
+  /** The shell exits, and was in this directory. */
+  onDirectory(directory: string): void;
+  onExit(end: { code: number; signal: number }): void;
+}
+
+/** One shell process in a pty, driven over its side channel. */
+export class ShellProcess {
+  readonly kind: ShellKind;
+  readonly #channel: SideChannel;
+  readonly #options: ShellOptions;
+  #pty: Pty;
+  #filter: MarkFilter;
+  /** Orders name it. */
+  #nonce = '';
+  /** The command that was ordered and has not begun. */
+  #ordered: string | undefined;
+  /** The last nonce whose mark was seen in the output. */
+  #marked = '';
+  readonly #readyReports: ReadyReports;
+  #ready: Claim | undefined;
+  #markTimer: NodeJS.Timeout | undefined;
+  #flush = setTimeout(() => this.#filter.flush(), holdTimeoutMs);
+  #paused = false;
+  #partialLine = false;
+  /** The background commands whose shells are still there, by id. */
+  readonly #backgroundEnds = new Map<string, BackgroundEnd>();
+  #ended = false;
+  /** How often output came. */
+  #reads = 0;
+
+  static async open(options: ShellOptions): Promise<ShellProcess> {
+    let report: (value: Report) => void = () => undefined;
+    const channel = await SideChannel.open(options.folder, (value) => report(value));
+    try {
+      const shell = new ShellProcess(channel, options);
+      report = (value) => shell.#reported(value);
+      return shell;
+    } catch (error) {
+      await channel.close();
+      throw error;
+    }
+  }
+
+  private constructor(channel: SideChannel, options: ShellOptions) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#readyReports = new ReadyReports({
+      waits: () => channel.isReadBy(this.pid),
+      drain: () => channel.drain(),
+      accept: (claim) => this.#accepted(claim),
+    });
+    this.#filter = new MarkFilter(
+      channel.paths.mark,
+      (bytes) => options.onOutput(bytes, this.#partialLine),
+      (nonce) => this.#mark(nonce),
+    );
+    const { kind, ...launched } = launch(channel, options);
+    this.kind = kind;
+    this.#pty = openPty({
+      ...launched,
+      cwd: options.cwd,
+      columns: options.columns,
+      rows: options.rows,
+      onData: (bytes) => this.#received(bytes),
+      onExit: (end) => this.#exited(end),
+    });
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  /** Runs shell source at top level; only after `onIdle`. The end of a background command is awaited by `follow`. */
+  run(id: string, source: string, background: boolean): void {
+    if (background) this.#backgroundEnds.set(id, new BackgroundEnd(id, this.#channel));
+    this.#channel.put(id, source);
+    this.#ordered = id;
+    this.#channel.order(`run ${this.#nonce} ${id}`);
+  }
+
+  /** Reports the end of a background command; `shell` is the process that runs it, unless it is gone already. */
+  follow(id: string, shell: Process | undefined, onEnd: BackgroundEndEvents['onEnd']): void {
+    const onGone = () => this.#forget(id);
+    this.#backgroundEnds.get(id)?.follow(shell, { onEnd, onGone });
+  }
+
+  /** Looks at once whether background commands have been killed. */
+  checkBackground(): void {
+    for (const end of this.#backgroundEnds.values()) end.check();
+  }
+
+  /** Whether a Ctrl-C made the shell drop an order before it began; it can be `repeat`ed. */
+  get dropped(): boolean {
+    return this.#ordered !== undefined;
+  }
+
+  repeat(): void {
+    this.#channel.order(`run ${this.#nonce} ${this.#ordered}`);
+  }
+
+  /** Shows the shell's own prompt, for the user. */
+  release(): void {
+    this.#channel.order(`release ${this.#nonce}`);
+  }
+
+  /** From a prompt back into the loop. */
+  comeBack(): void {
+    // A line feed also ends a line of a terminal that a killed program left in raw mode.
+    this.#pty.write(` ${comeBack}\n`);
+  }
+
+  write(data: string): void {
+    this.#pty.write(data);
+  }
+
+  /** A file for a command; gone with the shell. */
+  put(name: string, content: string | Uint8Array): string {
+    return this.#channel.put(name, content);
+  }
+
+  discard(name: string): void {
+    this.#channel.remove(name);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#pty.resize(columns, rows);
+  }
+
+  /** Stops or continues reading; programs block when the kernel's buffer is full. */
+  hold(paused: boolean): void {
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    if (paused) this.#pty.pause();
+    else this.#pty.resume();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#pty.kill(signal);
+  }
+
+  /** Whether the shell itself has the terminal, so that no program runs in the foreground. */
+  get inFront(): boolean {
+    try {
+      const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5] === String(this.pid);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Where the shell is now, also while a command runs. */
+  get directory(): string | undefined {
+    try {
+      return readlinkSync(`/proc/${this.pid}/cwd`);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #received(bytes: Buffer): void {
+    this.#reads += 1;
+    this.#markTimer?.refresh();
+    this.#partialLine = bytes.length >= ptyRead && bytes.at(-1) !== 0x0a;
+    this.#filter.push(bytes);
+    if (this.#filter.holding) this.#flush.refresh();
+  }
+
+  #reported(report: Report): void {
+    if (report.kind === 'prompt') {
+      // A shell that waits for orders shows no prompt.
+      if (!this.#channel.isReadBy(this.pid)) this.#options.onPrompt();
+    } else if (report.kind === 'left') {
+      this.#options.onDirectory(report.directory);
+    } else if (report.kind === 'ended') {
+      this.#backgroundEnds.get(report.id)?.report(report.status);
+    } else if (report.kind === 'begin') {
+      this.#channel.remove(report.id);
+      this.#ordered = undefined;
+    } else {
+      this.#readyReports.add(report);
+    }
+  }
+
+  #accepted(claim: Claim): void {
+    this.#nonce = claim.nonce;
+    this.#ready = claim;
+    // Output that no longer reaches the terminal has no mark.
+    clearTimeout(this.#markTimer);
+    this.#markTimer = setTimeout(() => this.#lateMark(claim.nonce), markTimeoutMs);
+    this.#settle();
+  }
+
+  #mark(nonce: string): void {
+    this.#marked = nonce;
+    this.#options.onMark();
+    this.#settle();
+  }
+
+  #lateMark(nonce: string): void {
+    if (this.#paused) return void this.#markTimer?.refresh();
+    // A busy machine may have kept this process waiting: what came meanwhile is read before.
+    const reads = this.#reads;
+    setImmediate(() => {
+      if (reads === this.#reads && this.#ready?.nonce === nonce) this.#mark(nonce);
+    });
+  }
+
+  #settle(): void {
+    const ready = this.#ready;
+    if (!ready || ready.nonce !== this.#marked) return;
+    this.#ready = undefined;
+    // Should a command reset the count, the same nonce comes again.
+    this.#marked = '';
+    clearTimeout(this.#markTimer);
+    this.#options.onIdle(ready.status, ready.disputed ? '' : ready.directory, ready.disputed);
+  }
+
+  #exited(end: { code: number; signal: number }): void {
+    this.#readyReports.close();
+    clearTimeout(this.#markTimer);
+    clearTimeout(this.#flush);
+    this.#filter.flush();
+    this.#options.onExit(end);
+    for (const [id, background] of this.#backgroundEnds) {
+      if (!background.followed) this.#forget(id);
+    }
+    this.#ended = true;
+    if (this.#backgroundEnds.size === 0) void this.#channel.close();
+  }
+
+  /** Background commands outlive their shell, and so does the channel by which they report. */
+  #forget(id: string): void {
+    this.#backgroundEnds.get(id)?.close();
+    this.#backgroundEnds.delete(id);
+    if (this.#ended && this.#backgroundEnds.size === 0) void this.#channel.close();
+  }
+}
+
+function launch(
+  channel: SideChannel,
+  { env, ...start }: Pick<ShellOptions, 'env' | keyof ShellStart>,
+): Pick<PtyOptions, 'file' | 'args' | 'env'> & { kind: ShellKind } {
+  const bash = find('bash', env.PATH);
+  const kind = bash ? 'bash' : 'sh';
+  const script = channel.put('start', shellScript(kind, channel.paths, start));
+  if (bash) return { kind, file: bash, args: ['--noprofile', '--rcfile', script, '-i'], env };
+  const sh = find('sh', env.PATH) ?? '/bin/sh';
+  return { kind, file: sh, args: ['-i'], env: { ...env, ENV: script } };
+}
+
+function find(program: string, path = '/usr/local/bin:/usr/bin:/bin'): string | undefined {
+  return path
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find(isExecutable);
+}

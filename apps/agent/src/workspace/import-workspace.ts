@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AppError } from '@belay/protocol';
+import { whileTransferring } from '@belay/rpc';
+import { asUser } from '../user-separation.js';
+import { CheckedTar } from './checked-tar.js';
+
+/**
+ * Unpacks a tar archive into the workspace with a native tar: files with mode and time, folders, links of both kinds.
+ * Links are kept as they are and never written through; an entry that leads out, or is a device or a pipe, fails the
+ * import. No other program may be writing to the workspace. Rejects with `AppError` (`invalid_input`, `forbidden`,
+ * `disk_full`, …); what was unpacked until then stays.
+ */
+export async function importWorkspace(workspace: string, tar: Readable): Promise<void> {
+  const binary = findTar();
+  if (binary === undefined)
+    throw new AppError(
+      'unavailable',
+      'The archive cannot be unpacked: the program tar was not found.',
+    );
+  const { file, args } = asUser(binary, [...flags, '-C', workspace]);
+  const child = spawn(file, args, { env: { LC_ALL: 'C' }, stdio: ['pipe', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (errors.length < 4_000) errors += text;
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => (code === 0 ? resolve() : reject(failure(errors))));
+  });
+  const sent = whileTransferring(() => pipeline(tar, new CheckedTar(), child.stdin));
+  const [fromSending, fromTar] = await Promise.allSettled([
+    sent.catch((error: Error) => {
+      // A tar that has ended says itself how: Node closes its input then, whatever was still to be sent.
+      if (!(error instanceof AppError) && (isBrokenPipe(error) || hasEnded(child))) return;
+      child.kill('SIGKILL');
+      throw error;
+    }),
+    ended,
+  ]);
+  const [failed] = [fromSending, fromTar].filter(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return;
+  const error = failed.reason as Error;
+  throw error instanceof AppError ? error : cannotUnpack(error.message);
+}
+
+/**
+ * The modes of folders come last: one that may not be written to could not be filled. Names are taken as they are, for
+ * they are checked; else tar would put off links that lead out, and then replace a file of the same name by one.
+ */
+const flags = [
+  '--extract',
+  '--absolute-names',
+  '--preserve-permissions',
+  '--no-same-owner',
+  '--numeric-owner',
+  '--delay-directory-restore',
+  '--read-full-records',
+  '--blocking-factor=512',
+];
+
+/** The runtime’s tar, beside its node, else the system’s. */
+const findTar = (): string | undefined =>
+  [join(dirname(process.execPath), 'tar'), '/usr/bin/tar', '/bin/tar'].find((path) =>
+    statSync(path, { throwIfNoEntry: false })?.isFile(),
+  );
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+const isBrokenPipe = (error: Error): boolean => (error as NodeJS.ErrnoException).code === 'EPIPE';
+
+function failure(errors: string): AppError {
+  if (/No space left on device|Disk quota exceeded/.test(errors))
+    return new AppError('disk_full', 'The disk is full: the workspace could not be unpacked.');
+  // The first line is the cause; the last says only that there was one.
+  return cannotUnpack(errors.split('\n', 1)[0] || 'tar was killed');
+}
+
+const cannotUnpack = (why: string): AppError =>
+  new AppError('invalid_input', `The archive cannot be unpacked: ${why}`);
