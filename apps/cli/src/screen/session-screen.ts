@@ -6,9 +6,6 @@ import {
   ignoreError,
   isEnded,
   isEvent,
-  mountMark,
-  pluralText,
-  dollarsText,
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
@@ -23,6 +20,7 @@ import { runBinding, type KeyBindings } from './key-bindings.js';
 import { layoutOf, type Layout } from './layout.js';
 import { Pane } from './pane.js';
 import { cut, questionRows, styled } from './question-rows.js';
+import { titleLine } from './title-line.js';
 
 export interface SessionScreenOptions {
   summary: SessionSummary;
@@ -307,7 +305,7 @@ export class SessionScreen {
       : [...chatRows, ...screen];
     const composed = this.#composer.shown(Math.max(1, columns - 3));
     const rows = [
-      styled(7, cut(this.#title(), columns)),
+      styled(7, cut(titleLine(this.#summary), columns)),
       ...body,
       styled(
         2,
@@ -323,14 +321,6 @@ export class SessionScreen {
         }
       : { row: rows.length - 1, column: 2 + composed.column };
     this.#writer.draw(rows, cursor);
-  }
-
-  #title(): string {
-    const { title, state, steps, dollars, model, machine, mounts } = this.#summary;
-    const where = machine
-      ? ` · ${machine.kind === 'bare' ? '⚠ nothing is confined on' : 'container on'} ${machine.name}`
-      : '';
-    return ` ${state} · ${singleLine(title, 60)} · ${pluralText(steps, 'step')} · ${dollarsText(dollars)} · ${model}${where}${mounts.map((mount) => ` · ${mountMark(mount)}`).join('')}`;
   }
 
   #chatRows(): string[] {

@@ -214,9 +214,10 @@ describe('every command through every API', () => {
 
   it.each(names)('%s has the same effect and is recorded by the same name', async (name) => {
     const effects: Record<string, unknown> = {};
+    // Over ACP an approval is answered when the editor is asked: acp-api.spec.ts.
+    const isTried = (api: string) => api !== 'acp' || name !== 'answer';
     for (const [api, { has, call }] of Object.entries(apis)) {
-      // Over ACP an approval is answered when the editor is asked: acp-api.spec.ts.
-      if (!has(name) || (api === 'acp' && name === 'answer')) continue;
+      if (!has(name) || !isTried(api)) continue;
       const input = await prepared(name);
       const session = String(input['session']);
       const after = 'session' in input ? (await server.log.summary(session)).lastSeq : 0;
@@ -224,9 +225,8 @@ describe('every command through every API', () => {
       if (!changing.includes(name)) continue;
       const entry = await newestAudit(api, commandAction(name), 'ok');
       const made = name === 'start' || name === 'fork';
-      if (made) expect(entry.session).not.toBe(session);
-      else expect(entry.session).toBe(session);
-      if (name === 'fork') expect(entry.subject).toContain(session);
+      expect(entry.session === session).toBe(!made);
+      expect(entry.subject).toContain(name === 'fork' ? session : '');
       if (name === 'remove') {
         expect(await apis['rest']?.call('status', { session })).toBe('not_found');
         continue;
