@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildAll, runCommand } from './prepare/machine.mjs';
 import { preparePackages } from './prepare/packages.mjs';
-import { run } from './prepare/run.mjs';
+import { runProgram } from './prepare/run-program.mjs';
 import { step } from './prepare/steps.mjs';
 import { root } from './product-node.mjs';
 
@@ -38,7 +38,7 @@ export async function packProduct() {
     cpSync(join(root, part), join(staged, part), { recursive: true, filter: isShipped });
   const description = descriptionOfPackage();
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: staged });
+  await runProgram('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: staged });
   rmSync(staged, { recursive: true });
   return join(folder, `${description.name}-${description.version}.tgz`);
 }

@@ -8,7 +8,7 @@ import Dockerode from 'dockerode';
 import { findCommand } from './prepare/debian.mjs';
 import { Docker } from './prepare/docker-api.mjs';
 import { prepareRuntime } from './prepare/images.mjs';
-import { run } from './prepare/run.mjs';
+import { runProgram } from './prepare/run-program.mjs';
 
 const programs = ['dockerd', 'containerd', 'unshare'] as const;
 type Program = (typeof programs)[number];
@@ -114,7 +114,7 @@ export class SecondEngine {
       .split('\n')
       .map((line) => line.split(' ')[4] ?? '')
       .filter((path) => path.startsWith(`${this.#folder}/`));
-    for (const path of mounts.reverse()) await run('umount', ['--lazy', path]);
+    for (const path of mounts.reverse()) await runProgram('umount', ['--lazy', path]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

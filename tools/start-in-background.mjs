@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lastLines } from './prepare/run.mjs';
+import { lastLines } from './prepare/run-program.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { runningServer } from './running-server.mjs';
 

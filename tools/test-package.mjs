@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildAll, runCommand } from './prepare/machine.mjs';
 import { preparePackages } from './prepare/packages.mjs';
-import { run } from './prepare/run.mjs';
+import { runProgram } from './prepare/run-program.mjs';
 import { step } from './prepare/steps.mjs';
 import { packProduct } from './pack.mjs';
 import { root } from './product-node.mjs';
@@ -21,7 +21,7 @@ await runCommand(async () => {
     await step('build', buildAll);
     const archive = await step('package', packProduct);
     const install = ['install', '--global', '--prefix', folder, '--prefer-offline', archive];
-    await step('install', () => run('npm', install, { cwd: folder }));
+    await step('install', () => runProgram('npm', install, { cwd: folder }));
     await step('version, help', () => {
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
       assert.equal(belay('--version').stdout.trim(), version);

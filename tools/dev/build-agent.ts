@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { Docker } from '../prepare/docker-api.mjs';
 import { prepareRuntime } from '../prepare/images.mjs';
-import { run } from '../prepare/run.mjs';
+import { runProgram } from '../prepare/run-program.mjs';
 import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
 
 /** Bundles the agent from its sources; returns the volume that has it, of which new sandboxes are made. */
 export async function buildAgent(dockerHost: string): Promise<string> {
   return step('agent', async (say) => {
-    await run(process.execPath, [join(root, 'tools/bundle.ts'), 'agent'], { cwd: root });
+    await runProgram(process.execPath, [join(root, 'tools/bundle.ts'), 'agent'], { cwd: root });
     return prepareRuntime(new Docker(dockerHost), say);
   });
 }

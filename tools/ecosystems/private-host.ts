@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
-import { run } from '../prepare/run.mjs';
+import { runProgram } from '../prepare/run-program.mjs';
 
 /** An address of this machine that is not loopback, which clients would not send through a proxy. */
 export function ownAddress(): string {
@@ -19,7 +19,7 @@ export async function privateCertificate(
   const folder = join(root, 'keys');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'names'), `subjectAltName=IP:${address}\n`);
-  const openssl = (line: string) => run('openssl', line.split(' '), { cwd: folder });
+  const openssl = (line: string) => runProgram('openssl', line.split(' '), { cwd: folder });
   const fresh = '-nodes -newkey rsa:2048';
   await openssl(`req -x509 -days 2 ${fresh} -subj /CN=private-ca -keyout ca.key -out ca.crt`);
   await openssl(`req ${fresh} -subj /CN=registry -keyout server.key -out server.csr`);

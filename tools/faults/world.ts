@@ -4,7 +4,7 @@ import { LiveConnection } from '@belay/client';
 import { isEnded } from '@belay/protocol';
 import { BelayServer, prepared, script } from '@belay/testkit';
 import { breakingProxy, type BreakingProxy } from '../breaking-proxy.ts';
-import { run } from '../prepare/run.mjs';
+import { runProgram } from '../prepare/run-program.mjs';
 import { SecondEngine } from '../second-engine.ts';
 import { countingTurns, Witness } from './witness.ts';
 
@@ -90,13 +90,20 @@ export class World {
     for (const proxy of this.proxies('agents')) proxy.close();
     await this.#server?.end('SIGKILL');
     await this.engine.dispose();
-    await run('umount', ['--lazy', this.disk]);
+    await runProgram('umount', ['--lazy', this.disk]);
   }
 
   async #open(sessions: number, steps: number): Promise<void> {
     for (const path of [this.disk, this.#runtime]) mkdirSync(path);
     writeFileSync(this.clock, '0');
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${diskMib}m,mode=700`, 'tmpfs', this.disk]);
+    await runProgram('mount', [
+      '-t',
+      'tmpfs',
+      '-o',
+      `size=${diskMib}m,mode=700`,
+      'tmpfs',
+      this.disk,
+    ]);
     const image = prepared('BELAY_TEST_DEBIAN');
     await this.engine.copyImage(image);
     process.env['TMPDIR'] = this.disk;

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { run } from './run.mjs';
+import { runProgram } from './run-program.mjs';
 
 /** Whether packages can be installed here without asking anybody: root on Debian, Ubuntu or a relative. */
 export function canInstall() {
@@ -13,8 +13,10 @@ let last = Promise.resolve();
 export function aptInstall(...packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const install = async () => {
-    await run('apt-get', ['update', '-qq'], { env });
-    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env });
+    await runProgram('apt-get', ['update', '-qq'], { env });
+    await runProgram('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
+      env,
+    });
   };
   return (last = last.then(install, install));
 }

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aptInstall, canInstall, findCommand } from './debian.mjs';
 import { candidateHosts, Docker } from './docker-api.mjs';
-import { lastLines, run } from './run.mjs';
+import { lastLines, runProgram } from './run-program.mjs';
 import { Instruction } from './steps.mjs';
 
 const logFile = '/var/log/belay-dockerd.log';
@@ -24,7 +24,7 @@ export async function prepareEngine(say, { install = true } = {}) {
     await aptInstall('docker.io', 'iptables');
   }
   say('starting dockerd');
-  if (existsSync('/run/systemd/system')) await run('systemctl', ['start', 'docker']);
+  if (existsSync('/run/systemd/system')) await runProgram('systemctl', ['start', 'docker']);
   else await startDaemon();
   return new Docker(ownHost);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFolder, root } from '../product-node.mjs';
 import { hostSettings } from './host-settings.mjs';
-import { run } from './run.mjs';
+import { runProgram } from './run-program.mjs';
 import { Instruction } from './steps.mjs';
 
 const npmVersion = '11.6.2';
@@ -106,8 +106,8 @@ function folderOf(name) {
 
 /** npm by itself, from the registry that this machine is set up with. */
 async function fetchNpm(folder) {
-  await run('npm', ['pack', `npm@${npmVersion}`, '--silent', '--pack-destination', folder]);
-  await run('tar', ['-xzf', join(folder, `npm-${npmVersion}.tgz`), '-C', folder]);
+  await runProgram('npm', ['pack', `npm@${npmVersion}`, '--silent', '--pack-destination', folder]);
+  await runProgram('tar', ['-xzf', join(folder, `npm-${npmVersion}.tgz`), '-C', folder]);
   return join(folder, 'package');
 }
 

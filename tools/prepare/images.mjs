@@ -10,7 +10,7 @@ import {
   systemSpec,
   withTemporaryFolder,
 } from './image-specs.mjs';
-import { lastLines } from './run.mjs';
+import { lastLines } from './run-program.mjs';
 import { withLock } from './lock.mjs';
 import { filter, installationLabel, isOld, removeOldRuntimes } from './old-runtimes.mjs';
 import { Instruction } from './steps.mjs';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../product-node.mjs';
-import { run } from './run.mjs';
+import { runProgram } from './run-program.mjs';
 
 /** Installs the packages of the lock file when what is installed differs from it. */
 export async function preparePackages(say) {
@@ -12,7 +12,7 @@ export async function preparePackages(say) {
   say('installing what package-lock.json lists');
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  await run(command, [...first, 'ci', '--no-audit', '--no-fund'], { cwd: root });
+  await runProgram(command, [...first, 'ci', '--no-audit', '--no-fund'], { cwd: root });
 }
 
 /**

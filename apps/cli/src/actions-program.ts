@@ -6,7 +6,7 @@ import {
   setActionSecret,
   showAction,
 } from './commands/actions.js';
-import { callInstalledAction } from './commands/call-action.js';
+import { callFromTerminal } from './commands/call-action.js';
 import { installActions, updateActions } from './commands/install-actions.js';
 import { actionLanguages, newAction } from './commands/new-action.js';
 import { testActions } from './commands/test-actions.js';
@@ -45,9 +45,7 @@ export function addActions(program: Command, exit: (code: number) => void): void
     .option('--input <json>', 'the input as JSON, or - for standard input')
     .option('--session <id>', 'call it in this session, with its workspace')
     .option('--save <dir>', 'save the files that it produces to this folder')
-    .action(async (action, input, options) =>
-      exit(await callInstalledAction(action, input, options)),
-    );
+    .action(async (action, input, options) => exit(await callFromTerminal(action, input, options)));
   add('test', 'run the examples of actions')
     .argument('[names...]', 'names of the actions')
     .option('--all', 'all installed actions')

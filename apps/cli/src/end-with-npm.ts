@@ -1,4 +1,4 @@
-import { processStat, fileText, type ProcessStat } from './background/process-start.js';
+import { processStat, processFile, type ProcessStat } from './background/process-start.js';
 
 const pollMs = 500;
 /** npm, its shell, and bin/belay.mjs on an older Node. */
@@ -20,7 +20,7 @@ function npmAbove(pid: number): ProcessStat | undefined {
   let stat = processStat(pid);
   for (let level = 0; level < mostAncestors && stat && stat.parent > 1; level += 1) {
     stat = processStat(stat.parent);
-    if (stat && isNpm(fileText(`/proc/${stat.pid}/cmdline`) ?? '')) return stat;
+    if (stat && isNpm(processFile(`/proc/${stat.pid}/cmdline`) ?? '')) return stat;
   }
   return undefined;
 }

@@ -10,7 +10,7 @@ import { until } from '@belay/testing';
 import { z } from 'zod';
 import { agentHeader, agentPath, dialRpc } from './dial.js';
 import { relayAgent, type Relay } from './relay.js';
-import { rpcServer, type Caller } from './server.js';
+import { rpcServer, type RpcCaller } from './server.js';
 
 const serves = { add: { input: z.object({ n: z.int() }), output: z.object({ calls: z.int() }) } };
 
@@ -21,7 +21,7 @@ describe('an agent behind a relay', () => {
   let relay: Relay;
   let url: URL;
   let sockets: Set<Socket>;
-  let callers: Caller[];
+  let callers: RpcCaller[];
   let seen: string[];
   let refusal: AppError | undefined;
 

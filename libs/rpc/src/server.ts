@@ -22,11 +22,11 @@ export interface RpcServerOptions<S extends Contract, C extends Contract> extend
    * Called once for each agent, not for its reconnects. Register handlers before it returns. Must not throw: use
    * `authorize` to refuse.
    */
-  onConnection(connection: RpcConnection<S, C>, caller: Caller): void;
+  onConnection(connection: RpcConnection<S, C>, caller: RpcCaller): void;
   /** Called before anything of a connection is read; rejects with `AppError` to refuse. Without it, all may connect. */
-  authorize?(caller: Caller): Promise<void>;
+  authorize?(caller: RpcCaller): Promise<void>;
   /** An agent broke a rule of the connection, in a clause; its connection is closed. */
-  onBroken?(reason: string, caller: Caller): void;
+  onBroken?(reason: string, caller: RpcCaller): void;
   /**
    * Its connections cross a network, where one can be gone without a word: one that does not answer makes way for the
    * next, which has proved who it is before it gets here. On a Unix socket, which is never half-open, none does.
@@ -35,7 +35,7 @@ export interface RpcServerOptions<S extends Contract, C extends Contract> extend
 }
 
 /** Who connects: the id that the agent made up, and its token where it has one. */
-export interface Caller {
+export interface RpcCaller {
   id: string;
   token: string | undefined;
 }
@@ -139,14 +139,14 @@ class Agents<S extends Contract, C extends Contract> {
     }
   }
 
-  #connect(socket: WebSocket, caller: Caller): void {
+  #connect(socket: WebSocket, caller: RpcCaller): void {
     const known = this.#known.get(caller.id) ?? this.#add(caller);
     known.socket = socket;
     keepAlive(socket);
     known.endpoint.attach(socketWire(socket, { bounded: true }));
   }
 
-  #add(caller: Caller): Known<RpcEndpoint<S, C>> {
+  #add(caller: RpcCaller): Known<RpcEndpoint<S, C>> {
     const endpoint = new RpcEndpoint(this.#options, {
       role: 'listener',
       onBroken: (reason) => this.#options.onBroken?.(reason, caller),
@@ -164,7 +164,7 @@ class Agents<S extends Contract, C extends Contract> {
 /** Resolves when the agent has no wire: a second program with its id neither joins nor replaces it. */
 async function checkReconnect(
   { endpoint, token, socket }: Known<{ readonly attached: boolean }>,
-  caller: Caller,
+  caller: RpcCaller,
 ): Promise<void> {
   if (!isSameToken(token, caller.token)) {
     throw new AppError('unauthorized', 'The token does not belong to this agent.');
@@ -179,7 +179,7 @@ function isSameToken(a: string | undefined, b: string | undefined): boolean {
 }
 
 /** Throws `forbidden` for web pages, which alone send an origin, and `invalid_input`. */
-function callerOf({ url, headers }: IncomingMessage): Caller {
+function callerOf({ url, headers }: IncomingMessage): RpcCaller {
   if (url !== agentPath) throw new AppError('not_found', 'Nothing is served at this path.');
   if (headers.origin !== undefined) {
     throw new AppError('forbidden', 'A web page cannot connect as an agent.');

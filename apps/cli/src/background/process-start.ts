@@ -11,7 +11,7 @@ export interface ProcessStat {
 
 /** proc(5): the name in parentheses may have spaces. Undefined for a process that is gone, and without /proc. */
 export function processStat(pid: number): ProcessStat | undefined {
-  const text = fileText(`/proc/${pid}/stat`);
+  const text = processFile(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent] = fields ?? [];
   if (!fields || state === 'Z') return undefined;
@@ -25,7 +25,7 @@ export function processStat(pid: number): ProcessStat | undefined {
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return startByPs(pid);
   const start = processStat(pid)?.start;
-  const boot = fileText('/proc/sys/kernel/random/boot_id')?.trim();
+  const boot = processFile('/proc/sys/kernel/random/boot_id')?.trim();
   return start && `${start} ${boot ?? ''}`;
 }
 
@@ -41,7 +41,7 @@ function startByPs(pid: number): string | undefined {
   }
 }
 
-export function fileText(path: string): string | undefined {
+export function processFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
   } catch {

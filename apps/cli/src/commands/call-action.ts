@@ -16,7 +16,7 @@ type File = ActionOutput['files'][number];
 type ReadBlob = (blob: string) => Promise<Uint8Array>;
 
 /** `belay actions call`: resolves to the exit code of the action. */
-export async function callInstalledAction(
+export async function callFromTerminal(
   name: string,
   words: readonly string[],
   options: CallOptions,

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { until } from '@belay/testing';
-import { startOf, fileText } from '../background/process-start.js';
+import { startOf, processFile } from '../background/process-start.js';
 import { AgentProcesses } from './agent-processes.js';
 import { sandboxMark } from './left-programs.js';
 
@@ -43,7 +43,7 @@ describe('agents on a bare machine', () => {
     const leftOf = (name: string) =>
       until(
         'its program',
-        () => Number(fileText(join(folder, 'sessions', name, 'pid'))) || undefined,
+        () => Number(processFile(join(folder, 'sessions', name, 'pid'))) || undefined,
       );
     const [one, two] = [await leftOf('one'), await leftOf('two')];
     await agents.stop('one');
@@ -62,7 +62,7 @@ describe('agents on a bare machine', () => {
     const container = { image: null, profile: 'hardened' as const, tools: {} };
     const wanted = { session: 's', token: 't', state: 'state', container };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
-    const { pid } = JSON.parse(fileText(join(folder, 'agents', 'one.json')) ?? '') as {
+    const { pid } = JSON.parse(processFile(join(folder, 'agents', 'one.json')) ?? '') as {
       pid: number;
     };
     // A busy process looks for its agents before it receives the end of one: timers come next.
@@ -88,7 +88,7 @@ describe('agents on a bare machine', () => {
     const wanted = { session: 's', token: 't', state: 'state', container };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
     const record = await until('it says where', () =>
-      fileText(join(folder, 'sessions', 'one', 'record'))?.trim(),
+      processFile(join(folder, 'sessions', 'one', 'record'))?.trim(),
     );
     expect(record).toBe(join(folder, 'agents', 'one.json'));
     const old = new Date(0);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startOf, fileText } from '../background/process-start.js';
+import { startOf, processFile } from '../background/process-start.js';
 
 /** In the environment of an agent and of all that it starts. */
 const mark = 'AGENT_SANDBOX';
@@ -34,7 +34,7 @@ function leftPrograms(sandbox: string): { pid: number; start: string | undefined
 }
 
 const isOf = (pid: number, sandbox: string): boolean =>
-  fileText(`/proc/${pid}/environ`)?.split('\0').includes(`${mark}=${sandbox}`) ?? false;
+  processFile(`/proc/${pid}/environ`)?.split('\0').includes(`${mark}=${sandbox}`) ?? false;
 
 function kill(pid: number, signal: NodeJS.Signals): void {
   try {

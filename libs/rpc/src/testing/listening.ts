@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { RpcConnection } from '../connection.js';
 import { agentHeader, agentPath, dialRpc } from '../dial.js';
 import { helloMessage } from '../message.js';
-import { rpcServer, type Caller } from '../server.js';
+import { rpcServer, type RpcCaller } from '../server.js';
 
 const number = z.object({ n: z.int() });
 export const contracts = {
@@ -31,7 +31,7 @@ export class Listening {
   readonly broken: string[] = [];
   readonly served: Served[] = [];
   /** Whoever may connect; all may when it is undefined. */
-  authorize: ((caller: Caller) => Promise<void>) | undefined;
+  authorize: ((caller: RpcCaller) => Promise<void>) | undefined;
   readonly #folder: string;
   readonly #ends: (() => Promise<unknown> | void)[] = [];
 

@@ -9,9 +9,9 @@ import type { DiffRow } from './diff-rows';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
-import { useDiffRows, type Changes } from './use-diff-rows';
+import { useDiffRows, type DiffRowsOptions } from './use-diff-rows';
 
-interface ChangedFilesProps extends Changes {
+interface ChangedFilesProps extends DiffRowsOptions {
   decides: boolean;
 }
 

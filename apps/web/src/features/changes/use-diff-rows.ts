@@ -4,7 +4,7 @@ import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
 import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
-export interface Changes {
+export interface DiffRowsOptions {
   files: readonly DiffedFile[];
   range: CommitRange;
   /** The commit after the changes. */
@@ -12,7 +12,7 @@ export interface Changes {
 }
 
 /** The rows of a diff, as the user folds and expands its files. */
-export function useDiffRows({ files, range, commit }: Changes) {
+export function useDiffRows({ files, range, commit }: DiffRowsOptions) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
   const fetched = useFetchedParts(files, range, chosen);

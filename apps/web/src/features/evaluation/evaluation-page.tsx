@@ -11,7 +11,7 @@ import { useNow } from '@/lib/use-now';
 import {
   evaluationQuery,
   evaluationsQuery,
-  trialKey,
+  trialCellKey,
   trialsQuery,
   useEvaluationUpdates,
 } from './queries';
@@ -82,12 +82,12 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
         </div>
         {isOpen && (
           <TrialDetail
-            key={trialKey(task, attempt)}
+            key={trialCellKey(task, attempt)}
             run={id}
             task={task}
             attempt={attempt}
             attempts={attempts}
-            trial={trials.data.byKey.get(trialKey(task, attempt))}
+            trial={trials.data.byKey.get(trialCellKey(task, attempt))}
             flagged={validity?.flagged.find((each) => each.task === task)?.why}
           />
         )}

@@ -36,7 +36,7 @@ export const trialsQuery = (id: string) => {
       const known = queryClient.getQueryData<Trials>(queryKey);
       const { seq, trials } = await client.evaluations.trials(id, { after: known?.seq ?? 0 });
       const byKey = new Map(known?.byKey);
-      for (const trial of trials) byKey.set(trialKey(trial.task, trial.attempt), trial);
+      for (const trial of trials) byKey.set(trialCellKey(trial.task, trial.attempt), trial);
       return { seq, byKey };
     },
     staleTime: Infinity,
@@ -52,7 +52,8 @@ export const recordQuery = (id: string, blob: string) =>
     staleTime: Infinity,
   });
 
-export const trialKey = (task: string, attempt: number): string => JSON.stringify([task, attempt]);
+export const trialCellKey = (task: string, attempt: number): string =>
+  JSON.stringify([task, attempt]);
 
 /** Keeps the list of runs in the cache as the server reports changes, while a page shows it. */
 export function useEvaluationUpdates(): void {

@@ -1,5 +1,5 @@
 import type { EvaluationTrial } from '@belay/protocol';
-import { trialKey, type Trials } from './queries';
+import { trialCellKey, type Trials } from './queries';
 import { shownOf, taskRows } from './task-rows';
 
 const trial = (task: string, attempt: number, more: Partial<EvaluationTrial>): EvaluationTrial => ({
@@ -28,7 +28,7 @@ const trials: Trials = {
       trial('Own/a', 1, done('pass')),
       trial('Own/a', 2, done('fail')),
       trial('Own/b', 1, { state: 'verifying' }),
-    ].map((each) => [trialKey(each.task, each.attempt), each]),
+    ].map((each) => [trialCellKey(each.task, each.attempt), each]),
   ),
 };
 const run = {

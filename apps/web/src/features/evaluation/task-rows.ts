@@ -1,5 +1,5 @@
 import type { EvaluationTrial } from '@belay/protocol';
-import { trialKey, type Trials } from './queries';
+import { trialCellKey, type Trials } from './queries';
 import type { TrialStatus } from './run-words';
 
 /** What narrows the table; it is in the address. */
@@ -32,7 +32,7 @@ export function taskRows(run: Run, trials: Trials, { q, show }: TrialFilter): Ta
       task,
       flagged: why.get(task),
       trials: Array.from({ length: run.attempts }, (_, index) =>
-        trials.byKey.get(trialKey(task, index + 1)),
+        trials.byKey.get(trialCellKey(task, index + 1)),
       ),
     }))
     .filter((row) => !show || row.trials.some((trial) => kindOf(shownOf(trial)) === show));

@@ -110,7 +110,7 @@ function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 're
 }
 
 /** Sends the chosen folder, if one was, for several sessions, and returns the workspace’s name. */
-export async function storeWorkspace({ workspace }: SessionForm): Promise<string | null> {
+export async function workspaceFor({ workspace }: SessionForm): Promise<string | null> {
   if (workspace.kind === 'empty' || workspace.kind === 'repository') return null;
   if (workspace.kind === 'example') return `example:${workspace.name}`;
   return (await client.uploads.workspace(await archiveOf(workspace.files))).workspace;

@@ -5,7 +5,7 @@ import {
   archiveOf,
   comparisonOf,
   newSessionsOf,
-  storeWorkspace,
+  workspaceFor,
   type SessionForm,
 } from './session-form';
 
@@ -22,7 +22,7 @@ export async function startSessions(
   const files = form.workspace.kind === 'folder' ? form.workspace.files : undefined;
   onPhase(files ? 'Uploading…' : 'Starting…');
   const archive = files && sessionCount(form) <= mostSent ? await archiveOf(files) : undefined;
-  const workspace = archive ? sentWorkspace : await storeWorkspace(form);
+  const workspace = archive ? sentWorkspace : await workspaceFor(form);
   onPhase('Starting…');
   const comparison = comparisonOf(form, workspace);
   if (comparison) return { comparison: (await client.comparisons.create(comparison)).id };

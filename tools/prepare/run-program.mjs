@@ -8,7 +8,7 @@ import { Instruction } from './steps.mjs';
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean }} [options]
  * @returns {Promise<string>}
  */
-export function run(command, args, { cwd, env, show = false } = {}) {
+export function runProgram(command, args, { cwd, env, show = false } = {}) {
   return new Promise((resolve, reject) => {
     const output = show ? 'inherit' : 'pipe';
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', output, output] });

@@ -1,13 +1,13 @@
-import { run } from './run.mjs';
+import { runProgram } from './run-program.mjs';
 import { Instruction } from './steps.mjs';
 
 describe('a command of the preparation', () => {
   it('answers what it said', async () => {
-    expect(await run('sh', ['-c', 'echo one; echo two >&2'])).toContain('one');
+    expect(await runProgram('sh', ['-c', 'echo one; echo two >&2'])).toContain('one');
   });
 
   it('that fails is told by its last words, without a stack', async () => {
-    const failing = run('sh', ['-c', 'seq 100; echo no network >&2; exit 3']);
+    const failing = runProgram('sh', ['-c', 'seq 100; echo no network >&2; exit 3']);
     await expect(failing).rejects.toThrow(Instruction);
     await expect(failing).rejects.toThrow(
       /failed with exit code 3\. It said:\n[^]*100\nno network$/,
