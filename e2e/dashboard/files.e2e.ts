@@ -310,7 +310,7 @@ describeSystem('the files of a session', (server) => {
     many.close();
     const other = await chromium.open(server, `/sessions/${many.id}`);
     await clickOn(other, '#tab-changes');
-    await shows(other, changes, '2000 files');
+    await shows(other, changes, '2,000 files');
     await shows(other, changes, '+60,000');
     await shows(other, `${changes} [role=region]`, 'line 1 of many in the file 0001');
     expect(await other.$$eval('*', (all) => all.length)).toBeLessThan(6_000);
