@@ -194,11 +194,11 @@ async function breakOften(name: string, times: number): Promise<void> {
   const far = await (await connections.promise).open('workspace.import', {});
   const near = await agent.open('terminal', { terminal: 'main', offset: 0 });
 
+  let onConnected = () => {};
+  agent.on('connected', () => onConnected());
   const breaking = (async () => {
     while (breaks.left > 0) {
-      if (!agent.connected) {
-        await new Promise<void>((resolve) => agent.on('connected', resolve));
-      }
+      if (!agent.connected) await new Promise<void>((resolve) => (onConnected = resolve));
       await pause(Math.random() * 4, 'breaks come at any moment of the messages in flight');
       through.cut();
       breaks.left--;
