@@ -35,7 +35,7 @@ export async function withServer<T>(
 
 /** Runs a measurement with a browser of its own. */
 export async function withChromium<T>(measure: (chromium: Chromium) => Promise<T>): Promise<T> {
-  const chromium = new Chromium();
+  const chromium = new Chromium({ motion: true });
   await chromium.start();
   try {
     return await measure(chromium);

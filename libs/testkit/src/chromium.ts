@@ -30,11 +30,14 @@ export class Chromium {
   /** Script errors of pages, and their requests to other hosts than the server. */
   readonly complaints: string[] = [];
 
+  /** Without `motion`, pages are told that their user prefers none: each frame of an animation takes the processor. */
+  constructor(private readonly options: { motion?: boolean } = {}) {}
+
   async start(): Promise<void> {
     this.#browser = await puppeteer.launch({
       executablePath: prepared('CHROMIUM'),
       userDataDir: this.#profile,
-      args: flags,
+      args: this.options.motion ? flags : [...flags, '--force-prefers-reduced-motion'],
       protocolTimeout: 120_000,
     });
   }
