@@ -95,6 +95,8 @@ module.exports = {
   ],
   // More than two cores have: most tests wait more than they compute.
   maxWorkers: 3,
+  // What tests leave in a worker adds up; with so much, collecting garbage takes the processor from the others.
+  workerIdleMemoryLimit: '600MB',
   // Of the tests of a file that may run at once: most of their time they wait for containers.
   maxConcurrency: 3,
   testSequencer: '<rootDir>/tools/slowest-first.cjs',
