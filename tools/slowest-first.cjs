@@ -14,13 +14,14 @@ const slowest = [
   'apps/agent/src/terminal/background.spec.ts',
   'libs/rpc/src/socket.spec.ts',
   'apps/agent/src/terminal/terminals.spec.ts',
-  'e2e/system/conformance/default.container.ts',
+  'e2e/system/conformance/default.long.container.ts',
   'e2e/system/conformance/busybox.long.container.ts',
   'e2e/system/conformance/debian.long.container.ts',
   'e2e/dashboard/accessibility.long.e2e.ts',
   'e2e/dashboard/accessibility.e2e.ts',
   'e2e/system/docs.container.ts',
   'e2e/system/machines.container.ts',
+  'e2e/system/conformance/default.container.ts',
 ];
 
 const rank = ({ path }) => {
