@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError, type StreamMeta } from '@belay/protocol';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
@@ -13,11 +13,22 @@ import { StartQueue } from './start-queue.js';
 /** How long the end of a session waits for its patch. */
 const patchTimeoutMs = 20_000;
 
+/** How long the end of the server does. */
+const closeTimeoutMs = 2_000;
+
+interface Keeping {
+  session: string;
+  controller: AbortController;
+  /** Never rejects. */
+  ended: Promise<void>;
+}
+
 /** The results of a session: its patch and files, from its agent or as stored at its end. */
 @Injectable()
-export class Exports {
+export class Exports implements OnModuleDestroy {
   readonly #folder: string;
   readonly #maxMb: number;
+  readonly #keeping = new Set<Keeping>();
 
   constructor(
     config: Config,
@@ -47,15 +58,44 @@ export class Exports {
     return this.#fromAgent(session, meta);
   }
 
+  /** Patches that are being kept are written before the agents’ connections end, so that nothing is written after it. */
+  async onModuleDestroy(): Promise<void> {
+    const all = [...this.#keeping];
+    const late = setTimeout(() => void this.#abort(all), closeTimeoutMs);
+    await Promise.all(all.map(({ ended }) => ended));
+    clearTimeout(late);
+  }
+
   /** Keeps the patch of a session that ends, for the time when its sandbox is gone. */
   async keepPatch(session: string): Promise<void> {
     if (!this.sandboxes.agent(session)) return;
-    const stream = await this.#fromAgent(session, { format: 'patch' });
-    await writeWhole(this.#path(session), stream, { signal: AbortSignal.timeout(patchTimeoutMs) });
+    const controller = new AbortController();
+    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(patchTimeoutMs)]);
+    const kept = this.#keepPatch(session, signal);
+    const one = { session, controller, ended: kept.catch(ignoreError('the caller gets it')) };
+    this.#keeping.add(one);
+    try {
+      await kept;
+    } finally {
+      this.#keeping.delete(one);
+    }
   }
 
   async remove(session: string): Promise<void> {
+    await this.#abort([...this.#keeping].filter((one) => one.session === session));
     await rm(this.#path(session), { force: true });
+  }
+
+  async #keepPatch(session: string, signal: AbortSignal): Promise<void> {
+    const stream = await this.#fromAgent(session, { format: 'patch' });
+    if (signal.aborted) stream.destroy();
+    signal.throwIfAborted();
+    await writeWhole(this.#path(session), stream, { signal });
+  }
+
+  async #abort(some: Keeping[]): Promise<void> {
+    for (const { controller } of some) controller.abort();
+    await Promise.all(some.map(({ ended }) => ended));
   }
 
   async #fromAgent(session: string, meta: StreamMeta<'workspace.export'>): Promise<Readable> {

@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { AppError, newEvent, newMessage, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { sql } from 'kysely';
@@ -148,6 +151,43 @@ describe('sessions', () => {
     server.sandboxes.patch = undefined;
     const again = await server.fetch(`/api/sessions/${id}/patch`);
     expect(await again.text()).toBe(`patch of ${id} at the end`);
+  });
+
+  describe('whose patch is being kept', () => {
+    const patches = () => readdir(join(server.data, 'patches')).catch(() => []);
+
+    const unending = () => new Readable({ read: () => undefined });
+
+    /** Resolves when the patch of a session that has ended is being written. */
+    const beginKeeping = async (patch: Readable) => {
+      const id = await server.session();
+      server.sandboxes.patch = () => patch;
+      await finish(id);
+      await until('its patch is being written', async () =>
+        (await patches()).some((name) => name.startsWith(id)),
+      );
+      server.sandboxes.patch = undefined;
+      return id;
+    };
+
+    it('keep it before the server ends, or nothing of it', async () => {
+      const patch = unending();
+      const kept = await beginKeeping(patch);
+      await beginKeeping(unending());
+      const restarted = server.restart();
+      patch.push('the patch');
+      patch.push(null);
+      await restarted;
+      expect(await patches()).toEqual([`${kept}.patch`]);
+    });
+
+    it('are deleted without it', async () => {
+      const patch = unending();
+      const id = await beginKeeping(patch);
+      await server.json('DELETE', `/api/sessions/${id}`);
+      expect(patch.destroyed).toBe(true);
+      expect(await patches()).toEqual([]);
+    });
   });
 
   it('leave a viewer the patch of their end, and no way to start a container', async () => {

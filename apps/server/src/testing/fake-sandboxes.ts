@@ -28,7 +28,7 @@ export class FakeSandboxes {
   /** Commits that no history has. */
   readonly missing = new Set<string>();
   /** The bytes of every patch, when set. */
-  patch: (() => Iterable<Buffer>) | undefined;
+  patch: (() => Iterable<Buffer> | Readable) | undefined;
   answer: (operation: string, input: unknown) => unknown = () => ({});
   /** What a port of a sandbox leads to. */
   connect: (port: number) => Promise<Duplex> = () =>
@@ -78,7 +78,8 @@ export class FakeSandboxes {
         }
         const bytes = `${meta.format} of ${session} at ${meta.commit ?? 'the end'}`;
         const whole = [Buffer.from(meta.format === 'tar' ? tarOfFile(bytes) : bytes)];
-        const stream = Readable.from(meta.format === 'patch' ? (this.patch?.() ?? whole) : whole);
+        const content = meta.format === 'patch' ? (this.patch?.() ?? whole) : whole;
+        const stream = content instanceof Readable ? content : Readable.from(content);
         return Promise.resolve(Object.assign(stream, { end: () => undefined }));
       },
     };
