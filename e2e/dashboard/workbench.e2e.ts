@@ -238,10 +238,15 @@ describeSystem('the workbench', (server) => {
   it('output that is too long for a reload begins at a line, below a notice of what is above', async () => {
     const command = `seq -f "flood-%.0f $(printf %0180d 0)" 12000`;
     await server.client.sessions.call(session.id, 'terminal.run', { command, terminal: 'flood' });
+    const showFlood = async () => {
+      await clickOn(page, '#tab-terminal');
+      await click(page, 'flood', terminal);
+      await shows(page, rows, 'flood-12000 0');
+    };
+    // The output may reach the server later than the result of its command.
+    await showFlood();
     await page.reload();
-    await clickOn(page, '#tab-terminal');
-    await click(page, 'flood', terminal);
-    await shows(page, rows, 'flood-12000 0');
+    await showFlood();
     await clickOn(page, `${terminal} .xterm-screen`);
     await chord(page, 'Control', 'f');
     await hasFocus(page, '[aria-label="Search the terminal"]');
