@@ -1,3 +1,6 @@
+import { PerformanceObserver, performance, type PerformanceEntry } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+
 /** Milliseconds of processor time that this thread spends in `run`: what else the machine does adds nothing. */
 export function processorMs(run: () => unknown): number {
   const begun = process.threadCpuUsage();
@@ -15,21 +18,43 @@ export async function processorMsUntil(run: () => Promise<unknown>): Promise<num
   return millisecondsSince(begun);
 }
 
-/** The most processor time that this thread spends without a look at its timers while `run` works. */
+interface Slice {
+  begin: number;
+  end: number;
+  processorMs: number;
+}
+
+/**
+ * The most processor time that this thread spends without a look at its timers while `run` works. Collections of
+ * garbage are left out: the tests before fill the heap too.
+ */
 export async function longestStallMs(run: () => Promise<unknown>): Promise<number> {
-  let [last, longest] = [process.threadCpuUsage(), 0];
+  const slices: Slice[] = [];
+  let [begin, used] = [performance.now(), process.threadCpuUsage()];
   const look = (): void => {
-    longest = Math.max(longest, millisecondsSince(last));
-    last = process.threadCpuUsage();
+    const end = performance.now();
+    slices.push({ begin, end, processorMs: millisecondsSince(used) });
+    [begin, used] = [performance.now(), process.threadCpuUsage()];
   };
+  const collections: PerformanceEntry[] = [];
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
   const timer = setInterval(look, 5);
   try {
     await run();
     look();
+    // Node reports a collection in a later turn of the event loop.
+    await turn();
   } finally {
     clearInterval(timer);
+    collections.push(...observer.takeRecords());
+    observer.disconnect();
   }
-  return longest;
+  const collecting = ({ begin: from, end }: Slice): number =>
+    collections
+      .filter(({ startTime }) => startTime >= from && startTime < end)
+      .reduce((sum, { duration }) => sum + duration, 0);
+  return Math.max(...slices.map((slice) => slice.processorMs - collecting(slice)));
 }
 
 function millisecondsSince(begun: NodeJS.CpuUsage): number {
