@@ -9,6 +9,7 @@ import {
   type Limits,
 } from '@belay/docker';
 import { AppError, ignoreError, type SandboxProfile, type SessionMount } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
@@ -238,14 +239,9 @@ export class SandboxContainers {
   }
 }
 
-async function greetedInTime(sandbox: Sandbox): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const seconds = helloTimeoutMs / 1000;
-  const late = new AppError('unavailable', `The agent did not connect within ${seconds} s.`);
-  const timer = setTimeout(() => reject(late), helloTimeoutMs);
-  try {
-    await Promise.race([sandbox.greeted(), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function greetedInTime(sandbox: Sandbox): Promise<void> {
+  return inTime(sandbox.greeted(), helloTimeoutMs, () => {
+    const seconds = helloTimeoutMs / 1000;
+    throw new AppError('unavailable', `The agent did not connect within ${seconds} s.`);
+  });
 }
