@@ -13,6 +13,7 @@ import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
+import { AgentListener } from '../connection/agent-listener.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { HostFolders, type HeldFolder } from '../engine/host-folders.js';
 import { hostFolder } from '../../programs/program-spec.js';
@@ -63,6 +64,7 @@ export class SandboxContainers {
     private readonly docker: DockerClient,
     private readonly volumes: Volumes,
     private readonly sidecars: Sidecars,
+    private readonly listener: AgentListener,
     private readonly connections: SandboxConnections,
     private readonly machines: MachineAgents,
   ) {
@@ -72,11 +74,6 @@ export class SandboxContainers {
   /** Containers that are being made, or wait for it. */
   get busy(): number {
     return this.#busy;
-  }
-
-  /** The id of a joined machine. Throws when there is none of the name, or it is not connected. */
-  machineNamed(name: string): string {
-    return this.machines.machineNamed(name);
   }
 
   /** Resolves when the agent has said hello. When it rejects, `discard` removes what there is. */
@@ -133,13 +130,13 @@ export class SandboxContainers {
       await this.docker.remove(sandbox.container);
     }
     sandbox.end(reason);
-    await this.connections.remove(sandbox.id, reason);
+    await this.listener.remove(sandbox.id, reason);
     if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
   }
 
   /** Like `dispose` for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
   async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
-    await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
+    await this.dispose(sandbox, disposal).catch(() => this.listener.remove(sandbox.id, ended));
   }
 
   removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
@@ -149,7 +146,7 @@ export class SandboxContainers {
 
   /** The folder of a sandbox’s socket, of a server that is gone. */
   async removeFolder(sandbox: string): Promise<void> {
-    await this.connections.remove(sandbox, ended);
+    await this.listener.remove(sandbox, ended);
   }
 
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
@@ -194,7 +191,7 @@ export class SandboxContainers {
       volumes: sandbox.volumes,
       seeded,
       runtime: this.config.runtimeVolume,
-      socketFolder: this.connections.folder(sandbox.id),
+      socketFolder: this.listener.folder(sandbox.id),
       shared: shared.map((one) => hostFolder({ ...one, real: one.folder })),
       limits: await this.#limits(),
       tools: await this.#toolSettings(),
@@ -216,7 +213,7 @@ export class SandboxContainers {
 
   async #prepareFolder(sandbox: Sandbox): Promise<void> {
     await this.listen(sandbox);
-    await this.connections.putFile(sandbox.id, hosts.file, hosts.content);
+    await this.listener.putFile(sandbox.id, hosts.file, hosts.content);
   }
 
   /** Returns whether fresh volumes get their owner from the sandbox’s image. */
