@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -146,14 +147,11 @@ async function evaluate(
     ? ['resume', out]
     : ['run', suite, '--agent', agent, '--data', data, '--out', out];
   if (args[0] === 'run' && repos) args.push('--repos', resolve(repos));
-  const code = await new Promise<number | null>((done, failed) => {
-    const child = spawn(productNode(), [belay, 'eval', ...args], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: productEnvironment(environment),
-    });
-    child.on('error', failed);
-    child.on('exit', done);
+  const child = spawn(productNode(), [belay, 'eval', ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: productEnvironment(environment),
   });
+  const [code] = await once(child, 'exit');
   const seconds = ((performance.now() - begun) / 1000).toFixed(0);
   if (code !== 0) throw new Instruction(`${suite} with ${agent} ended with code ${code}.`);
   const lines = readFileSync(join(out, 'results.jsonl'), 'utf8').split('\n').filter(Boolean);

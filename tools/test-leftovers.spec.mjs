@@ -25,19 +25,26 @@ const run = (dockerHost, image) => `
   setInterval(() => {}, 1000);
 `;
 
-async function begun(image) {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module', '-e', run(process.env.DOCKER_HOST, image)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+/** The engine and the image that npm test prepares. */
+const prepared = () => {
+  const { DOCKER_HOST: dockerHost, BELAY_TEST_BUSYBOX: image } = process.env;
+  if (!dockerHost || !image)
+    throw new Error('This needs containers. Run eval "$(node tools/environment.mjs)" first.');
+  return { dockerHost, image };
+};
+
+async function begun() {
+  const { dockerHost, image } = prepared();
+  const child = spawn(process.execPath, ['--input-type=module', '-e', run(dockerHost, image)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const line = await new Promise((done) => child.stdout.once('data', done));
   return { child, ...JSON.parse(String(line)) };
 }
 
 it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async (signal) => {
+  const { child, folder, container } = await begun();
   const docker = new Docker(process.env.DOCKER_HOST);
-  const { child, folder, container } = await begun(process.env.BELAY_TEST_BUSYBOX);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(true);
   await until('its helpers', () => processesUsing(folder).length === 3);
   child.kill(signal);
@@ -47,8 +54,8 @@ it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async 
 });
 
 it('another run beside it is left alone', async () => {
-  const one = await begun(process.env.BELAY_TEST_BUSYBOX);
-  const other = await begun(process.env.BELAY_TEST_BUSYBOX);
+  const one = await begun();
+  const other = await begun();
   await until('its helpers', () => processesUsing(other.folder).length === 3);
   one.child.kill('SIGKILL');
   await until('the clean-up', () => !existsSync(one.folder));

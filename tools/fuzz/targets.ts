@@ -136,7 +136,7 @@ export const targets: Record<string, Target> = {
     },
   },
   screens: {
-    covers: /terminal\/scrollback-text\.js$/,
+    covers: /terminal\/(scrollback-text|text-screen)\.js$/,
     seeds: [
       '\u001b[31mred\u001b[0m\r\n\u001b[2J\u001b[5;5Hx',
       'a\rb\b\bc\u001b]0;t\u0007',

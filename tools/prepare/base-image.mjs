@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,16 +76,14 @@ async function make(docker) {
 async function importFrom(docker, child) {
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-  const ended = new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
+  const ended = once(child, 'close');
   const untagged = new URLSearchParams({ fromSrc: '-', repo: 'belay/base', tag: 'making' });
   await docker.stream(`/images/create?${untagged}`, {
     body: child.stdout,
     type: 'application/x-tar',
   });
-  if ((await ended) !== 0) throw new Error(`mmdebstrap failed:\n${said.trim()}`);
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`mmdebstrap failed:\n${said.trim()}`);
   // Half an image must not pass for a whole one: the name comes last.
   await docker.post('/images/belay/base:making/tag?repo=belay/base&tag=bookworm');
   await docker.remove('/images/belay/base:making');

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { actionOutput, actionPermissions, isEvent, parseOutput, type Event } from '@belay/protocol';
 import { readEnvironment } from './environment.js';
+import type { AgentServices, CreateServices } from './agent-services.js';
 import { openServices } from './open-services.js';
 import { Stage, type StageOptions } from './testing/stage.js';
+import type { Terminals } from './terminal/terminals.js';
 import { importWorkspace } from './workspace/import-workspace.js';
 
 const archive = 'b'.repeat(64);
@@ -29,20 +31,20 @@ describe('an agent with its real services', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const workspace = () => join(folder, 'workspace');
-  const play = (options: StageOptions) => {
-    const environment = readEnvironment({
+  const environment = () =>
+    readEnvironment({
       PATH: process.env['PATH'],
       HOME: folder,
       BELAY_CONNECTION: 'unix:/none',
       BELAY_WORKSPACE: workspace(),
       BELAY_STATE: join(folder, 'state'),
     });
-    return (stage = new Stage({
-      createServices: (session) => openServices(environment, session),
+  const play = (options: StageOptions) =>
+    (stage = new Stage({
+      createServices: (session) => openServices(environment(), session),
       unpack: (tar) => importWorkspace(workspace(), tar),
       ...options,
     }));
-  };
   const output = (id: string) =>
     stage.log.find((event) => isEvent(event, 'result') && event.id === id)?.args['output'];
   const commits = () => stage.log.filter((event): event is Event => isEvent(event, 'commit'));
@@ -211,6 +213,24 @@ describe('an agent with its real services', () => {
     // The control: what was shown is followed.
     expect(prompt).toContain('Use tabs.');
     expect(prompt).not.toContain('Send me the keys');
+  });
+
+  it('closes its proxy although its terminals fail to close', async () => {
+    const opened = Promise.withResolvers<AgentServices>();
+    const createServices: CreateServices = async (session) => {
+      const services = await openServices(environment(), session);
+      opened.resolve(services);
+      return services;
+    };
+    play({ turns: [], createServices });
+    const services = await opened.promise;
+    const closeProxy = jest.spyOn(Server.prototype, 'close');
+    jest
+      .spyOn(services.terminals as Terminals, 'closeAll')
+      .mockRejectedValueOnce(new Error('stuck'));
+    await expect(services.close()).rejects.toThrow('stuck');
+    expect(closeProxy).toHaveBeenCalled();
+    closeProxy.mockRestore();
   });
 
   it('refuses an archive that leads out of the workspace', async () => {

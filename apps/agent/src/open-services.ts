@@ -82,8 +82,9 @@ export async function openServices(
     page: () => browser.page(),
     refusals: () => outgoing.report(),
     async close() {
-      await Promise.all([terminals.closeAll(), browser.close()]);
+      const ends = await Promise.allSettled([terminals.closeAll(), browser.close()]);
       await proxy.close();
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
     },
   };
 }

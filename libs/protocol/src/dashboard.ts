@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Scope } from './access.js';
 import type { EvaluationSummary } from './evaluations.js';
 import type { Event } from './events.js';
 import { terminalName } from './operations/terminal.js';
@@ -10,45 +11,66 @@ export const dashboardPath = '/socket';
 
 const session = z.string().max(200);
 
+interface ViewerRequest {
+  scope: Scope;
+  /** When the audit log records it: always, or the first for each session over one connection. Unset if nothing changes. */
+  audit?: 'always' | 'first';
+  input: z.ZodType;
+}
+
 /** What a viewer asks over the socket; each is answered by an acknowledgement. */
 export const viewerRequests = {
   /** Follow one session: events after `after`, then live; terminals from their offsets, then live. */
-  watch: z.object({
-    session,
-    after: z.int().nonnegative(),
-    terminals: z
-      .record(terminalName, z.int().nonnegative())
-      .refine((terminals) => Object.keys(terminals).length <= 1_000, 'at most 1,000')
-      .default({}),
-  }),
-  unwatch: z.object({ session }),
+  watch: {
+    scope: 'view',
+    input: z.object({
+      session,
+      after: z.int().nonnegative(),
+      terminals: z
+        .record(terminalName, z.int().nonnegative())
+        .refine((terminals) => Object.keys(terminals).length <= 1_000, 'at most 1,000')
+        .default({}),
+    }),
+  },
+  unwatch: { scope: 'view', input: z.object({ session }) },
   /** Follow the summaries of all sessions. */
-  fleet: z.object({}),
+  fleet: { scope: 'view', input: z.object({}) },
   /** Follow the summaries of all benchmark runs. */
-  evaluations: z.object({}),
-  'terminal.keys': z.object({ session, terminal: terminalName, data: z.string().max(1_000_000) }),
+  evaluations: { scope: 'view', input: z.object({}) },
+  'terminal.keys': {
+    scope: 'operate',
+    audit: 'first',
+    input: z.object({ session, terminal: terminalName, data: z.string().max(1_000_000) }),
+  },
   /**
    * The size that this viewer can show of a terminal; null when it no longer shows it. The terminal takes the
    * smallest size of all viewers.
    */
-  'terminal.fit': z.object({
-    session,
-    terminal: terminalName,
-    size: z
-      .object({ columns: z.int().min(2).max(1000), rows: z.int().min(1).max(1000) })
-      .nullable(),
-  }),
-  'terminal.hold': z.object({
-    session,
-    terminal: terminalName,
-    holder: z.enum(['agent', 'user']),
-  }),
-  'terminal.open': z.object({ session, terminal: terminalName }),
+  'terminal.fit': {
+    scope: 'operate',
+    input: z.object({
+      session,
+      terminal: terminalName,
+      size: z
+        .object({ columns: z.int().min(2).max(1000), rows: z.int().min(1).max(1000) })
+        .nullable(),
+    }),
+  },
+  'terminal.hold': {
+    scope: 'operate',
+    audit: 'always',
+    input: z.object({ session, terminal: terminalName, holder: z.enum(['agent', 'user']) }),
+  },
+  'terminal.open': {
+    scope: 'operate',
+    audit: 'always',
+    input: z.object({ session, terminal: terminalName }),
+  },
   /** Whether this viewer shows the browser panel. */
-  'browser.watch': z.object({ session, watched: z.boolean() }),
-};
+  'browser.watch': { scope: 'view', input: z.object({ session, watched: z.boolean() }) },
+} satisfies Record<string, ViewerRequest>;
 export type ViewerRequests = {
-  [K in keyof typeof viewerRequests]: z.input<(typeof viewerRequests)[K]>;
+  [K in keyof typeof viewerRequests]: z.input<(typeof viewerRequests)[K]['input']>;
 };
 
 /** The answer to each request: its value, or an error. */

@@ -78,7 +78,6 @@ export const evaluationChanges = z.object({
   progress: evaluationProgress.optional(),
 });
 export type EvaluationChanges = z.infer<typeof evaluationChanges>;
-export type NewEvaluationChanges = z.input<typeof evaluationChanges>;
 
 /** A run in one line. */
 export const evaluationSummary = evaluationInfo

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, ignoreError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import {
   startChromium,
   viewport,
@@ -74,7 +74,7 @@ export class BrowserWindow {
   async closes(page: Page): Promise<boolean> {
     if (!page.isClosed()) {
       const closed = new Promise((resolve) => page.once('close', resolve));
-      await Promise.race([closed, sleep(closingMs)]);
+      await inTime(closed, closingMs, () => undefined);
     }
     return page.isClosed() && this.#lost === null;
   }
@@ -204,7 +204,7 @@ export class BrowserWindow {
  */
 async function newPage(browser: Browser): Promise<Page> {
   const first = browser.newPage();
-  const page = await Promise.race([first, sleep(newPageMs, null, { ref: false })]);
+  const page = await inTime(first, newPageMs, () => null);
   if (page) return page;
   first.then((late) => late.close()).catch(ignoreError('it never began'));
   return browser.newPage();

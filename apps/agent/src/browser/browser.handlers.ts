@@ -9,6 +9,7 @@ import {
   type browserOperations,
   ignoreError,
 } from '@belay/protocol';
+import { inTime, untilAborted } from '@belay/rpc';
 import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -163,7 +164,7 @@ export class BrowserHandlers {
       this.#busy = true;
       try {
         const page = await this.#window.page(fresh);
-        await untilAborted(call.signal, act(page, call.signal), page).catch(
+        await untilStopped(call.signal, act(page, call.signal), page).catch(
           async (error: unknown) => {
             // A click that closes its own window has had its effect.
             if (fresh || error !== lost || !(await this.#window.closes(page))) throw error;
@@ -188,7 +189,7 @@ export class BrowserHandlers {
     const attempt = async () => {
       const page = await this.#window.page();
       try {
-        return await untilAborted(call.signal, look(page), page);
+        return await untilStopped(call.signal, look(page), page);
       } catch (error) {
         throw this.#inWords(error);
       }
@@ -291,19 +292,12 @@ export class BrowserHandlers {
 }
 
 /** The effect of an action stays; it is no longer awaited, and the page stops loading. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>, page: Page): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
+async function untilStopped<T>(signal: AbortSignal, work: Promise<T>, page: Page): Promise<T> {
   try {
-    return await Promise.race([work, promise]);
+    return await untilAborted(signal, work);
   } catch (error) {
-    work.catch(ignoreError('its caller no longer waits'));
     if (signal.aborted) await stopLoading(page);
     throw friendly(error);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 
@@ -315,7 +309,7 @@ async function stopLoading(page: Page): Promise<void> {
     await session.detach();
   };
   const stopped = stop().catch(ignoreError('the page hangs or is gone'));
-  await Promise.race([stopped, sleep(1_000)]);
+  await inTime(stopped, 1_000, () => undefined);
 }
 
 /** Whether a page that did not load in time still runs. */
@@ -324,5 +318,5 @@ async function responds(page: Page): Promise<boolean> {
     () => true,
     () => true,
   );
-  return Promise.race([asked, sleep(2_000, false)]);
+  return inTime(asked, 2_000, () => false);
 }

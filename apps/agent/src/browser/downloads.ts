@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inTime } from '@belay/rpc';
 import type { Browser, CDPSession } from './chromium.js';
 import type { PageNotes } from './page-notes.js';
 
@@ -51,10 +52,8 @@ export class Downloads {
   async settle(): Promise<void> {
     if (this.#running.size === 0) return;
     const all = [...this.#running.values()];
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, downloadTimeoutMs);
-    await Promise.race([Promise.all(all.map(({ done }) => done.promise)), late]);
-    clearTimeout(timer);
+    const done = Promise.all(all.map((download) => download.done.promise));
+    await inTime(done, downloadTimeoutMs, () => undefined);
     for (const { name } of this.#running.values()) {
       this.#notes.add(`downloads/${name} is still being downloaded.`);
     }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, excerpt, ignoreError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { CDPSession, Page } from './chromium.js';
 
 const seconds = 20;
@@ -13,17 +13,14 @@ const longestError = 2_000;
  */
 export async function evaluate(page: Page, script: string): Promise<string> {
   const session = await page.createCDPSession();
-  const late = new AbortController();
   try {
-    const limit = sleep(seconds * 1000, undefined, { signal: late.signal }).then(() => {
+    return await inTime(run(session, script), seconds * 1000, () => {
       throw new AppError(
         'timeout',
         `The script did not finish within ${seconds} s. Do less in one call.`,
       );
     });
-    return await Promise.race([run(session, script), limit]);
   } finally {
-    late.abort();
     await session.detach().catch(ignoreError('the page took its session with it'));
   }
 }

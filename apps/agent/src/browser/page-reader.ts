@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { ElementHandle, Page } from './chromium.js';
 import { inPage } from './in-page.js';
 
@@ -63,9 +64,10 @@ export class PageReader {
     for (let again = true; again && left() > 0 && !page.isClosed();) {
       const settled = page.evaluate(inPage('settled', settledDelayMs, Math.round(left())));
       // A navigation destroys the observed document; one that hangs is not awaited.
-      again = await within(
-        left(),
+      again = await inTime(
         settled.then(() => false),
+        left(),
+        () => false,
       ).catch(() => true);
       if (again) await sleep(20);
     }
@@ -77,17 +79,6 @@ function gone(reference: string): AppError {
     'not_found',
     `Element ${reference} is no longer on this page. Read the page again and use a reference from there.`,
   );
-}
-
-/** Returns false when it takes longer. */
-async function within(milliseconds: number, work: Promise<boolean>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, milliseconds, false);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A navigation under way destroys the document that is being read: then the next one is. */

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { AppError, ignoreError } from '@belay/protocol';
@@ -111,10 +112,7 @@ const nameArguments = (name: string): string[] =>
 type Report = (line: FoundLine) => boolean;
 
 async function collect(child: ChildProcess, input: SearchInput, add: Report): Promise<void> {
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
+  const ended = once(child, 'close');
   ended.catch(ignoreError('it is awaited once the output ends'));
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -128,7 +126,7 @@ async function collect(child: ChildProcess, input: SearchInput, add: Report): Pr
       if (full) child.kill('SIGKILL');
     }
   }
-  const code = await ended;
+  const [code] = await ended;
   if (!full && code === 2 && errors !== '') {
     throw new AppError('invalid_input', `The search failed: ${errors.replace(/^rg: /, '').trim()}`);
   }

@@ -5,7 +5,7 @@ import {
   machineCalls,
   machineServerCalls,
 } from '@belay/protocol';
-import { dialRpc } from '@belay/rpc';
+import { dialRpc, inTime } from '@belay/rpc';
 import type { LineOutput } from '../output.js';
 import type { Agents, OnEnded } from './agents.js';
 import { description, type Joined } from './joined.js';
@@ -100,6 +100,5 @@ async function leave(
   const { sandboxes } = agents;
   await agents.close();
   const told = sandboxes.map((sandbox) => tell(sandbox, 'belay join was ended on its machine.'));
-  const late = new Promise((done) => setTimeout(done, endTimeoutMs).unref());
-  await Promise.race([Promise.allSettled(told), late]);
+  await inTime(Promise.allSettled(told), endTimeoutMs, () => undefined);
 }

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
+import { inTime, untilAborted } from '@belay/rpc';
 import { BlobStore } from '../logs/blob-store.js';
 import type { RunningProgram } from '../programs/program.js';
 import { actionArguments } from './action-arguments.js';
@@ -105,7 +106,7 @@ export class ActionRunner {
         {
           printed,
           exitCode,
-          left: (await inTime(left)) ?? { files: [], fault: null },
+          left: (await arrived(left)) ?? { files: [], fault: null },
           seconds: (performance.now() - begun) / 1_000,
           refusals: [...refusals],
           secrets: Object.values(secrets),
@@ -132,10 +133,6 @@ interface Following {
 /** Throws when it prints too much, or when the limit aborts; its container then goes without further waiting. */
 async function untilEnd(running: RunningProgram, following: Following) {
   const { name, input, printed, onOutput, limit } = following;
-  const { promise: givenUp, reject } = Promise.withResolvers<never>();
-  const giveUp = (): void => reject(limit.reason);
-  limit.addEventListener('abort', giveUp, { once: true });
-  if (limit.aborted) giveUp();
   running.input.end(`${JSON.stringify(input)}\n`);
   const follow = async () => {
     for await (const piece of running.output) {
@@ -149,24 +146,15 @@ async function untilEnd(running: RunningProgram, following: Following) {
     return running.ended;
   };
   try {
-    return await Promise.race([follow(), givenUp]);
+    return await untilAborted(limit, follow());
   } catch (error) {
     void running.stop();
     throw error;
-  } finally {
-    limit.removeEventListener('abort', giveUp);
   }
 }
 
 /** What has not come by then, is not waited for. */
-async function inTime(left: Promise<LeftFiles> | undefined): Promise<LeftFiles | undefined> {
-  if (!left) return undefined;
-  const { promise, resolve } = Promise.withResolvers<LeftFiles>();
+async function arrived(left: Promise<LeftFiles> | undefined): Promise<LeftFiles | undefined> {
   const late = { files: [], fault: 'Its files did not arrive in time.' };
-  const timer = setTimeout(() => resolve(late), filesTimeoutMs);
-  try {
-    return await Promise.race([left, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return left && inTime(left, filesTimeoutMs, () => late);
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { Config } from '../config.js';
 
 export interface Tunnel {
@@ -34,12 +35,10 @@ export async function openTunnel(
   const ngrok = await load();
   await requireAuth(address);
   const opening = ngrok.forward({ addr: address, authtoken: tunnel.token });
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`no answer within ${openTimeoutMs / 1000} s`);
-    setTimeout(() => reject(error), openTimeoutMs).unref();
-  });
   try {
-    const listener = await Promise.race([opening, late]);
+    const listener = await inTime(opening, openTimeoutMs, () => {
+      throw new Error(`no answer within ${openTimeoutMs / 1000} s`);
+    });
     const url = listener.url();
     if (url === null) throw new Error('it has no address');
     return { url, close: () => listener.close() };

@@ -1,4 +1,5 @@
 import { hostQuestionPrefix, type ApprovalVerdict } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { ApprovalService } from '../approvals/approval.service.js';
 import type { EgressTarget } from './policy.js';
 
@@ -36,7 +37,7 @@ export class RefusedHosts {
       question = this.#put(session, target, key).finally(() => this.#open.delete(key));
       this.#open.set(key, question);
     }
-    return within(question, this.timeouts.clientTimeoutMs);
+    return inTime(question, this.timeouts.clientTimeoutMs, () => null);
   }
 
   async #put(session: string, input: EgressTarget, key: string): Promise<ApprovalVerdict> {
@@ -64,11 +65,4 @@ export class RefusedHosts {
       until: withdrawn ? 0 : Date.now() + this.timeouts.rejectionTimeoutMs,
     });
   }
-}
-
-function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), milliseconds);
-    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

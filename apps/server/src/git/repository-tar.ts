@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -117,11 +118,8 @@ async function addFiles(
   child.stderr.resume();
   const stop = (): void => void child.kill('SIGKILL');
   out.once('close', stop);
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const [, code] = await Promise.all([pipeline(child.stdout, out, { end: false }), ended]);
+  const ended = once(child, 'close');
+  const [, [code]] = await Promise.all([pipeline(child.stdout, out, { end: false }), ended]);
   if (code !== 0) throw new AppError('internal', 'The repository’s files could not be read.');
   out.end();
 }

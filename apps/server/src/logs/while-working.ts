@@ -1,4 +1,5 @@
 import { AppError, isEnded, isEvent } from '@belay/protocol';
+import { untilAborted } from '@belay/rpc';
 import type { EventLog } from './event-log.js';
 
 interface Working {
@@ -35,7 +36,7 @@ export async function whileWorking<T>(
       if (isEnded(state)) throw over(state);
       if (state !== 'paused') break;
       if (inPause === 'refuse') throw over(state);
-      await Promise.race([next, aborted(either)]);
+      await untilAborted(either, next);
     }
     return await work(either);
   } catch (error) {
@@ -48,10 +49,3 @@ export async function whileWorking<T>(
 
 const over = (state: string): AppError =>
   new AppError('cancelled', `The session is ${state}: nothing more is done for its agent.`);
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-}

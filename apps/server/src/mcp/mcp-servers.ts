@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
   type OnApplicationBootstrap,
@@ -16,6 +15,7 @@ import {
   type McpTool,
   type newMcpServer,
 } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { z } from 'zod';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
@@ -303,9 +303,8 @@ function chosenTools(config: McpConfig, tools: readonly Tool[]): McpTool[] {
 }
 
 /** The first download of a program must not delay sessions that did not name it. */
-async function soon({ name }: McpConfig, connected: Promise<void>): Promise<void> {
-  const late = sleep(connectTimeoutMs, undefined, { ref: false }).then(() => {
+function soon({ name }: McpConfig, connected: Promise<void>): Promise<void> {
+  return inTime(connected, connectTimeoutMs, () => {
     throw new AppError('timeout', `The MCP server ${name} is still being connected.`);
   });
-  await Promise.race([connected, late]);
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { type DockerClient, outputPieces } from '@belay/docker';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { ProgramEnd, RunningProgram } from './program.js';
 
@@ -43,10 +44,9 @@ export async function startAttached(
 
 /** Never rejects: the server’s next start removes what is left. */
 export async function removeContainer(docker: DockerClient, container: string): Promise<void> {
-  const late = delay(removalTimeoutMs, undefined, { ref: false }).then(() => {
+  await inTime(docker.remove(container), removalTimeoutMs, () => {
     throw new AppError('timeout', 'Docker does not remove it.');
-  });
-  await Promise.race([docker.remove(container), late]).catch((error: unknown) =>
+  }).catch((error: unknown) =>
     logger.warn(`A program’s container is left: ${errorFrom(error).message}`),
   );
 }
@@ -63,7 +63,7 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
     if (!stream.destroyed) {
       stopping = true;
       stream.end();
-      await Promise.race([closed, delay(killDelayMs, undefined, { ref: false })]);
+      await inTime(closed, killDelayMs, () => undefined);
       stream.destroy();
     }
     return ended;

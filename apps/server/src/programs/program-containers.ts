@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DockerClient, labels } from '@belay/docker';
 import { AppError } from '@belay/protocol';
+import { untilAborted } from '@belay/rpc';
 import { Config } from '../config.js';
 import { EgressService } from '../egress/egress.service.js';
 import { ownerLabels } from '../owner-labels.js';
@@ -34,16 +35,11 @@ export class ProgramContainers implements ProgramRunner {
       startTimeoutMs,
     ).unref();
     const limit = AbortSignal.any([signal, late.signal]);
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(limit.reason);
-    limit.addEventListener('abort', giveUp, { once: true });
-    if (limit.aborted) giveUp();
     try {
       // What is made all the same is removed by `#start`.
-      return await Promise.race([this.#start(program, limit), givenUp]);
+      return await untilAborted(limit, this.#start(program, limit));
     } finally {
       clearTimeout(timer);
-      limit.removeEventListener('abort', giveUp);
     }
   }
 

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, ignoreError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { TarSource } from '../sandboxes/connection/agent-calls.js';
 
 /** How long a sandbox that has started waits for its workspace, which is sent right after the session was made. */
@@ -52,11 +52,9 @@ export class IncomingWorkspaces {
       );
     }
     incoming.source = source;
-    const timer = new AbortController();
-    const waited = delay(takenWithinMs, false, { signal: timer.signal }).catch(() => false);
     const ended = incoming.unpacked.promise.then(() => true);
-    const isTaken = await Promise.race([incoming.taken.promise, waited, ended]);
-    timer.abort();
+    const taken = Promise.race([incoming.taken.promise, ended]);
+    const isTaken = await inTime(taken, takenWithinMs, () => false);
     if (isTaken) {
       incoming.tar.resolve(source);
       return incoming.unpacked.promise;
@@ -74,16 +72,9 @@ export class IncomingWorkspaces {
   async take(session: string): Promise<TarSource> {
     const incoming = this.#incoming.get(session);
     if (!incoming) throw notSent();
-    const timer = new AbortController();
-    const late = delay(sentWithinMs, undefined, { signal: timer.signal }).then(() => {
+    return inTime(incoming.tar.promise, sentWithinMs, () => {
       throw notSent();
     });
-    late.catch(ignoreError('it lost the race below'));
-    try {
-      return await Promise.race([incoming.tar.promise, late]);
-    } finally {
-      timer.abort();
-    }
   }
 
   /** Tells the sender how the session’s start went. With an error nothing more is taken, wherever it goes. */

@@ -97,8 +97,9 @@ export class SandboxServer {
       docker,
       volumes,
       sidecars,
+      listener,
       connections,
-      new MachineAgents(machines, connections),
+      new MachineAgents(machines, listener, connections),
     );
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
@@ -118,6 +119,7 @@ export class SandboxServer {
       pool,
       calls,
       deaths,
+      machines,
     );
     this.#lifecycle = new ServerLifecycle(
       reconciler,

@@ -26,8 +26,9 @@ import {
 } from './dashboard-socket.js';
 
 type Requests = typeof viewerRequests;
+type RequestInput<K extends keyof Requests> = z.output<Requests[K]['input']>;
 type Handlers = {
-  [K in keyof Requests]: (socket: DashboardSocket, input: z.output<Requests[K]>) => Promise<void>;
+  [K in keyof Requests]: (socket: DashboardSocket, input: RequestInput<K>) => Promise<void>;
 };
 
 /** Sessions that one connection may follow at once. */
@@ -139,11 +140,11 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     try {
       const { access } = socket.data;
       access.check(name);
-      const schema: z.ZodType<z.output<Requests[keyof Requests]>> = viewerRequests[name];
+      const schema: z.ZodType<RequestInput<keyof Requests>> = viewerRequests[name].input;
       const request = parsedInput(name, schema, input);
       const session = 'session' in request ? request.session : undefined;
       await access.run(name, session, () =>
-        this.#handlers[name](socket, request as z.output<Requests[K]>),
+        this.#handlers[name](socket, request as RequestInput<K>),
       );
       return { ok: true, value: {} };
     } catch (error) {

@@ -1,26 +1,13 @@
-import type { Scope, ViewerRequests } from '@belay/protocol';
+import { viewerRequests, type ViewerRequests } from '@belay/protocol';
 import type { AuditLog } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 
 type RequestName = keyof ViewerRequests;
 
-/** What a request needs. */
-const needs: Record<RequestName, Scope> = {
-  watch: 'view',
-  unwatch: 'view',
-  fleet: 'view',
-  evaluations: 'view',
-  'browser.watch': 'view',
-  'terminal.keys': 'operate',
-  'terminal.fit': 'operate',
-  'terminal.hold': 'operate',
-  'terminal.open': 'operate',
-};
-
 /** What the caller of one connection may request; changes and refusals are recorded. */
 export class ViewerAccess {
-  /** Sessions to which it has sent keys: recorded once. */
-  readonly #typedInto = new Set<string>();
+  /** Requests that are recorded once for each session. */
+  readonly #recorded = new Set<string>();
 
   constructor(
     readonly caller: Caller,
@@ -30,7 +17,7 @@ export class ViewerAccess {
   /** Throws what a caller gets that may not. */
   check(action: RequestName, session?: string): void {
     this.audit.refusals(this.caller, { action, session }, () =>
-      assertMay(this.caller, needs[action], session),
+      assertMay(this.caller, viewerRequests[action].scope, session),
     );
   }
 
@@ -46,11 +33,12 @@ export class ViewerAccess {
   }
 
   #isAudited(action: RequestName, session: string | undefined): boolean {
-    // The size of a view changes nothing.
-    if (needs[action] === 'view' || action === 'terminal.fit') return false;
-    if (action !== 'terminal.keys' || session === undefined) return true;
-    const isFirst = !this.#typedInto.has(session);
-    this.#typedInto.add(session);
+    const request = viewerRequests[action];
+    if (!('audit' in request)) return false;
+    if (request.audit === 'always') return true;
+    const key = `${action} ${session}`;
+    const isFirst = !this.#recorded.has(key);
+    this.#recorded.add(key);
     return isFirst;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, gptPageCharacters, type GptRun } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { Caller } from '../../access/caller.js';
 
 export interface PendingRun {
@@ -82,10 +82,7 @@ const sizeOf = ({ result }: PendingRun): number =>
 
 /** What can be said of a run within some seconds; throws what its work threw. */
 export async function answerOf(run: PendingRun, { seconds, from = 0 }: Asked): Promise<GptRun> {
-  const waited = new AbortController();
-  const late = delay(seconds * 1_000, undefined, { signal: waited.signal }).catch(() => undefined);
-  await Promise.race([run.ended, late]);
-  waited.abort();
+  await inTime(run.ended, seconds * 1_000, () => undefined);
   const { id, asking, result } = run;
   if (result === undefined) return { run: id, status: asking ? 'asking' : 'running' };
   if ('error' in result) throw result.error;

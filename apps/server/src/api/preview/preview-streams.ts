@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, ignoreError, type SessionSettings } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { EventLog } from '../../logs/event-log.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { PreviewGrant } from './preview-grants.js';
@@ -73,7 +74,7 @@ export class PreviewStreams implements BeforeApplicationShutdown {
     try {
       const { egress } = await this.check(session);
       const opening = this.sandboxes.agent(session)?.open('preview', { port });
-      const stream = opening && (await inTime(opening));
+      const stream = opening && (await openedInTime(opening));
       if (!stream || slot.isClosed || ended.aborted) {
         stream?.destroy();
         throw new AppError('unavailable', 'The preview has ended. Reload it.');
@@ -121,15 +122,9 @@ export class PreviewStreams implements BeforeApplicationShutdown {
 const tooMany = `The preview has ${previewLimits.perSession} connections open, or all previews have ${previewLimits.inAll}, which are the limits. Close some pages.`;
 
 /** A call to an agent that is away would wait for it; what opens later is closed. */
-async function inTime(opening: Promise<Duplex>): Promise<Duplex> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new AppError('unavailable', 'The sandbox does not respond. Reload the preview.'));
+function openedInTime(opening: Promise<Duplex>): Promise<Duplex> {
+  return inTime(opening, previewLimits.openMs, () => {
     opening.then((stream) => stream.destroy(), ignoreError('nobody waits for it'));
-  }, previewLimits.openMs);
-  try {
-    return await Promise.race([opening, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+    throw new AppError('unavailable', 'The sandbox does not respond. Reload the preview.');
+  });
 }

@@ -9,9 +9,11 @@ import {
   type Limits,
 } from '@belay/docker';
 import { AppError, ignoreError, type SandboxProfile, type SessionMount } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
+import { AgentListener } from '../connection/agent-listener.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { HostFolders, type HeldFolder } from '../engine/host-folders.js';
 import { hostFolder } from '../../programs/program-spec.js';
@@ -62,6 +64,7 @@ export class SandboxContainers {
     private readonly docker: DockerClient,
     private readonly volumes: Volumes,
     private readonly sidecars: Sidecars,
+    private readonly listener: AgentListener,
     private readonly connections: SandboxConnections,
     private readonly machines: MachineAgents,
   ) {
@@ -71,11 +74,6 @@ export class SandboxContainers {
   /** Containers that are being made, or wait for it. */
   get busy(): number {
     return this.#busy;
-  }
-
-  /** The id of a joined machine. Throws when there is none of the name, or it is not connected. */
-  machineNamed(name: string): string {
-    return this.machines.machineNamed(name);
   }
 
   /** Resolves when the agent has said hello. When it rejects, `discard` removes what there is. */
@@ -132,13 +130,13 @@ export class SandboxContainers {
       await this.docker.remove(sandbox.container);
     }
     sandbox.end(reason);
-    await this.connections.remove(sandbox.id, reason);
+    await this.listener.remove(sandbox.id, reason);
     if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
   }
 
   /** Like `dispose` for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
   async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
-    await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
+    await this.dispose(sandbox, disposal).catch(() => this.listener.remove(sandbox.id, ended));
   }
 
   removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
@@ -148,7 +146,7 @@ export class SandboxContainers {
 
   /** The folder of a sandbox’s socket, of a server that is gone. */
   async removeFolder(sandbox: string): Promise<void> {
-    await this.connections.remove(sandbox, ended);
+    await this.listener.remove(sandbox, ended);
   }
 
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
@@ -193,7 +191,7 @@ export class SandboxContainers {
       volumes: sandbox.volumes,
       seeded,
       runtime: this.config.runtimeVolume,
-      socketFolder: this.connections.folder(sandbox.id),
+      socketFolder: this.listener.folder(sandbox.id),
       shared: shared.map((one) => hostFolder({ ...one, real: one.folder })),
       limits: await this.#limits(),
       tools: await this.#toolSettings(),
@@ -215,7 +213,7 @@ export class SandboxContainers {
 
   async #prepareFolder(sandbox: Sandbox): Promise<void> {
     await this.listen(sandbox);
-    await this.connections.putFile(sandbox.id, hosts.file, hosts.content);
+    await this.listener.putFile(sandbox.id, hosts.file, hosts.content);
   }
 
   /** Returns whether fresh volumes get their owner from the sandbox’s image. */
@@ -238,14 +236,9 @@ export class SandboxContainers {
   }
 }
 
-async function greetedInTime(sandbox: Sandbox): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const seconds = helloTimeoutMs / 1000;
-  const late = new AppError('unavailable', `The agent did not connect within ${seconds} s.`);
-  const timer = setTimeout(() => reject(late), helloTimeoutMs);
-  try {
-    await Promise.race([sandbox.greeted(), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function greetedInTime(sandbox: Sandbox): Promise<void> {
+  return inTime(sandbox.greeted(), helloTimeoutMs, () => {
+    const seconds = helloTimeoutMs / 1000;
+    throw new AppError('unavailable', `The agent did not connect within ${seconds} s.`);
+  });
 }

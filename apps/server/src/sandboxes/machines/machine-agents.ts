@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
+import { AgentListener } from '../connection/agent-listener.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Machines, type WantedContainer } from './machines.js';
@@ -10,6 +11,7 @@ import { Machines, type WantedContainer } from './machines.js';
 export class MachineAgents {
   constructor(
     private readonly machines: Machines,
+    private readonly listener: AgentListener,
     private readonly connections: SandboxConnections,
   ) {}
 
@@ -24,7 +26,7 @@ export class MachineAgents {
   /** Its connection opens nothing more; the machine ends it, now or when it is back. */
   async dispose(sandbox: Sandbox, { volumes, reason }: { volumes: boolean; reason: AppError }) {
     sandbox.end(reason);
-    await this.connections.remove(sandbox.id, reason);
+    await this.listener.remove(sandbox.id, reason);
     await this.machines.stopAgent(sandbox);
     const { machine } = sandbox;
     if (volumes && machine !== undefined)
@@ -33,10 +35,5 @@ export class MachineAgents {
 
   async removeFiles(machine: string, folders: string[]): Promise<void> {
     await this.machines.removeFiles(machine, folders);
-  }
-
-  /** The id of a connected machine. */
-  machineNamed(name: string): string {
-    return this.machines.connectedNamed(name).id;
   }
 }

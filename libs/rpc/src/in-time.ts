@@ -1,0 +1,13 @@
+/**
+ * Settles as `work` does, or after `ms` as `late`, which returns a value or throws. The work itself goes on, and its
+ * later failure is ignored. The timer does not keep the process alive.
+ */
+export async function inTime<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms).unref();
+  try {
+    return await Promise.race([work, promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
