@@ -3,8 +3,8 @@ import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panel
 import { Crosshair, X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Empty, Loading } from '@/components/ui/empty';
-import { FilesFailed } from '@/features/session-log/files-failed';
-import { useFiles } from '@/features/session-log/files-query';
+import { FilesFailed } from '@/features/session-files/files-failed';
+import { useFiles } from '@/features/session-files/files-query';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
 import { intoView } from '@/lib/into-view';

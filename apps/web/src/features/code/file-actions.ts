@@ -5,7 +5,7 @@ import {
   type OperationRequest,
   type SessionSummary,
 } from '@belay/protocol';
-import { showFile } from '@/features/session-log/panel-links';
+import { showFile } from '@/lib/panel-links';
 import { askConfirm, askText } from '@/lib/ask';
 import { toBase64 } from '@/lib/base64';
 import { downloadFile } from '@/lib/download-file';

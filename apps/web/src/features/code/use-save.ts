@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { fileConflictOf, isEnded } from '@belay/protocol';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
+import { useSessionState } from '@/lib/summaries';
 import { client } from '@/lib/server';
 import { askConfirm } from '@/lib/ask';
 import { attempt, toast } from '@/lib/toasts';

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '@belay/protocol';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import type { FleetGroup } from './fleet-order';
 
 /** Sessions of one comparison, as one row. */

@@ -8,7 +8,7 @@ import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useNow } from '@/lib/use-now';

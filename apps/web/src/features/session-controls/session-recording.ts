@@ -1,5 +1,5 @@
 import type { Event, SessionSummary } from '@belay/protocol';
-import type { FileList } from '@/features/session-log/files-query';
+import type { FileList } from '@/features/session-files/files-query';
 
 /** What a shared file carries: a session’s log and what the panels show beside it. */
 export interface SessionRecording {

@@ -5,9 +5,9 @@ import { isEnded, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { useSessionId } from '@/features/session-log/session-context';
-import { sessionsQuery } from '@/features/session-log/summaries';
+import { sessionsQuery } from '@/lib/summaries';
 import { usePreferences } from '@/lib/preferences';
 import { recorded } from '@/lib/server';
 

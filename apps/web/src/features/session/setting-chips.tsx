@@ -17,7 +17,7 @@ import {
   type SessionControl,
 } from '@/features/session-controls/session-controls';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { modelsQuery } from '@/lib/queries';
 
 /** Model, approvals and network of the session, each to be changed while it works. */

@@ -12,8 +12,8 @@ import {
   useSessionId,
   useView,
 } from '@/features/session-log/session-context';
-import { useSessionState, useTitle } from '@/features/session-log/summaries';
-import { useCanAct } from '@/features/session-log/use-can-act';
+import { useSessionState, useTitle } from '@/lib/summaries';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { intoView } from '@/lib/into-view';
 import { client } from '@/lib/server';

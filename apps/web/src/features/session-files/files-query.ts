@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { OperationOutput } from '@belay/protocol';
 import { client } from '@/lib/server';
-import { useSessionId, useView } from './session-context';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 
 export type FileList = OperationOutput<'files.list'>;
 export type FileMatches = OperationOutput<'files.search'>;
