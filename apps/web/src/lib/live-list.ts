@@ -7,7 +7,7 @@ interface Change<S> {
   summary: S | null;
 }
 
-export interface LiveListOptions<S> {
+interface LiveListOptions<S> {
   name: string;
   list(): Promise<S[]>;
   /** Grows with each change of an item, so that late notices are recognized. */

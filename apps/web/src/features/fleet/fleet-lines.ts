@@ -10,7 +10,7 @@ export interface FoldedComparison {
   open: boolean;
 }
 
-export type FleetLine =
+type FleetLine =
   | { title: string; count: number }
   | { session: SessionSummary; within: boolean }
   | FoldedComparison;

@@ -15,8 +15,8 @@ export interface SessionRecording {
 }
 
 /** Where the page of a recording has its data. */
-export const recordingMark = '<!--recording-->';
-export const recordingId = 'recording';
+const recordingMark = '<!--recording-->';
+const recordingId = 'recording';
 
 /** Puts a recording into the player’s page. No text of it can end its script. */
 export function fillPage(page: string, recording: SessionRecording): string {

@@ -115,7 +115,7 @@ function RailItem({ session, isShown, isNamed }: RailItemProps) {
 }
 
 /** Those that wait first, the longest before the others; then those at work, and the newest ended ones. */
-export function railOrder(sessions: readonly SessionSummary[], own: string): SessionSummary[] {
+function railOrder(sessions: readonly SessionSummary[], own: string): SessionSummary[] {
   const shown = sessions.filter(({ id, archived }) => !archived || id === own);
   const newest = shown.toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created));
   const waiting = newest
