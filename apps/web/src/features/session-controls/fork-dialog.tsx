@@ -13,7 +13,7 @@ export function ForkDialog() {
   if (!request) return null;
   const close = () => useForkRequest.setState({ request: null });
   return (
-    <Dialog open title={`Fork from event ${request.seq}`} onClose={close}>
+    <Dialog title={`Fork from event ${request.seq}`} onClose={close}>
       <ForkForm request={request} onClose={close} />
     </Dialog>
   );

@@ -90,7 +90,7 @@ function TrustDialog({ session, onClose }: { session: string; onClose(): void })
     attempt(() => client.sessions.call(session, 'workspace.trust', read), 'Trusted.');
   };
   return (
-    <Dialog open wide title="Workspace guidance" onClose={onClose}>
+    <Dialog wide title="Workspace guidance" onClose={onClose}>
       {preview.isPending && <Loading what="the guidance" />}
       {preview.isError && <Failed error={preview.error} />}
       {preview.data?.files.map(({ path, text }) => (
