@@ -1,7 +1,8 @@
 import { useState, type ReactNode } from 'react';
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { Group, Panel, useDefaultLayout } from 'react-resizable-panels';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
+import { ResizeHandle } from '@/components/ui/resize-handle';
 import { useChosen, usePanelLinks } from '@/lib/panel-links';
 import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
@@ -113,10 +114,7 @@ function Panes({ orientation, first, second }: PanesProps) {
       <Panel id="first" minSize={80}>
         {first}
       </Panel>
-      <Separator
-        aria-label="Resize the terminals"
-        className={`bg-line outline-none hover:bg-line-strong focus-visible:bg-amber ${orientation === 'horizontal' ? 'w-px' : 'h-px'}`}
-      />
+      <ResizeHandle label="Resize the terminals" orientation={orientation} />
       <Panel id="second" minSize={80}>
         {second}
       </Panel>
