@@ -180,6 +180,7 @@ module.exports = {
       ['lib'],
       ['components'],
       ['features/session-log'],
+      ['features/session-files'],
       ['features/session-controls'],
       panels,
       pages,

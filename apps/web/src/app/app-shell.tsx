@@ -5,7 +5,7 @@ import { Toasts } from '@/components/ui/toasts';
 import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { PublishDialog } from '@/features/session-controls/publish-dialog';
 import { ShareDialog } from '@/features/session-controls/share-dialog';
-import { useFleetUpdates } from '@/features/session-log/summaries';
+import { useFleetUpdates } from '@/lib/summaries';
 import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences, type Theme } from '@/lib/preferences';
 import { Palette } from './palette';

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { StateDot } from '@/components/ui/state-dot';
-import { sessionsQuery } from '@/features/session-log/summaries';
+import { sessionsQuery } from '@/lib/summaries';
 import { keysOf, openPalette, useCommandList } from '@/lib/commands';
 import { matching } from '@/lib/matching';
 import { formatKeys } from '@/lib/keys';

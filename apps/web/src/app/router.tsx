@@ -43,7 +43,7 @@ const rootRoute = createRootRoute({
 });
 
 /** What the fleet shows; everything that narrows it is in the address. */
-export const fleetSearch = z.object({
+const fleetSearch = z.object({
   q: text,
   tag: text,
   show: z.enum(fleetShows).optional().catch(undefined),
@@ -51,7 +51,7 @@ export const fleetSearch = z.object({
 });
 
 /** A place in a session: an event of its log and a panel. */
-export const sessionSearch = z.object({
+const sessionSearch = z.object({
   at: number,
   panel: text,
 });

@@ -1,5 +1,5 @@
 /** One keystroke: a key with its modifiers. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
-export interface Stroke {
+interface Stroke {
   key: string;
   mod: boolean;
   shift: boolean;

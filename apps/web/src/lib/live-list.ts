@@ -1,5 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
+import { perFrame } from './per-frame';
 import { queryClient } from './query-client';
+import { live } from './server';
 
 interface Change<S> {
   id: string;
@@ -7,7 +9,9 @@ interface Change<S> {
   summary: S | null;
 }
 
-export interface LiveListOptions<S> {
+type Watch<S> = (changed: (id: string, summary: S | null) => void) => { close(): void };
+
+interface LiveListOptions<S> {
   name: string;
   list(): Promise<S[]>;
   /** Grows with each change of an item, so that late notices are recognized. */
@@ -37,7 +41,20 @@ export function liveList<S extends { id: string }>({ name, list, version }: Live
     for (const received of meanwhile) received.push(...changes);
     queryClient.setQueryData(query.queryKey, (known = []) => changed(known, changes));
   };
-  return { query, put };
+  /** Watches the list, and hands the changes to `take` with each frame. Returns a function that ends it. */
+  const follow = (watch: Watch<S>, take: (changes: Change<S>[]) => void = put) => {
+    const add = perFrame(take);
+    const watched = watch((id, summary) => add({ id, summary }));
+    // Removals during a lost connection are not reported, so the list is fetched again.
+    const stop = live().onState((state) => {
+      if (state === 'live') void queryClient.invalidateQueries({ ...query, exact: true });
+    });
+    return () => {
+      stop();
+      watched.close();
+    };
+  };
+  return { query, put, follow };
 
   function changed(known: readonly S[], changes: readonly Change<S>[]): S[] {
     const byId = new Map(known.map((summary) => [summary.id, summary]));

@@ -40,3 +40,8 @@ export const examplesQuery = queryOptions({
   queryKey: ['examples'],
   queryFn: () => client.server.examples(),
 });
+
+export const actionsQuery = queryOptions({
+  queryKey: ['actions'],
+  queryFn: () => client.actions.list(),
+});

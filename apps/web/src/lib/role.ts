@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client, recorded } from '@/lib/server';
 
-export const roleQuery = queryOptions({
+const roleQuery = queryOptions({
   queryKey: ['role'],
   queryFn: () => client.server.me(),
   staleTime: Infinity,

@@ -21,7 +21,7 @@ export const hasKey = key !== undefined;
 /** `lib/steering-client` has these; the session controls are what pages use. */
 export type SteeringCall = 'pause' | 'resume' | 'stop' | 'restart' | 'change' | 'remove';
 
-export type PageClient = Omit<BelayClient, 'sessions'> & {
+type PageClient = Omit<BelayClient, 'sessions'> & {
   sessions: Omit<BelayClient['sessions'], SteeringCall>;
 };
 

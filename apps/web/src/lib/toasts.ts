@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { errorFrom } from '@belay/protocol';
 
-export interface Toast {
+interface Toast {
   id: number;
   text: string;
   tone: 'plain' | 'fail';

@@ -3,21 +3,19 @@ import { Dialog as Radix } from 'radix-ui';
 import { X } from 'lucide-react';
 
 interface DialogProps {
-  open: boolean;
   onClose(): void;
   title: string;
-  description?: string;
   children: ReactNode;
   wide?: boolean;
 }
 
-export function Dialog({ open, onClose, title, description, children, wide }: DialogProps) {
+export function Dialog({ onClose, title, children, wide }: DialogProps) {
   return (
-    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
         <Radix.Content
-          {...(!description && { 'aria-describedby': undefined })}
+          aria-describedby={undefined}
           className={`fixed top-[12vh] left-1/2 z-50 flex max-h-[76vh] w-[calc(100vw-32px)] -translate-x-1/2 flex-col rounded-lg border border-line-strong bg-panel ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
         >
           <div className="flex items-center justify-between border-b px-4 py-2">
@@ -29,14 +27,7 @@ export function Dialog({ open, onClose, title, description, children, wide }: Di
               <X size={15} aria-hidden />
             </Radix.Close>
           </div>
-          <div className="overflow-y-auto p-4">
-            {description && (
-              <Radix.Description className="mb-3 text-sm text-muted">
-                {description}
-              </Radix.Description>
-            )}
-            {children}
-          </div>
+          <div className="overflow-y-auto p-4">{children}</div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -5,11 +5,10 @@ import { clsx } from 'clsx';
 interface FoldMarkProps {
   /** Left out within a `<details>` of the group `fold`, which knows it. */
   open?: boolean;
-  className?: string;
 }
 
 /** The mark before what can be folded. */
-export function FoldMark({ open, className }: FoldMarkProps) {
+export function FoldMark({ open }: FoldMarkProps) {
   return (
     <ChevronRight
       size={13}
@@ -17,7 +16,6 @@ export function FoldMark({ open, className }: FoldMarkProps) {
       className={clsx(
         'shrink-0 text-faint transition-transform duration-100',
         open === undefined ? 'group-open/fold:rotate-90' : open && 'rotate-90',
-        className,
       )}
     />
   );

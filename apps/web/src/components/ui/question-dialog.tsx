@@ -9,7 +9,7 @@ export function QuestionDialog() {
   const question = useQuestion((state) => state.question);
   if (!question) return null;
   return (
-    <Dialog open title={question.title} onClose={() => question.answer(null)}>
+    <Dialog title={question.title} onClose={() => question.answer(null)}>
       <QuestionForm question={question} />
     </Dialog>
   );

@@ -27,11 +27,10 @@ interface StateDotProps {
   state: SessionState;
   /** It starts once there is capacity. */
   queued?: boolean;
-  word?: boolean;
 }
 
 /** A session’s state as a dot and a word; never by colour alone. */
-export function StateDot({ state, queued, word = true }: StateDotProps) {
+export function StateDot({ state, queued }: StateDotProps) {
   const [border = '', ...rest] = colours[state].split(' ');
   const text = rest.at(-1);
   return (
@@ -45,7 +44,7 @@ export function StateDot({ state, queued, word = true }: StateDotProps) {
           !queued && (state === 'running' || state === 'starting') && 'animate-breathe',
         )}
       />
-      <span className={word ? '' : 'sr-only'}>{queued ? 'queued' : words[state]}</span>
+      {queued ? 'queued' : words[state]}
     </span>
   );
 }

@@ -9,6 +9,7 @@ import { QueryState } from '@/components/ui/query-state';
 import { Markdown } from '@/components/ui/markdown';
 import { Switch } from '@/components/ui/switch';
 import { attemptConfirmed } from '@/lib/ask';
+import { actionsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
@@ -17,7 +18,6 @@ import { ActionExamples } from './action-examples';
 import { ActionSecrets } from './action-secrets';
 import { InstallForm } from './install-form';
 import { KindLabel } from './kind-label';
-import { actionsQuery } from './queries';
 
 const route = getRouteApi('/actions/$name');
 

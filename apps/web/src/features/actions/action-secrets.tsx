@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { InstalledAction } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
+import { actionsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { actionsQuery } from './queries';
 
 /** The secrets that an action declares: written here, and never shown again. */
 export function ActionSecrets({ action }: { action: InstalledAction }) {

@@ -7,11 +7,11 @@ import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { SearchField } from '@/components/ui/search-field';
+import { actionsQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { ActionState } from './action-state';
 import { InstallForm } from './install-form';
 import { KindLabel } from './kind-label';
-import { actionsQuery } from './queries';
 
 /** What is installed, with the way to install more. */
 export function ActionsPage() {

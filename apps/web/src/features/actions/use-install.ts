@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ActionInstall } from '@belay/protocol';
+import { actionsQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
 import { attempt, toastError } from '@/lib/toasts';
-import { actionsQuery } from './queries';
 
 /** Seconds that one request waits for more of the log. */
 const wait = 20;

@@ -5,7 +5,7 @@ import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
-import { ensureSandbox, useCanAct } from '@/features/session-log/use-can-act';
+import { ensureSandbox, useCanAct } from '@/features/session-controls/use-can-act';
 import { useCommands } from '@/lib/commands';
 import { client, live } from '@/lib/server';
 import { attempt } from '@/lib/toasts';

@@ -1,6 +1,6 @@
 import { Choice } from '@/components/ui/choice';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useCanAct } from '@/features/session-log/use-can-act';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import { AgentBrowser } from './agent-browser';
 import { PreviewView } from './preview-view';
 import { usePreviewChoice } from './use-preview-choice';

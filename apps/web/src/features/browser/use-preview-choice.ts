@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { PreviewSize } from './preview-frame';
 
-export interface PreviewChoice {
+interface PreviewChoice {
   side: 'agent' | 'preview';
   /** The first that is listened on, until one is chosen. */
   port: number | null;

@@ -4,6 +4,7 @@ import { SearchField } from '@/components/ui/search-field';
 import { TreeButton } from '@/components/ui/tree-button';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { buildTree, visibleRows, type TreeNode, type TreeRow } from '@/lib/file-tree';
+import { toggled } from '@/lib/toggled';
 import type { DiffedFile } from './diffed-files';
 import { viewedMark } from './decisions';
 
@@ -34,9 +35,7 @@ export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesT
   };
   const toggle = ({ node: { kind, path } }: TreeRow) => {
     if (kind !== 'folder') return onShow(path);
-    const next = new Set(folded);
-    if (!next.delete(path)) next.add(path);
-    setFolded(next);
+    setFolded(toggled(folded, path));
   };
   const onKeyDown = (event: KeyboardEvent, path: string) => {
     const file = byPath.get(path);

@@ -3,7 +3,7 @@ import { Check, FileCode, MessageSquare, X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
-import { showFile } from '@/features/session-log/panel-links';
+import { showFile } from '@/lib/panel-links';
 import { useSessionId } from '@/features/session-log/session-context';
 import { toastError } from '@/lib/toasts';
 import { commentHunk, rejectHunk, useAccepted } from './decisions';

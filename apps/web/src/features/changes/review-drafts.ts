@@ -68,7 +68,7 @@ export async function submitReview(
   toast('The review was sent to the agent.');
 }
 
-export function reviewText(comments: readonly LineComment[]): string {
+function reviewText(comments: readonly LineComment[]): string {
   const ordered = comments.toSorted((a, b) => a.path.localeCompare(b.path) || a.from - b.from);
   const parts = ordered.map(
     ({ path, side, from, to, quote, text }) =>

@@ -27,7 +27,7 @@ export function wordDiff(before: string, after: string): [Segment[], Segment[]] 
 const wordsOf = (line: string): string[] => line.match(/\w+|\s+|[^\w\s]/gu) ?? [];
 
 /** Lines side by side: a removed line beside the one that replaces it. */
-export interface LinePair {
+interface LinePair {
   before: DiffLine | null;
   after: DiffLine | null;
 }

@@ -7,7 +7,7 @@ import { OpenFile } from '@/components/ui/markdown';
 import { useReadOnly } from '@/lib/role';
 
 import type { LogEntry } from '@/features/session-log/log-entries';
-import { showFile } from '@/features/session-log/panel-links';
+import { showFile } from '@/lib/panel-links';
 import { useIsPast, useLog, useMoment, useView } from '@/features/session-log/session-context';
 import { ChatEntry } from './cards/chat-entry';
 import { PartialReply } from './partial-reply';

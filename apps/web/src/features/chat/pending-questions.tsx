@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { callOf, isEnded, isEvent } from '@belay/protocol';
 import type { LogEntry } from '@/features/session-log/log-entries';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
+import { useSessionState } from '@/lib/summaries';
 import { ChatEntry } from './cards/chat-entry';
 
 /** Only the newest entries can wait for an answer; older ones have been answered. */

@@ -1,8 +1,8 @@
 import { bytesText, type SessionSummary } from '@belay/protocol';
 import { Meter } from '@/components/ui/meter';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 
 /** What the agent does this second, or which moment of the past is shown. */
 export function Thinking() {

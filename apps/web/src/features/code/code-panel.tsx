@@ -1,10 +1,11 @@
 import { lazy, Suspense } from 'react';
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { Group, Panel, useDefaultLayout } from 'react-resizable-panels';
 import { Crosshair, X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Empty, Loading } from '@/components/ui/empty';
-import { FilesFailed } from '@/features/session-log/files-failed';
-import { useFiles } from '@/features/session-log/files-query';
+import { ResizeHandle } from '@/components/ui/resize-handle';
+import { FilesFailed } from '@/features/session-files/files-failed';
+import { useFiles } from '@/features/session-files/files-query';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { askConfirm } from '@/lib/ask';
 import { intoView } from '@/lib/into-view';
@@ -27,10 +28,7 @@ export function CodePanel() {
       <Panel id="tree" defaultSize={190} minSize={120} groupResizeBehavior="preserve-pixel-size">
         <FileTree selected={files.shown} onOpen={files.open} onGone={files.leave} />
       </Panel>
-      <Separator
-        aria-label="Resize the file tree"
-        className="w-px bg-line hover:bg-line-strong focus-visible:bg-amber"
-      />
+      <ResizeHandle label="Resize the file tree" orientation="horizontal" />
       <Panel id="file" minSize={160}>
         <div className="flex h-full flex-col">
           <FileTabs {...files} />

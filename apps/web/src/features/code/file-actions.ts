@@ -1,11 +1,6 @@
-import {
-  isEnded,
-  pluralText,
-  type OperationName,
-  type OperationRequest,
-  type SessionSummary,
-} from '@belay/protocol';
-import { showFile } from '@/features/session-log/panel-links';
+import { pluralText, type OperationName, type OperationRequest } from '@belay/protocol';
+import { ensureSandbox } from '@/features/session-controls/use-can-act';
+import { showFile } from '@/lib/panel-links';
 import { askConfirm, askText } from '@/lib/ask';
 import { toBase64 } from '@/lib/base64';
 import { downloadFile } from '@/lib/download-file';
@@ -32,17 +27,14 @@ export const saveFile = (session: string, path: string): void =>
   );
 
 /** The user’s changes to files of the workspace. Each is an event that the agent can read. */
-export function fileActions(
-  session: Pick<SessionSummary, 'id' | 'state'>,
-  { changed, gone }: Listeners,
-) {
+export function fileActions(session: string, { changed, gone }: Listeners) {
   const call = async <N extends OperationName>(operation: N, input: OperationRequest<N>) => {
-    if (isEnded(session.state)) await client.sessions.wake(session.id);
-    await client.sessions.call(session.id, operation, input);
+    await ensureSandbox(session);
+    await client.sessions.call(session, operation, input);
     changed();
   };
   return {
-    save: (path: string) => saveFile(session.id, path),
+    save: (path: string) => saveFile(session, path),
     copyPath: (path: string) => attempt(() => navigator.clipboard.writeText(path), 'Path copied.'),
     create: (folder: string) =>
       attempt(async () => {

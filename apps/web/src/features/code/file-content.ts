@@ -1,6 +1,6 @@
 import { queryOptions, type QueryKey } from '@tanstack/react-query';
 import { AppError, errorFrom, type EventArgs } from '@belay/protocol';
-import type { FilePage } from '@/features/session-log/files-query';
+import type { FilePage } from '@/features/session-files/files-query';
 import { fromBase64 } from '@/lib/base64';
 import { client } from '@/lib/server';
 import { applyEdit } from './apply-edit';

@@ -3,14 +3,14 @@ import { CopyMinus, FilePlus, Search, Upload } from 'lucide-react';
 import { Empty, Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { VirtualList } from '@/components/ui/virtual-list';
-import { useFiles } from '@/features/session-log/files-query';
+import { useFiles } from '@/features/session-files/files-query';
 import { useIsPast, useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
 import { chooseFiles } from '@/lib/choose-files';
 import { useReadOnly } from '@/lib/role';
 import { fileActions, type FileActions } from './file-actions';
 import { FileSearch } from './file-search';
 import { buildTree, foldersAbove, parentOf, visibleRows, type TreeRow } from '@/lib/file-tree';
+import { toggled } from '@/lib/toggled';
 import { TreeLine } from './tree-line';
 
 const pathOf = (row: TreeRow): string => row.node.path;
@@ -25,7 +25,6 @@ interface FileTreeProps {
 /** The files of the workspace, and a search through them. */
 export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const session = useSessionId();
-  const state = useSessionState(session) ?? 'starting';
   const past = useIsPast();
   const fixed = useReadOnly() || past;
   const files = useFiles();
@@ -39,12 +38,10 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const tree = useMemo(() => buildTree(files.data?.entries ?? []), [files.data]);
   const rows = useMemo(() => visibleRows(tree, open), [tree, open]);
   const changed = () => void files.refetch();
-  const actions = fileActions({ id: session, state }, { changed, gone: onGone });
+  const actions = fileActions(session, { changed, gone: onGone });
   const toggle = ({ node }: TreeRow) => {
     if (node.kind !== 'folder') return onOpen(node.path);
-    const next = new Set(open);
-    if (!next.delete(node.path)) next.add(node.path);
-    setOpen(next);
+    setOpen(toggled(open, node.path));
   };
   if (!files.isEnabled)
     return <Empty title="No files yet">They appear here once the sandbox has started.</Empty>;

@@ -5,7 +5,7 @@ import { Download } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { Empty, Loading } from '@/components/ui/empty';
-import { FilesFailed } from '@/features/session-log/files-failed';
+import { FilesFailed } from '@/features/session-files/files-failed';
 import { useSessionId } from '@/features/session-log/session-context';
 import { DifferenceView } from './difference-view';
 import { saveFile } from './file-actions';

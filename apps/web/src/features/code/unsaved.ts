@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { create } from 'zustand';
 
 /** What the user typed into a file and did not save yet. */
-export interface Unsaved {
+interface Unsaved {
   text: string;
   /** The text of the file when the user began. */
   base: string;

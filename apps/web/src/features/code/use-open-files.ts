@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { userCallPrefix } from '@belay/protocol';
-import { usePanelLinks } from '@/features/session-log/panel-links';
+import { usePanelLinks } from '@/lib/panel-links';
 import { useSessionId, useView } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
 import { unsavedKey, useUnsaved } from './unsaved';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { fileConflictOf, isEnded } from '@belay/protocol';
+import { fileConflictOf } from '@belay/protocol';
+import { ensureSandbox } from '@/features/session-controls/use-can-act';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
 import { client } from '@/lib/server';
 import { askConfirm } from '@/lib/ask';
 import { attempt, toast } from '@/lib/toasts';
@@ -17,12 +17,11 @@ import { unsavedKey, useUnsaved } from './unsaved';
 export function useSave(path: string, editor: Editor | null): { save(): void; saving: boolean } {
   const [saving, setSaving] = useState(false);
   const session = useSessionId();
-  const state = useSessionState(session);
   const cache = useQueryClient();
   const key = unsavedKey(session, path);
   const refetch = () => cache.refetchQueries({ queryKey: ['file', session, path], type: 'active' });
   const save = async (text: string, over: string | null) => {
-    if (state && isEnded(state)) await client.sessions.wake(session);
+    await ensureSandbox(session);
     const { version } = await client.sessions
       .call(session, 'files.write', {
         path,

@@ -4,7 +4,7 @@ import { errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
-import { sessionsQuery } from '@/features/session-log/summaries';
+import { sessionsQuery } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { ComparedSession } from './compared-session';
 import { KeepActions, KeptBar } from './keep-actions';

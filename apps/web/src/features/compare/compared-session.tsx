@@ -13,7 +13,7 @@ import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 import { Doing } from '@/components/doing';
 import { Detail } from '@/components/ui/detail';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { useNow } from '@/lib/use-now';
 import { CheckFigure } from './check-figure';
 import { PatchFiles } from './patch-files';

@@ -2,7 +2,6 @@ import { useEffect } from 'react';
 import { queryOptions } from '@tanstack/react-query';
 import type { EvaluationSummary, EvaluationTrial } from '@belay/protocol';
 import { liveList } from '@/lib/live-list';
-import { perFrame } from '@/lib/per-frame';
 import { queryClient } from '@/lib/query-client';
 import { client, live } from '@/lib/server';
 
@@ -57,17 +56,5 @@ export const trialCellKey = (task: string, attempt: number): string =>
 
 /** Keeps the list of runs in the cache as the server reports changes, while a page shows it. */
 export function useEvaluationUpdates(): void {
-  useEffect(() => {
-    const put = perFrame(evaluations.put);
-    const watch = live().evaluations((id, summary) => put({ id, summary }));
-    // Removals during a lost connection are not reported, so the list is fetched again.
-    const stop = live().onState((state) => {
-      if (state === 'live')
-        void queryClient.invalidateQueries({ ...evaluationsQuery, exact: true });
-    });
-    return () => {
-      stop();
-      watch.close();
-    };
-  }, []);
+  useEffect(() => evaluations.follow((changed) => live().evaluations(changed)), []);
 }

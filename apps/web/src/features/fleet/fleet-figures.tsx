@@ -10,6 +10,7 @@ import { MoreHorizontal } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { sessionActions } from '@/features/session-controls/session-actions';
+import { shortModelName } from '@/lib/short-model-name';
 import { useNow } from '@/lib/use-now';
 import { Sparkline } from './sparkline';
 
@@ -30,7 +31,7 @@ export function FleetFigures({
         className="w-28 truncate font-mono text-xs text-faint max-xl:hidden"
         title={session.model}
       >
-        {session.model.split(/[:/]/).at(-1)}
+        {shortModelName(session.model)}
       </span>
       <span className="w-16 text-right">
         {session.steps}

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '@belay/protocol';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import type { FleetGroup } from './fleet-order';
 
 /** Sessions of one comparison, as one row. */
@@ -10,7 +10,7 @@ export interface FoldedComparison {
   open: boolean;
 }
 
-export type FleetLine =
+type FleetLine =
   | { title: string; count: number }
   | { session: SessionSummary; within: boolean }
   | FoldedComparison;

@@ -1,5 +1,5 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 
 export const fleetShows = ['waiting', 'active', 'ended', 'archived'] as const;
 export const fleetSorts = ['newest', 'cost', 'steps', 'tag'] as const;

@@ -6,7 +6,7 @@ import { HardDrive } from 'lucide-react';
 import { Doing } from '@/components/doing';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { FleetFigures } from './fleet-figures';
 import { columns } from './fleet-header';
 import { needOf } from './fleet-order';

@@ -8,9 +8,10 @@ import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
+import { shortModelName } from '@/lib/short-model-name';
 import { useNow } from '@/lib/use-now';
 import { useReadOnly } from '@/lib/role';
 import type { Lane } from './lanes';
@@ -60,7 +61,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
       <div className="flex items-center gap-x-3 text-xs whitespace-nowrap text-muted tabular-nums">
         <StateDot state={state} queued={needOf(session) === 'Queued'} />
         <span className="min-w-0 truncate font-mono text-faint" title={session.model}>
-          {session.model.split(/[:/]/).at(-1)}
+          {shortModelName(session.model)}
         </span>
         <span>{dollarsText(session.dollars)}</span>
         <span title="Time since it started">{ageText(session.created, now)}</span>

@@ -5,7 +5,7 @@ export const lanes = ['Queued', 'Working', 'Needs you', 'Review', 'Done'] as con
 export type Lane = (typeof lanes)[number];
 
 /** Where a session stands on the board. One that has ended is to be reviewed until it is archived, or was stopped. */
-export function laneOf(session: SessionSummary): Lane {
+function laneOf(session: SessionSummary): Lane {
   const { state, archived } = session;
   if (archived || state === 'stopped') return 'Done';
   if (isEnded(state)) return 'Review';

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { SessionSummary } from '@belay/protocol';
 import { answerFirst } from '@/features/session-controls/answer-first';
 import { archiveControl, runControl } from '@/features/session-controls/session-controls';
-import { summaryNow } from '@/features/session-log/summaries';
+import { summaryNow } from '@/lib/summaries';
 import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { fleetShortcuts } from '@/lib/shortcuts';
 import { toast } from '@/lib/toasts';

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { permissionSentences } from '@belay/protocol';
-import { client } from '@/lib/server';
+import { actionsQuery } from '@/lib/queries';
 import { NamesField, type ChosenNames } from './names-field';
 
 /** Which installed actions the session is given. */
 export function ActionsField(chosen: ChosenNames) {
-  const { data = [] } = useQuery({ queryKey: ['actions'], queryFn: () => client.actions.list() });
+  const { data = [] } = useQuery(actionsQuery);
   const options = data
     .filter(({ kind, enabled }) => kind !== 'mcp' && enabled)
     .map(({ name, manifest }) => ({

@@ -1,7 +1,7 @@
 import { Download } from 'lucide-react';
 import type { SessionSummary } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
-import { CopyButton } from '@/components/ui/copy-button';
+import { CopyText } from '@/components/ui/copy-text';
 import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
@@ -18,7 +18,7 @@ export function ApplyToFolder({ session: { id, title } }: { session: SessionSumm
     <div className="space-y-5 text-sm">
       <section className="space-y-2">
         <h3 className="font-medium">With belay, on top of your own changes</h3>
-        <CommandLine command={`belay patch ${id} --apply .`} />
+        <CopyText label="Copy the command" text={`belay patch ${id} --apply .`} />
         <p className="text-xs text-faint">
           Run it in your folder. Either everything is applied or nothing changes.
         </p>
@@ -28,17 +28,8 @@ export function ApplyToFolder({ session: { id, title } }: { session: SessionSumm
         <Button onClick={save}>
           <Download size={14} aria-hidden /> Download the patch
         </Button>
-        <CommandLine command={`git apply ~/Downloads/${patch}`} />
+        <CopyText label="Copy the command" text={`git apply ~/Downloads/${patch}`} />
       </section>
-    </div>
-  );
-}
-
-function CommandLine({ command }: { command: string }) {
-  return (
-    <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-3">
-      <code className="min-w-0 flex-1 font-mono text-xs break-all select-all">{command}</code>
-      <CopyButton text={() => command} label="Copy the command" />
     </div>
   );
 }

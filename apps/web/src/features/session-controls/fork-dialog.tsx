@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
-import { Field, Select, TextArea } from '@/components/ui/field';
+import { Field, SelectField, TextArea } from '@/components/ui/field';
 import { modelsQuery } from '@/lib/queries';
 import { useSubmit } from '@/lib/use-submit';
 import { fork, useForkRequest } from './fork-request';
@@ -13,7 +13,7 @@ export function ForkDialog() {
   if (!request) return null;
   const close = () => useForkRequest.setState({ request: null });
   return (
-    <Dialog open title={`Fork from event ${request.seq}`} onClose={close}>
+    <Dialog title={`Fork from event ${request.seq}`} onClose={close}>
       <ForkForm request={request} onClose={close} />
     </Dialog>
   );
@@ -26,7 +26,15 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
   const [model, setModel] = useState(own);
   const [message, setMessage] = useState('');
   const { data: models = [] } = useQuery(modelsQuery);
-  const others = models.filter(({ name, ready }) => ready && name !== own);
+  const options = [
+    { value: own, label: `${own} (as now)` },
+    ...models
+      .filter(({ name, ready }) => ready && name !== own)
+      .map(({ name, title }) => ({
+        value: name,
+        label: title === name ? name : `${title} (${name})`,
+      })),
+  ];
   const { saving, onSubmit } = useSubmit(() => fork(request, { model, message: message.trim() }));
   return (
     <form className="space-y-4" onSubmit={onSubmit}>
@@ -42,16 +50,7 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
           onChange={(event) => setMessage(event.target.value)}
         />
       </Field>
-      <Field label="Model">
-        <Select value={model} onChange={(event) => setModel(event.target.value)}>
-          <option value={own}>{own} (as now)</option>
-          {others.map(({ name, title }) => (
-            <option key={name} value={name}>
-              {title === name ? name : `${title} (${name})`}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField label="Model" options={options} value={model} onChange={setModel} />
       <div className="flex gap-2">
         <Button type="submit" look="solid" disabled={saving}>
           {saving ? 'Forking…' : 'Fork'}

@@ -13,7 +13,7 @@ export function PublishDialog() {
   if (!session) return null;
   const close = () => usePublishRequest.setState({ session: null });
   return (
-    <Dialog open wide title="Publish changes" onClose={close}>
+    <Dialog wide title="Publish changes" onClose={close}>
       <Suspense fallback={<Loading what="the form" />}>
         <PublishForm key={session.id} session={session} onClose={close} />
       </Suspense>

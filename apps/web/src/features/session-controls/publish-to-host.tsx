@@ -10,7 +10,7 @@ import {
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { Loading } from '@/components/ui/empty';
-import { Field, Input, TextArea } from '@/components/ui/field';
+import { CheckField, Field, Input, TextArea } from '@/components/ui/field';
 import { client } from '@/lib/server';
 import { useSubmit } from '@/lib/use-submit';
 import { PublishFiles } from './publish-files';
@@ -183,15 +183,9 @@ function ChoiceFields({ prepared, drafted, choice, onChange }: ChoiceFieldsProps
             </p>
           )}
           {opens && (
-            <label className="flex items-center gap-2 text-sm">
-              <input
-                type="checkbox"
-                checked={draft}
-                onChange={({ target }) => onChange({ draft: target.checked })}
-                className="accent-[var(--amber)]"
-              />
+            <CheckField value={draft} onChange={(next) => onChange({ draft: next })}>
               As a draft
-            </label>
+            </CheckField>
           )}
         </div>
       )}

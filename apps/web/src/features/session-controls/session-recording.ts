@@ -1,5 +1,5 @@
 import type { Event, SessionSummary } from '@belay/protocol';
-import type { FileList } from '@/features/session-log/files-query';
+import type { FileList } from '@/features/session-files/files-query';
 
 /** What a shared file carries: a session’s log and what the panels show beside it. */
 export interface SessionRecording {
@@ -15,8 +15,8 @@ export interface SessionRecording {
 }
 
 /** Where the page of a recording has its data. */
-export const recordingMark = '<!--recording-->';
-export const recordingId = 'recording';
+const recordingMark = '<!--recording-->';
+const recordingId = 'recording';
 
 /** Puts a recording into the player’s page. No text of it can end its script. */
 export function fillPage(page: string, recording: SessionRecording): string {

@@ -13,7 +13,7 @@ export function ShareDialog() {
   if (!session) return null;
   const close = () => useShareRequest.setState({ session: null });
   return (
-    <Dialog open title="Share this session" onClose={close}>
+    <Dialog title="Share this session" onClose={close}>
       <Suspense fallback={<Loading what="the form" />}>
         <ShareForm key={session.id} session={session} />
       </Suspense>

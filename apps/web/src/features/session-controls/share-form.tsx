@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { errorFrom, dateTimeText, type SessionSummary } from '@belay/protocol';
 import { Download } from 'lucide-react';
 import { Button } from '@/components/ui/button';
-import { CopyButton } from '@/components/ui/copy-button';
+import { CopyText } from '@/components/ui/copy-text';
 import { Failed } from '@/components/ui/empty';
-import { Field, Input, Select } from '@/components/ui/field';
+import { Field, Input, Options, optionsOf, Select } from '@/components/ui/field';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
-import { attempt, toastError } from '@/lib/toasts';
+import { attempt } from '@/lib/toasts';
+import { useSubmit } from '@/lib/use-submit';
 import { shareSession } from './share-session';
 
 /** The ways to show a session to others. */
@@ -44,42 +45,24 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
 
 const linksKey = (session: string) => ['viewer-links', session];
 
-const lifetimes = [
-  { days: 1, label: '1 day' },
-  { days: 7, label: '7 days' },
-  { days: 30, label: '30 days' },
-  { days: 365, label: '1 year' },
-];
+const lifetimes = optionsOf({ 1: '1 day', 7: '7 days', 30: '30 days', 365: '1 year' });
 const dayMs = 24 * 3_600_000;
 
 function NewLink({ session: { id } }: { session: SessionSummary }) {
   const [label, setLabel] = useState('');
-  const [days, setDays] = useState(7);
+  const [days, setDays] = useState('7');
   const [address, setAddress] = useState('');
-  const [working, setWorking] = useState(false);
-  const create = async () => {
-    setWorking(true);
-    try {
-      const expires = new Date(Date.now() + days * dayMs).toISOString();
-      const made = await client.viewerLinks.create(id, { label: label.trim(), expires });
-      setAddress(location.origin + made.path);
-      setLabel('');
-      await queryClient.invalidateQueries({ queryKey: linksKey(id) });
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setWorking(false);
-    }
-  };
+  const { saving, onSubmit } = useSubmit(async () => {
+    const expires = new Date(Date.now() + Number(days) * dayMs).toISOString();
+    const made = await client.viewerLinks.create(id, { label: label.trim(), expires });
+    setAddress(location.origin + made.path);
+    setLabel('');
+    await queryClient.invalidateQueries({ queryKey: linksKey(id) });
+    return 'again';
+  });
   return (
     <>
-      <form
-        className="flex flex-wrap items-end gap-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!working) void create();
-        }}
-      >
+      <form className="flex flex-wrap items-end gap-2" onSubmit={onSubmit}>
         <Field label="Recipient" className="min-w-36 flex-1">
           <Input
             required
@@ -89,24 +72,17 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
           />
         </Field>
         <Field label="Valid for" className="w-28">
-          <Select value={days} onChange={({ target }) => setDays(Number(target.value))}>
-            {lifetimes.map((each) => (
-              <option key={each.days} value={each.days}>
-                {each.label}
-              </option>
-            ))}
+          <Select value={days} onChange={({ target }) => setDays(target.value)}>
+            <Options of={lifetimes} />
           </Select>
         </Field>
-        <Button type="submit" look="solid" disabled={working}>
+        <Button type="submit" look="solid" disabled={saving}>
           Create link
         </Button>
       </form>
       {address && (
         <div className="space-y-1" role="status">
-          <div className="flex items-center gap-2 rounded-md border bg-sunken py-1 pr-1 pl-3">
-            <code className="min-w-0 flex-1 font-mono text-xs break-all select-all">{address}</code>
-            <CopyButton text={() => address} label="Copy the link" />
-          </div>
+          <CopyText label="Copy the link" text={address} />
           <p className="text-xs text-faint">
             The link is shown only once. It logs the browser that opens it in as a viewer, so try it
             in another browser.

@@ -1,10 +1,11 @@
 import { isEvent, type Event, type SessionSummary } from '@belay/protocol';
-import { fillPage, type SessionRecording } from '@/features/session-controls/session-recording';
+import { listFiles } from '@/features/session-files/files-query';
 import { toBase64 } from '@/lib/base64';
 import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
+import { fillPage, type SessionRecording } from './session-recording';
 
 const page = 5_000;
 const mostPictures = 200;
@@ -92,9 +93,7 @@ async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
   };
   return {
     bases,
-    files: await client.sessions
-      .call(id, 'files.list', { path: '.', depth: 12, limit: 5_000 })
-      .catch(() => none),
+    files: await listFiles(id).catch(() => none),
     diff: await client.sessions.call(id, 'workspace.diff', {}).then(
       ({ diff }) => diff,
       () => '',

@@ -2,7 +2,7 @@ import { isEnded } from '@belay/protocol';
 import { useNow } from '@/lib/use-now';
 import { recorded } from '@/lib/server';
 import { useMoment, useSessionId } from './session-context';
-import { useSessionState, useSummaryPart } from './summaries';
+import { useSessionState, useSummaryPart } from '@/lib/summaries';
 
 /** The end of a session’s durations: now, its own end, or the moment that is shown. */
 export function useSessionTime(everyMs = 1_000): number {

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { onPanelRequest } from '@/features/session-log/panel-links';
+import { onPanelRequest } from '@/lib/panel-links';
 import type { PanelId } from '@/lib/panels';
 import {
   activate,

@@ -2,11 +2,11 @@ import { Fragment, useEffect } from 'react';
 import {
   Group,
   Panel,
-  Separator,
   useDefaultLayout,
   usePanelRef,
   type PanelProps,
 } from 'react-resizable-panels';
+import { ResizeHandle } from '@/components/ui/resize-handle';
 import { DockRegion } from './dock-region';
 import { maximizedIn, regionsIn, useDock } from './dock-store';
 import { regionOf, type RegionId } from './regions';
@@ -79,7 +79,7 @@ function SplitView({ split: { id, orientation, parts } }: { split: Split }) {
     <Group {...saved} id={id} orientation={orientation} className="h-full">
       {shown.map((part, index) => (
         <Fragment key={part.id}>
-          {index > 0 && <ResizeHandle orientation={orientation} />}
+          {index > 0 && <ResizeHandle label="Resize the panels" orientation={orientation} />}
           <CollapsiblePanel {...part} />
         </Fragment>
       ))}
@@ -107,14 +107,5 @@ function CollapsiblePanel(part: Part) {
     <Panel {...panel} panelRef={handle} collapsible={split !== right} collapsedSize={tabsOnly}>
       {split ? <SplitView split={split} /> : region && <DockRegion id={region} />}
     </Panel>
-  );
-}
-
-function ResizeHandle({ orientation }: { orientation: 'horizontal' | 'vertical' }) {
-  return (
-    <Separator
-      aria-label="Resize the panels"
-      className={`bg-line outline-none hover:bg-line-strong focus-visible:bg-amber data-[separator=active]:bg-amber ${orientation === 'horizontal' ? 'w-px' : 'h-px'}`}
-    />
   );
 }

@@ -6,7 +6,7 @@ import {
   type SessionControl,
 } from '@/features/session-controls/session-controls';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { stripMarkdown } from '@/lib/strip-markdown';
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
-import { useFiles } from '@/features/session-log/files-query';
-import { showFile } from '@/features/session-log/panel-links';
+import { useFiles } from '@/features/session-files/files-query';
+import { showFile } from '@/lib/panel-links';
 import { useCommandList } from '@/lib/commands';
 
 /** Offers the files of the workspace in the palette while the session’s page is shown. */

@@ -3,7 +3,7 @@ import { panelIds, type PanelId } from '@/lib/panels';
 export const regionIds = ['left', 'top', 'bottom', 'corner', 'foot'] as const;
 export type RegionId = (typeof regionIds)[number];
 
-export interface RegionState {
+interface RegionState {
   tabs: PanelId[];
   active: PanelId | null;
 }

@@ -9,7 +9,7 @@ import {
   type SessionContext,
 } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
-import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { summaryNow, useSessionState } from '@/lib/summaries';
 import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { panelIds, type PanelId } from '@/lib/panels';
 import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';

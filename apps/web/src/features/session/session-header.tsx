@@ -38,13 +38,7 @@ import {
 import { useSessionContext } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
 import { useSessionTime } from '@/features/session-log/use-session-time';
-import {
-  summaryNow,
-  useSessionState,
-  useSummary,
-  useSummaryPart,
-  useTitle,
-} from '@/features/session-log/summaries';
+import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { SettingChips } from './setting-chips';

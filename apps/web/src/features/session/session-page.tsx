@@ -9,7 +9,7 @@ import {
   useSessionContext,
   useSessionId,
 } from '@/features/session-log/session-context';
-import { useSessionState, useTitle } from '@/features/session-log/summaries';
+import { useSessionState, useTitle } from '@/lib/summaries';
 import { Timeline } from '@/features/timeline/timeline';
 import { usePhone } from '@/lib/use-media';
 import { panelIds, type PanelId } from '@/lib/panels';

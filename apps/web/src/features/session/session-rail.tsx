@@ -5,9 +5,9 @@ import { isEnded, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
-import { needsUser } from '@/features/session-log/needs-user';
+import { needsUser } from '@/lib/needs-user';
 import { useSessionId } from '@/features/session-log/session-context';
-import { sessionsQuery } from '@/features/session-log/summaries';
+import { sessionsQuery } from '@/lib/summaries';
 import { usePreferences } from '@/lib/preferences';
 import { recorded } from '@/lib/server';
 
@@ -115,7 +115,7 @@ function RailItem({ session, isShown, isNamed }: RailItemProps) {
 }
 
 /** Those that wait first, the longest before the others; then those at work, and the newest ended ones. */
-export function railOrder(sessions: readonly SessionSummary[], own: string): SessionSummary[] {
+function railOrder(sessions: readonly SessionSummary[], own: string): SessionSummary[] {
   const shown = sessions.filter(({ id, archived }) => !archived || id === own);
   const newest = shown.toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created));
   const waiting = newest

@@ -5,7 +5,6 @@ import {
   isEnded,
   networkProfile,
   networkProfiles,
-  type SessionSummary,
 } from '@belay/protocol';
 import { ChevronDown, Cpu, Globe, ShieldQuestion, type LucideIcon } from 'lucide-react';
 import { Menu, type MenuItem } from '@/components/ui/menu';
@@ -17,8 +16,9 @@ import {
   type SessionControl,
 } from '@/features/session-controls/session-controls';
 import { useSessionId } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { modelsQuery } from '@/lib/queries';
+import { shortModelName } from '@/lib/short-model-name';
 
 /** Model, approvals and network of the session, each to be changed while it works. */
 export function SettingChips() {
@@ -37,7 +37,7 @@ export function SettingChips() {
       <Chip
         icon={Cpu}
         name="Model"
-        value={shortName(summary)}
+        value={shortModelName(summary.model)}
         items={models
           .filter(({ name, ready }) => ready || name === model)
           .map(({ name, title }) => option(name === model, changeModel(name, title)))}
@@ -63,8 +63,6 @@ export function SettingChips() {
     </div>
   );
 }
-
-const shortName = ({ model }: SessionSummary): string => model.split(/[:/]/).at(-1) ?? model;
 
 interface ChipProps {
   icon: LucideIcon;

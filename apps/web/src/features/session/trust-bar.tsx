@@ -5,9 +5,9 @@ import { isEnded } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
 import { Failed, Loading } from '@/components/ui/empty';
-import { filesQuery } from '@/features/session-log/files-query';
+import { filesQuery } from '@/features/session-files/files-query';
 import { useIsPast, useLog, useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
+import { useSessionState } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -90,7 +90,7 @@ function TrustDialog({ session, onClose }: { session: string; onClose(): void })
     attempt(() => client.sessions.call(session, 'workspace.trust', read), 'Trusted.');
   };
   return (
-    <Dialog open wide title="Workspace guidance" onClose={onClose}>
+    <Dialog wide title="Workspace guidance" onClose={onClose}>
       {preview.isPending && <Loading what="the guidance" />}
       {preview.isError && <Failed error={preview.error} />}
       {preview.data?.files.map(({ path, text }) => (

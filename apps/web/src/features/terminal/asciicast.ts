@@ -1,6 +1,6 @@
 import { isEvent, runResultOf, type Event } from '@belay/protocol';
 
-export interface TerminalRecording {
+interface TerminalRecording {
   title: string;
   terminal: string;
   bytes: Uint8Array;

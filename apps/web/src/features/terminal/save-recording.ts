@@ -1,7 +1,7 @@
 import type { Event } from '@belay/protocol';
-import type { BelayClient } from '@belay/client';
 import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
+import { client } from '@/lib/server';
 import { toAsciicast } from './asciicast';
 
 interface SaveOptions {
@@ -9,7 +9,6 @@ interface SaveOptions {
   title: string;
   terminal: string;
   events: readonly Event[];
-  load: BelayClient['sessions']['terminal'];
 }
 
 /** Saves a whole terminal as a recording that asciinema plays. */
@@ -18,9 +17,8 @@ export async function saveRecording({
   title,
   terminal,
   events,
-  load,
 }: SaveOptions): Promise<void> {
-  const bytes = await load(session, terminal, { from: 0 });
+  const bytes = await client.sessions.terminal(session, terminal, { from: 0 });
   const cast = toAsciicast({ title, terminal, bytes, events });
   downloadFile(`${fileName(title)}-${terminal}.cast`, cast, 'application/x-asciicast');
 }

@@ -1,4 +1,4 @@
-import { ensureSandbox } from '@/features/session-log/use-can-act';
+import { ensureSandbox } from '@/features/session-controls/use-can-act';
 import { live } from '@/lib/server';
 
 /** Opens a terminal, also in the sandbox of a session that has ended, where the user types at once. */

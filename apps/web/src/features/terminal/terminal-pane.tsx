@@ -12,11 +12,10 @@ import {
   useSessionId,
   useView,
 } from '@/features/session-log/session-context';
-import { useSessionState, useTitle } from '@/features/session-log/summaries';
-import { useCanAct } from '@/features/session-log/use-can-act';
+import { useSessionState, useTitle } from '@/lib/summaries';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { intoView } from '@/lib/into-view';
-import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { nextName } from './terminal-names';
 import { saveRecording } from './save-recording';
@@ -112,7 +111,6 @@ function TerminalBar({ names, shown, onChoose, splitting, inUse }: TerminalBarPr
               title,
               terminal: shown,
               events: log.getState().events,
-              load: client.sessions.terminal,
             }),
           )
         }

@@ -1,11 +1,12 @@
 import { useState, type ReactNode } from 'react';
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { Group, Panel, useDefaultLayout } from 'react-resizable-panels';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
-import { useChosen, usePanelLinks } from '@/features/session-log/panel-links';
+import { ResizeHandle } from '@/components/ui/resize-handle';
+import { useChosen, usePanelLinks } from '@/lib/panel-links';
 import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
-import { useCanAct } from '@/features/session-log/use-can-act';
+import { useSessionState } from '@/lib/summaries';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import { usePhone } from '@/lib/use-media';
 import { attempt } from '@/lib/toasts';
 import { nextName, terminalNames } from './terminal-names';
@@ -113,10 +114,7 @@ function Panes({ orientation, first, second }: PanesProps) {
       <Panel id="first" minSize={80}>
         {first}
       </Panel>
-      <Separator
-        aria-label="Resize the terminals"
-        className={`bg-line outline-none hover:bg-line-strong focus-visible:bg-amber ${orientation === 'horizontal' ? 'w-px' : 'h-px'}`}
-      />
+      <ResizeHandle label="Resize the terminals" orientation={orientation} />
       <Panel id="second" minSize={80}>
         {second}
       </Panel>

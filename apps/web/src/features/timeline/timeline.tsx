@@ -12,7 +12,7 @@ import {
   useMoment,
   useSessionContext,
 } from '@/features/session-log/session-context';
-import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { summaryNow, useSessionState } from '@/lib/summaries';
 import { useLiveState } from '@/lib/use-live-state';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';

@@ -10,7 +10,7 @@ import { Empty } from '@/components/ui/empty';
 import { Meter } from '@/components/ui/meter';
 import type { LogView } from '@/features/session-log/log-view';
 import { useSessionId, useView } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
 
 /** Tokens, cost, how full the context is, and how much of each budget is used. */

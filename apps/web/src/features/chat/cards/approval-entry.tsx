@@ -3,7 +3,7 @@ import { calledOperation, isEnded, requestedCall, type Event, type EventOf } fro
 import { ApprovalActions } from '@/components/approvals/approval-actions';
 import { approvalQuestion } from '@/components/approvals/approval-question';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { useNow } from '@/lib/use-now';
 import { decisionOf } from './decision';
 

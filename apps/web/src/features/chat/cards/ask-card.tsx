@@ -2,7 +2,7 @@ import { isEnded, outputOf, type CallOf } from '@belay/protocol';
 import { QuestionAnswer } from '@/components/approvals/question-answer';
 import { Markdown } from '@/components/ui/markdown';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
+import { useSessionState } from '@/lib/summaries';
 
 /** A question of the agent, and what was answered. */
 export function AskCard({ call }: { call: CallOf<'ask'> }) {

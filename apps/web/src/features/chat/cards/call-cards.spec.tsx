@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { newEvent, type NewEvent, type OperationOutput } from '@belay/protocol';
 import { ChatPanel } from '@/features/chat/chat-panel';
-import { usePanelLinks } from '@/features/session-log/panel-links';
+import { usePanelLinks } from '@/lib/panel-links';
 import { lookAt, useSessionContext } from '@/features/session-log/session-context';
 import { renderSession } from '@/testing/render-session';
 import { call, failedWith, logOf, result, succeeded } from '@/testing/session-log';

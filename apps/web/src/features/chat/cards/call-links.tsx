@@ -9,7 +9,7 @@ import {
 import { FileCode, GitCommitHorizontal, History, SquareTerminal } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { Result } from '@/features/session-log/call-result';
-import { showCommit, showFile, showTerminal } from '@/features/session-log/panel-links';
+import { showCommit, showFile, showTerminal } from '@/lib/panel-links';
 import { lookAt, useSessionContext, useView } from '@/features/session-log/session-context';
 
 interface CallLinksProps {

@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSessionState, useWaits } from '@/features/session-log/summaries';
+import { useSessionState, useWaits } from '@/lib/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
 import { decisionOf } from './decision';
 

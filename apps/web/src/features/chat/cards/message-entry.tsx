@@ -3,8 +3,8 @@ import { isEnded, clockText, type Event, type EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { BlobImage } from '@/features/session-log/blob-image';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSessionState } from '@/features/session-log/summaries';
-import { useCanAct } from '@/features/session-log/use-can-act';
+import { useSessionState } from '@/lib/summaries';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import { isQueued } from './is-queued';
 import { QueuedMessage } from './queued-message';
 

@@ -1,7 +1,7 @@
 import { useState, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
-import { filesQuery } from '@/features/session-log/files-query';
+import { filesQuery } from '@/features/session-files/files-query';
 import { useSessionId } from '@/features/session-log/session-context';
 import { matching } from '@/lib/matching';
 import { complete, tokenAt, type Token } from './completion';

@@ -6,7 +6,7 @@ import { Choice } from '@/components/ui/choice';
 import { IconButton } from '@/components/ui/icon-button';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useIsPast, useSessionId } from '@/features/session-log/session-context';
-import { summaryNow, useSessionState } from '@/features/session-log/summaries';
+import { summaryNow, useSessionState } from '@/lib/summaries';
 import { toastError } from '@/lib/toasts';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';

@@ -1,6 +1,6 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { QuestionDialog } from '@/components/ui/question-dialog';
-import { useSummary } from '@/features/session-log/summaries';
+import { useSummary } from '@/lib/summaries';
 import { renderSession } from '@/testing/render-session';
 import { summaryWith } from '@/testing/session-log';
 import { runSlashCommand } from './slash-commands';

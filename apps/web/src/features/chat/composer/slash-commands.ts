@@ -6,7 +6,7 @@ import {
   sessionControls,
   type SessionControl,
 } from '@/features/session-controls/session-controls';
-import { summaryNow } from '@/features/session-log/summaries';
+import { summaryNow } from '@/lib/summaries';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 

@@ -1,8 +1,8 @@
 import { isEnded } from '@belay/protocol';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
-import { useIsPast, useSessionId } from './session-context';
-import { summaryNow, useSessionState } from './summaries';
+import { useIsPast, useSessionId } from '@/features/session-log/session-context';
+import { summaryNow, useSessionState } from '@/lib/summaries';
 
 /** Whether the user can act in the sandbox: not in the past, and not as a viewer. An ended sandbox is started again. */
 export function useCanAct(): boolean {

@@ -4,7 +4,6 @@ import type { SessionState, SessionSummary } from '@belay/protocol';
 import { liveList } from '@/lib/live-list';
 import { noteQuestions } from '@/lib/new-questions';
 import { notifyOf } from '@/lib/notify';
-import { perFrame } from '@/lib/per-frame';
 import { queryClient } from '@/lib/query-client';
 import { client, live } from '@/lib/server';
 
@@ -17,28 +16,24 @@ export const sessionsQuery = sessions.query;
 
 /** Keeps the list of sessions in the cache as the server reports changes. */
 export function useFleetUpdates(): void {
-  useEffect(() => {
-    const put = perFrame<{ id: string; summary: SessionSummary | null }>((changes) => {
-      const known = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
-      const before = new Map(known.map((summary) => [summary.id, summary]));
-      for (const { id, summary } of changes) {
-        noteQuestions(id, questionsOf(summary), questionsOf(before.get(id)));
-        if (!summary) continue;
-        notifyOf(before.get(id), summary);
-        before.set(id, summary);
-      }
-      sessions.put(changes);
-    });
-    const watch = live().fleet((id, summary) => put({ id, summary }));
-    // Deletions during a lost connection are not reported, so the list is fetched again.
-    const stop = live().onState((state) => {
-      if (state === 'live') void queryClient.invalidateQueries(sessionsQuery);
-    });
-    return () => {
-      stop();
-      watch.close();
-    };
-  }, []);
+  useEffect(
+    () =>
+      sessions.follow(
+        (changed) => live().fleet(changed),
+        (changes) => {
+          const known = queryClient.getQueryData(sessionsQuery.queryKey) ?? [];
+          const before = new Map(known.map((summary) => [summary.id, summary]));
+          for (const { id, summary } of changes) {
+            noteQuestions(id, questionsOf(summary), questionsOf(before.get(id)));
+            if (!summary) continue;
+            notifyOf(before.get(id), summary);
+            before.set(id, summary);
+          }
+          sessions.put(changes);
+        },
+      ),
+    [],
+  );
 }
 
 const questionsOf = (summary: SessionSummary | null | undefined): string[] =>

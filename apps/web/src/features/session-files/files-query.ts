@@ -1,22 +1,20 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { OperationOutput } from '@belay/protocol';
 import { client } from '@/lib/server';
-import { useSessionId, useView } from './session-context';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 
 export type FileList = OperationOutput<'files.list'>;
 export type FileMatches = OperationOutput<'files.search'>;
 export type FilePage = OperationOutput<'files.read'>;
 
+export const listFiles = (session: string): Promise<FileList> =>
+  client.sessions.call(session, 'files.list', { path: '.', depth: 12, limit: 5_000 });
+
 /** The files of the workspace; asked again when there is a new commit. */
 export const filesQuery = (session: string, commit: string | null) =>
   queryOptions({
     queryKey: ['files', session, commit],
-    queryFn: () =>
-      client.sessions.call(session, 'files.list', {
-        path: '.',
-        depth: 12,
-        limit: 5_000,
-      }),
+    queryFn: () => listFiles(session),
     placeholderData: (before: FileList | undefined) => before,
     staleTime: commit === null ? 30_000 : Infinity,
     // Each commit has a list of its own: of a long session only the last few are kept.

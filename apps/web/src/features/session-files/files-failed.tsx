@@ -6,8 +6,8 @@ import { queryClient } from '@/lib/query-client';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { useSessionId } from './session-context';
-import { useSessionState } from './summaries';
+import { useSessionId } from '@/features/session-log/session-context';
+import { useSessionState } from '@/lib/summaries';
 
 interface FilesFailedProps {
   error: unknown;

@@ -1,7 +1,0 @@
-import { queryOptions } from '@tanstack/react-query';
-import { client } from '@/lib/server';
-
-export const actionsQuery = queryOptions({
-  queryKey: ['actions'],
-  queryFn: () => client.actions.list(),
-});
