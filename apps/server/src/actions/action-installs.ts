@@ -31,7 +31,7 @@ export class ActionInstalls implements BeforeApplicationShutdown {
     return job.shown(0);
   }
 
-  /** The longest wait for new lines. Throws `not_found`. */
+  /** The install’s progress, after a wait of at most `waitMs` for new lines. Throws `not_found`. */
   async progress(
     id: string,
     after: number,

@@ -36,7 +36,7 @@ interface BackgroundCall {
   action: SessionAction;
   operation: string;
   input: Record<string, unknown>;
-  /** Aborted when the session or the server ends. */
+  /** `signal` aborts when the session or the server ends. */
   run(signal: AbortSignal): Promise<ActionOutput>;
 }
 

@@ -4,7 +4,7 @@ import { assertMay, type Caller } from '../../access/caller.js';
 
 type RequestName = keyof ViewerRequests;
 
-/** What a request needs. */
+/** The scope that each request needs. */
 const needs: Record<RequestName, Scope> = {
   watch: 'view',
   unwatch: 'view',
@@ -17,9 +17,9 @@ const needs: Record<RequestName, Scope> = {
   'terminal.open': 'operate',
 };
 
-/** What the caller of one connection may request; changes and refusals are recorded. */
+/** The rights of one connection’s caller; changes and refusals are audited. */
 export class ViewerAccess {
-  /** Sessions to which it has sent keys: recorded once. */
+  /** Sessions that it has sent keys to; each is audited once. */
   readonly #typedInto = new Set<string>();
 
   constructor(
@@ -27,7 +27,7 @@ export class ViewerAccess {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Throws what a caller gets that may not. */
+  /** Throws when the caller may not do this. */
   check(action: RequestName, session?: string): void {
     this.audit.refusals(this.caller, { action, session }, () =>
       assertMay(this.caller, needs[action], session),
