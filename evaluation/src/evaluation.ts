@@ -238,7 +238,7 @@ async function onBoard(
   if (board) onNotice?.(`Live board: ${board.url}`);
   const end = async (...how: Parameters<Board['close']>) => {
     if (board && !(await board.close(...how)))
-      onNotice?.('The server went away, so its board does not show how this run ended.');
+      onNotice?.('The server stopped responding, so its board does not show how this run ended.');
   };
   try {
     const summary = await work(board);

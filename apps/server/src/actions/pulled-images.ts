@@ -46,7 +46,9 @@ export class PulledImages {
       const gone = await this.images.removePulled(unneeded, [...needed]);
       await this.#file.change((all) => all.filter((image) => !gone.includes(image)));
     } catch (error) {
-      this.#logger.warn(`Images that actions pulled are left: ${errorFrom(error).message}`);
+      this.#logger.warn(
+        `Images that actions pulled could not be removed: ${errorFrom(error).message}`,
+      );
     }
   }
 

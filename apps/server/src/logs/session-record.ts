@@ -34,7 +34,7 @@ export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
     const own = { ...summary.value, id, lastSeq: row.last_seq, comparison: row.comparison };
     return { ...known, settings: settings.value, summary: boundedSummary(own) };
   }
-  const damage = `What the database has of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
+  const damage = `The stored data of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
   const standIn = settings.value ?? { ...noSettings, title: `Session ${id}` };
   return { ...known, settings: standIn, summary: damagedSummary(row, standIn, damage), damage };
 }

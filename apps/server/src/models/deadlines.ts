@@ -64,7 +64,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     const { code, message } = errorFrom(error);
     // A session that was deleted meanwhile has no deadline.
     if (code === 'not_found') return;
-    this.#logger.warn(`The wall time of session ${id} could not be looked at: ${message}`);
+    this.#logger.warn(`The time limit of session ${id} could not be checked: ${message}`);
     this.#lookIn(id, this.retry);
   }
 }

@@ -47,7 +47,7 @@ export async function removeContainer(docker: DockerClient, container: string): 
     throw new AppError('timeout', 'Docker does not remove it.');
   });
   await Promise.race([docker.remove(container), late]).catch((error: unknown) =>
-    logger.warn(`A program’s container is left: ${errorFrom(error).message}`),
+    logger.warn(`A program’s container could not be removed: ${errorFrom(error).message}`),
   );
 }
 

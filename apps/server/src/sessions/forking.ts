@@ -47,7 +47,7 @@ export class Forking {
         step === undefined ? '' : ` Its files are those of step ${step}: later ones are gone.`;
       const dropped =
         mounts.length < old.mounts.length
-          ? ' It is without the host’s folders, which an admin shares.'
+          ? ' It lacks the host’s folders, which only an admin can share.'
           : '';
       const forked = `Forked from step ${seq} of “${summary.title}”.${older}${dropped}`;
       await this.beginners.record(id, caller);

@@ -21,7 +21,7 @@ export class SessionBeginners {
     if (mounts.length > 0 && !this.mayShareFolders(caller))
       throw new AppError(
         'forbidden',
-        'Only an admin shares folders of the host: leave out `mounts`, or use the server’s main token.',
+        'Only an admin may share folders of the host: leave out `mounts`, or use the server’s main token.',
       );
     await this.pictures.assertMayAttach(caller, images);
   }
